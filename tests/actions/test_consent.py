@@ -61,6 +61,7 @@ def test_it_is_shown_whole_or_not_at_all() -> None:
     assert not Consent(WHAT).fits(20, 200)
     assert not Consent(WHAT).fits(200, 6)
     assert Consent(WHAT).fits(80, 24)
+    assert not Consent((*WHAT, "x" * 5000)).fits(500, 500)
     for columns in range(consent.MIN_COLUMNS, 121):
         rows = next(rows for rows in range(100) if Consent(WHAT).fits(columns, rows))
         view = View(Consent(WHAT))

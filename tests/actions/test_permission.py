@@ -151,7 +151,7 @@ class InKitty:
         screen, status = SCREENS[verb]
         desk = ScriptDesk.of(kitty, screen, status)
         desk.scripts.starts = SimpleNamespace(start=lambda *words: Done("4", "") if words[-1]() else None)
-        desk.host.boss.get_line = lambda *_args, **_how: None
+        desk.module.consents = SimpleNamespace(ask=lambda *_: None)
         return cls(desk, verb)
 
     def ask(self, table: Hand, level: str, *, is_own: bool = False) -> object:
@@ -159,7 +159,7 @@ class InKitty:
         desk = self.desk
         desk.module.process_table.table = lambda: Both(table)
         desk.host.config.scripting = level
-        desk.scripts._asked = None
+        desk.scripts._is_asking = False
         desk.host.once = type(desk.host.once)(0.0)
         caller = desk.scripts.identify(ASKER)
         if self.verb == "start":
@@ -234,6 +234,7 @@ def by_start(caller: Caller, level: str, monkeypatch: pytest.MonkeyPatch) -> obj
     monkeypatch.setattr(start, "here", lambda _: caller)
     monkeypatch.setattr("tallylight.cli.start.start.plan", lambda *_: None)
     monkeypatch.setattr("tallylight.cli.start.starts.start", lambda *_: Done("tmux/1/%3", ""))
+    monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: "")
     options = argparse.Namespace(agent="claude", prompt="", name="")
     return start._start_in_tmux(next(iter(AGENTS)), options, level)
 
@@ -272,7 +273,7 @@ def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: 
         monkeypatch.setattr("tallylight.hosts.machines.host.process_table.table", lambda table=table: table)
         peer = _Peer(None, caller_of(ASKER, AGENTS, table), 0.0)  # type: ignore[arg-type] # nothing is sent
         for level in SCRIPTING:
-            host._config = attrs.evolve(host._config, scripting=level)
+            host._powers = SimpleNamespace(config=SimpleNamespace(scripting=level))  # type: ignore[assignment]
             wanted = unasked(expected(1, name, level, verb))
             is_seated = way.elsewhere is Who.SCRIPT
             for is_key in (False, True):
@@ -411,7 +412,7 @@ def said_by_all(
         spoken = listed._there(row).give(given).text  # type: ignore[union-attr]
     # The near end of a bridge.
     host = MachinesHost({"HOME": "/nonexistent"})
-    host._config = attrs.evolve(host._config, scripting=level)
+    host._powers = SimpleNamespace(config=SimpleNamespace(scripting=level))  # type: ignore[assignment]
     word = "answer" if verb == "permission" else "say"
     near = host._forbidden(_Peer(None, caller, 0.0), [word, "far/x-1:3", *words_of(given)[2:]], is_key=False)  # type: ignore[arg-type]
     assert isinstance(told[0], Refusal) and near is not None

@@ -14,6 +14,7 @@ from tallylight.config.documented import DEFAULTS
 from tallylight.config.reference import schema, template
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
+from tallylight.snapshot.writer import SnapshotWriter
 
 
 @pytest.fixture
@@ -164,3 +165,23 @@ def test_an_editor_that_fails_is_told(file: Path, environ: dict[str, str], said:
     with pytest.raises(TallyError, match=said.replace("(", r"\(")):
         edit([], **environ)
     assert not file.exists()
+
+
+def test_check_tells_what_is_not_in_force(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a host that runs lets programs do less, and waits for its next start; that is no mistake."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    snapshot = SnapshotWriter.for_host("kitty", {"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: 0.0)
+    snapshot.allow, snapshot.withheld = "own", ("scripting.allow", "notify.command")
+    snapshot.publish([], 0.0)
+    write(file, '[scripting]\nallow = "all"\n')
+    assert main(["config", "check"]) == 0
+    told = f"in force in kitty-{snapshot.pid} until it starts again"
+    assert capsys.readouterr().out.splitlines() == [
+        f"{file}: no mistakes",
+        f'scripting.allow is "all" in config.toml, and "own" {told}',
+        f"notify.command was changed in config.toml, and is not {told}",
+    ]
+    assert main(["config", "check", str(file)]) == 0
+    assert capsys.readouterr().out == f"{file}: no mistakes\n"

@@ -33,6 +33,8 @@ class FakeWire:
     problems: list[SnapshotError] = dataclasses.field(default_factory=list)
     sent: list[dict[str, str]] = dataclasses.field(default_factory=list)
     slept: float = 0.0
+    scripting: str = ""
+    withheld: tuple[str, ...] = ()
 
     def send(self, fields: Mapping[str, str]) -> bool:
         self.sent.append(dict(fields))
@@ -45,8 +47,16 @@ class FakeWire:
         if self.sent and self.slept >= self.delay * 0.05:
             records = (RecordEntry(id=self.sent[-1]["id"], status=Status.ACTIVE),)
         pane = Pane(id="3", status=Status.ACTIVE, records=records)
-        started = self.started_at
-        return [Snapshot(host="kitty", pid=self.kitty, started=started, written=0.0, panes=(pane,))], self.problems
+        host = Snapshot(
+            host="kitty",
+            pid=self.kitty,
+            started=self.started_at,
+            written=0.0,
+            allow=self.scripting,
+            withheld=self.withheld,
+            panes=(pane,),
+        )
+        return [host], self.problems
 
     def sleep(self, seconds: float) -> None:
         self.slept += seconds
@@ -202,6 +212,22 @@ def test_fault_in_the_configuration_has_file_and_line(system: FakeSystem, home: 
     finding = findings(system)["config.toml"]
     assert finding.health is Health.BROKEN
     assert f"{config}:2" in finding.text
+
+
+def test_a_level_that_is_not_in_force_is_told(system: FakeSystem, home: Path) -> None:
+    """A host that runs lets programs do less than the file says; one that lets them do as much, or more, is well."""
+    path = home / ".config/tallylight/config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('[scripting]\nallow = "ask"\n')
+    for scripting, withheld, text in (
+        ("own", ("scripting.allow",), 'scripting.allow is "ask" in config.toml, and "own" in force in kitty-1 until'),
+        ("ask", ("notify.command",), "notify.command was changed in config.toml, and is not in force in kitty-1 until"),
+        ("ask", (), ""),
+        ("all", (), ""),
+        ("", (), ""),
+    ):
+        found = findings(system, FakeWire(kitty=1, scripting=scripting, withheld=withheld)).get("in force")
+        assert (found is not None and found.text.startswith(text)) if text else found is None, scripting
 
 
 def test_unusable_agent_files_are_told(system: FakeSystem, home: Path) -> None:

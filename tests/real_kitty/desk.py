@@ -98,6 +98,13 @@ def close_all_but_first(kitty: Kitty) -> None:
     kitty.focus_window(first["id"])
 
 
+_ASK = "from tallylight.hosts.kitty import consents, raises\nraises.consents = consents"
+_AGREE = f"""{_ASK}
+from types import SimpleNamespace
+raises.consents = SimpleNamespace(ask=lambda _window, _page, answered: answered(True))
+"""
+
+
 class Desk:
     """One kitty, what is sent to its tabs and what they show."""
 
@@ -122,11 +129,18 @@ class Desk:
         self.kitty.kitty_conf.write_text(settings + self._watcher)
         self.kitty.eval(_RELOAD)
 
-    def configure(self, config: str) -> None:
-        """Change config.toml, and wait until the running host has read it."""
-        stamp = self.host("host._settings.current.stamps")
+    def configure(self, config: str, *, agrees: bool = True) -> None:
+        """
+        Change config.toml, and wait until the running host has read it.
+
+        The person *agrees* to what lets programs do more, and is not asked; else they are.
+        """
+        self.kitty.eval(_AGREE if agrees else _ASK)
+        stamp = self.host("host.settings.current.stamps")
         self.config_toml.write_text(config)
-        self.kitty.wait_until(lambda: self.host("host._settings.current.stamps") != stamp, what="the new settings")
+        self.kitty.wait_until(lambda: self.host("host.settings.current.stamps") != stamp, what="the new settings")
+        if agrees:
+            self.kitty.wait_until(lambda: self.host("host.settings.current.withheld") == "()", what="what waits")
 
     def host(self, expression: str) -> Any:
         """The value of an expression over `host`, the `KittyHost` that runs in this kitty."""

@@ -18,6 +18,13 @@ echo $? >> ~/started
 """
 
 
+_LATER = """
+from types import SimpleNamespace
+from tallylight.hosts.kitty import raises
+raises.time = SimpleNamespace(monotonic=lambda: 1e9)
+"""
+
+
 @pytest.fixture(scope="module")
 def board(kitty_version: str) -> Iterator[Board]:
     board = Board(kitty_version)
@@ -46,6 +53,32 @@ def test_a_script_that_calls_itself_an_agent_starts_what_kitty_finds(board: Boar
     assert not (forged / "ran").exists()
 
 
+def question(board: Board) -> int | None:
+    """The window in which a person is asked."""
+    found = (one["id"] for one in board.kitty.windows() if "Tallylight asks" in str(one["title"]))
+    return next(found, None)
+
+
+def shown(board: Board) -> str:
+    """The words of the question, once they stand there."""
+    kitty = board.kitty
+    window = kitty.wait_until(lambda: question(board), what="the question")
+    kitty.wait_text(window, "▏")
+    assert window == board.in_front()
+    return " ".join(kitty.get_text(window).split())
+
+
+def write(board: Board, word: str) -> None:
+    """Write it key by key, as it is shown, and press Enter."""
+    kitty, window = board.kitty, question(board)
+    assert window is not None
+    for end in range(1, len(word) + 1):
+        board.press(word[end - 1])
+        kitty.wait_text(window, f"> {word[:end]}▏")
+    board.press("Return")
+    kitty.wait_until(lambda: question(board) is None, what="the end of the question")
+
+
 @attrs.define
 class Asking:
     """Pane *agent* shows a question; scripts in the shell in front want to answer it."""
@@ -63,30 +96,6 @@ class Asking:
         file = self.board.kitty.home / name
         self.board.kitty.wait_until(lambda: file.with_name(f"{name}.code").exists(), what=f"the end of {name}")
         return file.read_text() + file.with_name(f"{name}.code").read_text()
-
-    def question(self) -> int | None:
-        """The window in which a person is asked."""
-        kitty = self.board.kitty
-        found = (one["id"] for one in kitty.windows() if "Tallylight asks" in str(one["title"]))
-        return next(found, None)
-
-    def shown(self) -> str:
-        """The words of the question, once they stand there."""
-        kitty = self.board.kitty
-        window = kitty.wait_until(self.question, what="the question")
-        kitty.wait_text(window, "▏")
-        assert window == self.board.in_front()
-        return " ".join(kitty.get_text(window).split())
-
-    def write(self, word: str) -> None:
-        """Write it key by key, as it is shown, and press Enter."""
-        kitty, window = self.board.kitty, self.question()
-        assert window is not None
-        for end in range(1, len(word) + 1):
-            self.board.press(word[end - 1])
-            kitty.wait_text(window, f"> {word[:end]}▏")
-        self.board.press("Return")
-        kitty.wait_until(lambda: self.question() is None, what="the end of the question")
 
 
 @pytest.fixture
@@ -114,20 +123,20 @@ def test_a_person_is_asked_whether_a_script_may_answer(asking: Asking) -> None:
     """Over the pane of the script, in words that leave nothing out: nothing is typed before yes; it is asked once."""
     board, kitty = asking.board, asking.board.kitty
     asking.send("first")
-    shown = asking.shown()
-    assert f"asks to act for you in 'claude' (window {asking.agent}), where Claude Code runs." in shown
-    assert "answer what is asked there, PERMISSIONS INCLUDED, and stop turns, until it or Claude Code ends." in shown
+    text = shown(board)
+    assert f"asks to act for you in 'claude' (window {asking.agent}), where Claude Code runs." in text
+    assert "answer what is asked there, PERMISSIONS INCLUDED, and stop turns, until it or Claude Code ends." in text
     if path := picture(board, "script-asks"):
         kitty.screenshot(path)
     assert typed(board) == b""
-    asking.write("yes")
+    write(board, "yes")
     assert asking.told("first").startswith("answered 2. ")
     assert typed(board) == b"2"
     kitty.wait_text(asking.agent, "rm -rf build")
     asking.send("second")
     assert asking.told("second").endswith("\n0\n")
     assert typed(board) == b"22"
-    assert asking.question() is None
+    assert question(board) is None
 
 
 def test_a_no_holds_for_every_session(asking: Asking) -> None:
@@ -148,13 +157,13 @@ consents.ask = ask
 """
     kitty.eval(code)
     asking.send("first")
-    assert asking.shown().endswith("> ▏")
-    asking.write("no")
+    assert shown(board).endswith("> ▏")
+    write(board, "no")
     assert asking.told("first").startswith("tally send: permission: the person did not agree")
     for number, how in enumerate(("sh", "setsid sh", "setsid -f sh")):
         asking.send(f"again{number}", how)
         assert asking.told(f"again{number}").startswith("tally send: permission: ")
-    assert asking.question() is None
+    assert question(board) is None
     assert typed(board) == b""
 
 
@@ -168,5 +177,43 @@ def test_nobody_is_asked_where_the_question_cannot_be_seen(asking: Asking) -> No
     kitty.eval(f"{screen}screen.resize(*{tuple(size)})")
     assert told.startswith("tally send: room: ")
     assert "has 20 columns and 2 lines: make it larger" in told
-    assert asking.question() is None
+    assert question(board) is None
     assert typed(board) == b""
+
+
+def test_a_change_that_lets_programs_do_more_is_asked_about(board: Board) -> None:
+    """Whoever edits the file while kitty runs: nothing of it is in force before a person has written yes."""
+    board.close_all_but_first()
+    settings = board.config_toml.read_text()
+    ran = board.kitty.home / "ran"
+    command = f'command = ["/bin/sh", "-c", "touch {ran}"]'
+    allow = '[scripting]\nallow = "{}"\n'
+
+    def in_force() -> str:
+        return str(board.host("(host.config.scripting, len(host.config.notify.command))"))
+
+    try:
+        Desk.configure(board, f"{settings}{allow.format('all')}[notify]\n{command}\n", agrees=False)
+        text = shown(board)
+        assert 'scripting.allow is "all" in config.toml, and "own" in force.' in text
+        assert f'notify.command is ["/bin/sh", "-c", "touch {ran}"] in config.toml, and [] in force.' in text
+        if path := picture(board, "settings-ask"):
+            board.kitty.screenshot(path)
+        assert in_force() == "('own', 0)"
+        found = board.snapshot()
+        assert found is not None
+        assert (found.allow, found.withheld) == ("own", ("scripting.allow", "notify.command"))
+        write(board, "no")
+        board.let_pass(1)
+        assert (in_force(), question(board)) == ("('own', 0)", None)
+        assert not ran.exists()
+
+        board.kitty.eval(_LATER)
+        Desk.configure(board, f"{settings}{allow.format('ask')}", agrees=False)
+        assert 'scripting.allow is "ask" in config.toml, and "own" in force.' in shown(board)
+        write(board, "yes")
+        board.kitty.wait_until(lambda: in_force() == "('ask', 0)", what="what a person agreed to")
+        Desk.configure(board, settings, agrees=False)
+        assert in_force() == "('own', 0)"
+    finally:
+        Desk.configure(board, settings)

@@ -215,6 +215,22 @@ def test_same_state_is_not_written_again(folder: Path) -> None:
     assert writer.path.stat().st_ino == before.st_ino
 
 
+def test_what_programs_may_do_is_told(folder: Path) -> None:
+    """It is written also where no pane is another; a reader believes no more of it than that it is text."""
+    writer = make_writer(folder)
+    writer.publish([WAITING], 0.0)
+    assert "allow" not in json.loads(writer.path.read_text())
+    writer.allow, writer.withheld = "ask", ("scripting.allow",)
+    assert writer.flush(9.0) is True
+    found = snapshot.read(writer.path)
+    assert (found.allow, found.withheld, found.panes[0].id) == ("ask", ("scripting.allow",), "3")
+    assert writer.flush(18.0) is False
+    strange = json.loads(writer.path.read_text()) | {"allow": ["all"], "withheld": "scripting.allow"}
+    writer.path.write_text(json.dumps(strange))
+    found = snapshot.read(writer.path)
+    assert (found.allow, found.withheld) == ("own", ())
+
+
 def test_epoch_is_stable_while_the_clock_drifts(folder: Path) -> None:
     """The same monotonic time gives the same epoch time until the clock is set by more than a second."""
     clock = [1000.0]

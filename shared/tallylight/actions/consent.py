@@ -24,8 +24,8 @@ _HOW = (
     f"{REST_S / 60:.0f} minutes."
 )
 _NO = ("", "n", "no")
-#: Of what is written, in characters.
-_MAX_TYPED = 16
+#: Of what is written, and of one sentence, in characters: what is longer is not cut, but not asked.
+_MAX_TYPED, _MAX_SENTENCE = 16, 2000
 
 
 @attrs.define
@@ -68,7 +68,8 @@ class Consent:
 
     def fits(self, columns: int, rows: int) -> bool:
         """Whether a window of this size shows all of it at once."""
-        return columns >= MIN_COLUMNS and self.lines(columns) <= rows
+        is_short = all(len(text) <= _MAX_SENTENCE for text in self.what)
+        return is_short and columns >= MIN_COLUMNS and self.lines(columns) <= rows
 
 
 @attrs.frozen

@@ -63,7 +63,7 @@ _STRAYS = (Right.NO, Right.OWN, Right.OWN, Right.OWN)
 _NOTHING = (Right.NO, Right.NO, Right.NO, Right.NO)
 #: What each caller may do, at the levels none, own, ask and all.
 TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
-    Who.PERSON: {verb: (Right.YES, Right.YES, Right.YES, Right.YES) for verb in Verb},
+    Who.PERSON: dict.fromkeys(Verb, (Right.YES, Right.YES, Right.YES, Right.YES)),
     Who.SCRIPT: _PROGRAM,
     Who.AGENT: _PROGRAM,
     Who.STRAY: _PROGRAM
@@ -202,7 +202,7 @@ def verb_of(given: Given, seen: Seen | Refusal | None) -> Verb:
 
 
 def is_plain(seen: Seen) -> bool:
-    """Whether the question on the screen is known to be no permission, by a rule of the agent's file and by its host."""
+    """Whether the question on the screen is known to be no permission, by the agent's own rule and by its host."""
     dialog = dialog_of(seen)
     return dialog is not None and dialog.is_known and dialog.kind in _PLAIN and seen.kind in (*_PLAIN, None)
 

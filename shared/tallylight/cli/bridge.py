@@ -32,9 +32,9 @@ def make_parser() -> Parser:
     return Parser(
         prog="tally bridge",
         description="Tell another machine what the agents of this one do, and answer, write and mark for it. It is "
-        "started by the sessions host there, for an entry of [machines]; it speaks JSON lines, for no person to read. Who "
-        "comes in by a login, as of ssh, is taken for the person; run by a program of this machine it may do no more than "
-        "that program.",
+        "started by the sessions host there, for an entry of [machines]; it speaks JSON lines, for no person to read. "
+        "Who comes in by a login, as of ssh, is taken for the person; run by a program of this machine it may do no "
+        "more than that program.",
         examples={"ssh -T devbox tally bridge": "what the other machine runs"},
         codes={0: "the other end is gone", 1: "this is a terminal, and nobody is there to speak to"},
     )

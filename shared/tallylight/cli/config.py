@@ -97,7 +97,10 @@ def main(argv: list[str], system: System | None = None) -> int:
     if options.verb == "edit":
         return _edit(path, system)
     if options.verb == "check":
-        return _check(Path(options.file or path), must_exist=bool(options.file))
+        code = _check(Path(options.file or path), must_exist=bool(options.file))
+        if not options.file:
+            _tell_in_force(system)
+        return code
     sys.stdout.write(DEFAULTS if options.verb == "default" else json.dumps(reference.schema(), indent=2) + "\n")
     return 0
 
@@ -167,6 +170,15 @@ def _check(path: Path, *, must_exist: bool = False) -> int:
         return 1
     sys.stdout.write(f"{clean(str(path))}: no mistakes\n")
     return 0
+
+
+def _tell_in_force(system: System) -> None:
+    """Say what of the file waits in hosts that run."""
+    from tallylight.setup import checks
+    from tallylight.snapshot import writer
+
+    for finding in checks.in_force(system, writer.read_snapshots(writer.directory(system.env))[0]):
+        sys.stdout.write(f"{clean(finding.text, 500)}\n")
 
 
 def _edit(path: Path, system: System) -> int:

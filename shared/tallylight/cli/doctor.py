@@ -155,6 +155,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from wezterm.findings(system, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
     yield from _feeds(system)
     yield from checks.settings(system)
+    yield from checks.in_force(system, wire.snapshots()[0])
     yield from state.findings(system, hooks.targets(system))
     yield from _history(system)
     passthrough = _multiplexer(system)

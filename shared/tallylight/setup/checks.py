@@ -7,17 +7,19 @@ Each check takes the system and yields findings; a finding that is not ok says w
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import tallylight
 from tallylight.agents import agent_files
 from tallylight.config import config_file, key_bindings
+from tallylight.config.powers import ALLOW, is_more
 from tallylight.files import directories, install_paths, managed_block, user_file
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import environment, free_keys, kitty, kitty_conf
+from tallylight.snapshot.schema import Snapshot
 
 SETUP = "run `tally setup`"
 
@@ -188,3 +190,17 @@ def settings(system: System) -> Iterator[Finding]:
         yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is ignored")
     if not errors:
         yield Finding("agents", Health.OK, f"{len(agents)} known: {', '.join(sorted(agent.name for agent in agents))}")
+
+
+def in_force(system: System, hosts: Iterable[Snapshot]) -> Iterator[Finding]:
+    """What of the configuration lets programs do more than is in force in the running *hosts*."""
+    config, _ = config_file.load_config(system.env)
+    remedy = "if you changed that, start the host again; if not, a program did: look through config.toml"
+    for host in hosts:
+        until = f"in force in {host.name} until it starts again"
+        if is_more(config.scripting, host.allow):
+            text = f'scripting.allow is "{config.scripting}" in config.toml, and "{host.allow}" {until}'
+            yield Finding("in force", Health.STALE, text, remedy)
+        for key in host.withheld:
+            if key != ALLOW:
+                yield Finding("in force", Health.STALE, f"{key} was changed in config.toml, and is not {until}", remedy)

@@ -226,6 +226,8 @@ class Snapshot:
     heard: int = 0
     #: What programs may do to its panes: the word of `[scripting] allow` that is in force there.
     allow: str = OWN
+    #: The keys of the configuration that would let programs do more, and wait for the next start of the host.
+    withheld: tuple[str, ...] = ()
     #: The other machines whose panes these are; none where they are of this one.
     machines: tuple[MachineEntry, ...] = ()
     panes: tuple[Pane, ...]
@@ -245,6 +247,7 @@ class Snapshot:
             written=number(value.get("written")),
             heard=count(value.get("heard")) or 0,
             allow=text(value.get("allow"), 8) or OWN,
+            withheld=texts(value.get("withheld")),
             machines=listed(value.get("machines"), MachineEntry.from_json),
             panes=listed(value.get("panes"), Pane.from_json, max_panes),
         )
@@ -259,6 +262,7 @@ class Snapshot:
             "written": self.written,
             **({"heard": self.heard} if self.heard else {}),
             **({"allow": self.allow} if self.allow != OWN else {}),
+            **({"withheld": list(self.withheld)} if self.withheld else {}),
             **({"machines": [machine.to_json() for machine in self.machines]} if self.machines else {}),
             "panes": [pane.to_json() for pane in self.panes],
         }

@@ -109,16 +109,16 @@ class SnapshotWriter:
     started: float = 0.0
     #: As in `Snapshot.heard`; what is written next says it.
     heard: int = 0
-    #: As in `Snapshot.allow`; another word is written at the next `flush`.
+    #: As in `Snapshot`; written where they are other ones.
     allow: str = OWN
-    #: As in `Snapshot.machines`; `publish` writes them where they are other ones.
+    withheld: tuple[str, ...] = ()
     machines: tuple[MachineEntry, ...] = ()
     error: str = ""
     _birth: str = attributes.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
     _as_of: float = attributes.field(init=False, default=0.0)
     _written: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
-    _written_head: tuple[str, tuple[MachineEntry, ...]] = attributes.field(init=False, default=(OWN, ()))
+    _written_head: object = attributes.field(init=False, default=None)
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attributes.field(init=False, factory=dict)
     _last: float | None = attributes.field(init=False, default=None)
@@ -152,7 +152,7 @@ class SnapshotWriter:
 
     def due(self, now: float) -> float | None:
         """Return the time at which `flush` has something to do, or None."""
-        if self._panes is None or (self._panes == self._written and (self.allow, self.machines) == self._written_head):
+        if self._panes is None or (self._panes == self._written and self._head == self._written_head):
             return None
         wait = max(RETRY, self.min_interval) if self.error else self.min_interval
         return now if self._last is None else max(now, self._last + wait)
@@ -162,15 +162,20 @@ class SnapshotWriter:
         due = self.due(now)
         if due is None or due > now or self._panes is None:
             return False
-        self._last = now
+        self._last, head = now, self._head
         try:
             self._write(self._panes)
         except (OSError, SnapshotError) as error:
             self.error = str(error)
             return False
         self.error = ""
-        self._written, self._written_head = self._panes, (self.allow, self.machines)
+        self._written, self._written_head = self._panes, head
         return True
+
+    @property
+    def _head(self) -> object:
+        """What is told beside the panes, and has to be written where it changes."""
+        return self.allow, self.withheld, self.machines
 
     def close(self) -> None:
         """Remove the file: the host goes away."""
@@ -192,6 +197,7 @@ class SnapshotWriter:
             written=self._as_of,
             heard=self.heard,
             allow=self.allow,
+            withheld=self.withheld,
             machines=self.machines,
             panes=(),
         )

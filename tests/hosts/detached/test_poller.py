@@ -16,7 +16,7 @@ from tallylight.hosts.polling import host as poller_module
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look
-from tallylight.snapshot import open_conversations, requests
+from tallylight.snapshot import open_conversations, requests, writer
 from tallylight.snapshot.requests import Request
 from tests.hosts.detached.polling import HandSource, System, until
 from tests.hosts.test_pane import AIDER, CLAUDE, rows, status_file
@@ -33,6 +33,33 @@ def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource
     entry = system.entry()
     assert (entry.status, entry.agent, entry.agent_pid) == (Status.WAITING, "claude", CLAUDE.pid)
     assert (entry.tab, entry.host_title, entry.attach) == ("0", "build", ("screen", "-r", "1.build"))
+
+
+def test_a_level_is_lowered_at_once_and_raised_at_the_next_start(system: System, source: HandSource) -> None:
+    """Of `scripting.allow`, as its snapshot tells it; what waits is told, too."""
+    config = system.home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+
+    def told(allow: str, mark: str = "") -> tuple[str, tuple[str, ...]]:
+        config.write_text(f"[scripting]\nallow = '{allow}'\n# {mark}\n")
+        system.steps(6)
+        found = writer.read(system.path)
+        return found.allow, found.withheld
+
+    assert told("all") == ("own", ("scripting.allow",))
+    assert "until this starts again" in system.poller.problems["scripting.allow"]
+    assert told("own") == ("own", ())
+    assert "scripting.allow" not in system.poller.problems
+    system.poller.close()
+
+    config.write_text("[scripting]\nallow = 'all'\n")
+    again = System(system.home, source)
+    again.steps(1)
+    assert writer.read(again.path).allow == "all"
+    config.write_text("[scripting]\nallow = 'ask'\n# lower\n")
+    again.steps(6)
+    assert writer.read(again.path).allow == "ask"
+    again.poller.close()
 
 
 def test_a_screen_is_read_only_where_it_counts(system: System, source: HandSource) -> None:

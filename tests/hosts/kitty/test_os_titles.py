@@ -101,10 +101,10 @@ def test_a_tab_bar_that_is_seen_is_enough(rig: Rig, one_tab: TabManager) -> None
 def test_the_person_decides(rig: Rig, one_tab: TabManager, config: Path, settings: str, bar: bool, title: str) -> None:
     """By `[kitty] os_window_title`; no style is no mark either."""
     one_tab.tab_bar_should_be_visible = bar
-    rig.until(lambda: rig.host._settings.current is not None, "the settings")
+    rig.until(lambda: rig.host.settings.current is not None, "the settings")
     config.write_text(f"[kitty]\n{settings}\n")
-    stamp = rig.host._settings.current.stamps
-    rig.until(lambda: rig.host._settings.current.stamps != stamp, "the new settings")
+    stamp = rig.host.settings.current.stamps
+    rig.until(lambda: rig.host.settings.current.stamps != stamp, "the new settings")
     say(rig, 1, "waiting")
 
     assert rig.kitty.titles.get(1, "") == title

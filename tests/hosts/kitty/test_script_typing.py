@@ -26,6 +26,7 @@ from tests.actions.desk import PID, START, holder, look
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import CLAUDE, CODEX, KITTY, LONELY, SCRIPT, SHELL, ScriptDesk
+from tests.hosts.kitty.test_typist import Window
 from tests.hosts.test_pane import HandTable
 
 ME: Being = (SCRIPT.pid, SCRIPT.start)
@@ -361,7 +362,7 @@ def test_nothing_hostile_is_typed(make: Callable[[str], Room]) -> None:
     assert wrong == [], "\n".join(map(str, wrong))
 
 
-def test_a_permission_is_a_persons(make: Callable[[str], Room]) -> None:
+def test_a_permission_is_a_persons(make: Callable[[str], Room], monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has started the pane: by default no program answers it, with `ask` a person agrees first."""
     room = make("answer")
     room.desk.show(PERMISSION, Status.WAITING)
@@ -373,11 +374,11 @@ def test_a_permission_is_a_persons(make: Callable[[str], Room]) -> None:
     told = room.ask()
     assert isinstance(told, Refusal) and told.rule == "permission" and "only a person" in told.text
     room.desk.host.config.scripting = "ask"
-    agreed: list[Callable[[str], None]] = []
-    room.desk.host.boss.get_line = lambda _text, done, window: agreed.append(done)
+    agreed: list[Callable[[bool], None]] = []
+    monkeypatch.setattr(room.desk.module.consents, "ask", lambda _over, _page, answered: agreed.append(answered))
     assert room.ask() is None
     assert room.desk.window.written == []
-    agreed[0]("yes")
+    agreed[0](True)
     assert isinstance(room.ask(), Done)
     assert room.desk.window.written == ["1"]
 

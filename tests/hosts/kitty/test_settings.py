@@ -10,6 +10,7 @@ import pytest
 
 from tallylight.model.lights import COLOURS
 from tallylight.model.status import Status
+from tallylight.snapshot.writer import read_snapshots
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_disk import Rig
 from tests.hosts.kitty.test_disk import rig as rig  # a fixture
@@ -47,7 +48,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     running.until(lambda: running.status(1) is Status.WORKING, "the light")
     write(
         config,
-        "poll_ms = 400\nsilence_s = 9\n[kitty]\nstyle = 'colour'\npulse = false\n[notify]\ncommand = ['true']\n"
+        "poll_ms = 400\nsilence_s = 9\n[kitty]\nstyle = 'colour'\npulse = false\n[notify]\nsnooze_min = 3\n"
         "[colours]\nworking = '#010203'\n",
     )
     running.until(lambda: running.host._tabs.style == "colour", "the new style")
@@ -56,7 +57,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     assert (host._tabs.pulses, host._rollup.pulses) == (False, False)
     assert host._tabs.colours[Status.WORKING] == (1, 2, 3)
     assert host.panes[window.id].tracker.timing.silence_s == 9
-    assert host._notices.settings.command == host._notices._command.argv == ("true",)
+    assert host._notices.settings.snooze_min == 3
     running.kitty.run_repeats()
     assert [interval for _, interval, repeats in running.kitty.timers.values() if repeats] == [0.4]
     assert running.status(1) is Status.WORKING
@@ -64,7 +65,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
 
     config.unlink()
     running.until(lambda: host._tabs.style == "stripe", "the defaults")
-    assert (host._tabs.colours, host._notices.settings.command) == (COLOURS, ())
+    assert (host._tabs.colours, host._notices.settings.snooze_min) == (COLOURS, 15)
 
 
 @pytest.mark.slow
@@ -73,8 +74,8 @@ def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
     write(config, "[kitty]\nstyle = 'colour'\npuls = false\n")
     running.until(lambda: notices(running), "the notice")
     write(config, "[kitty]\nstyle = 'colour'\npuls = false\n# the same mistake\n")
-    stamp = running.host._settings.current.stamps
-    running.until(lambda: running.host._settings.current.stamps != stamp, "the next reading")
+    stamp = running.host.settings.current.stamps
+    running.until(lambda: running.host.settings.current.stamps != stamp, "the next reading")
 
     assert running.host._tabs.style == "icon"
     (line,), (notice,) = running.kitty.log, notices(running)
@@ -85,17 +86,62 @@ def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
     assert len(notices(running)) == 1
 
 
+_MORE = "[scripting]\nallow = 'all'\n[notify]\ncommand = ['true']\n"
+
+
+@pytest.mark.slow
+def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
+    """The rest is taken over. It is told, stands in the snapshot, and counts once a person has agreed to just that."""
+    host = running.host
+    running.claude(1, status="busy")
+    write(config, f"[kitty]\nstyle = 'off'\n{_MORE}")
+    running.until(lambda: notices(running), "the notice")
+    assert (host._tabs.style, host.config.scripting, host._notices.settings.command) == ("off", "own", ())
+    assert len(running.kitty.log) == 2 and all(
+        "in force until kitty starts again" in line for line in running.kitty.log
+    )
+
+    def snapshot() -> tuple[str, tuple[str, ...]]:
+        found, _ = read_snapshots(running.run / "tallylight")
+        return next(((one.allow, one.withheld) for one in found), ("", ()))
+
+    running.until(lambda: snapshot() == ("own", ("scripting.allow", "notify.command")), "the snapshot")
+    withheld = host.settings.current.withheld
+    host.settings.agree(withheld[:1])
+    assert host.config.scripting == "own"
+    host.settings.agree(withheld)
+    assert (host.config.scripting, host._notices.settings.command) == ("all", ("true",))
+    running.until(lambda: snapshot() == ("all", ()), "the snapshot")
+    assert len(notices(running)) == 1
+
+
+@pytest.mark.slow
+def test_what_lets_programs_do_less_counts_at_once(rig: Rig, config: Path) -> None:
+    """What stood there at the start is in force; once it was taken away, it waits as if it had never been there."""
+    config.write_text(_MORE)
+    rig.start()
+    rig.until(lambda: rig.host.config.scripting == "all", "the settings")
+    assert rig.host._notices.settings.command == ("true",)
+    write(config, "[scripting]\nallow = 'ask'\n")
+    rig.until(lambda: rig.host.config.scripting == "ask", "the new level")
+    assert rig.host._notices.settings.command == ()
+    assert notices(rig) == []
+    write(config, f"{_MORE}# again\n")
+    rig.until(lambda: notices(rig), "the notice")
+    assert (rig.host.config.scripting, rig.host._notices.settings.command) == ("ask", ())
+
+
 @pytest.mark.slow
 def test_an_agent_file_is_taken_over(running: Rig) -> None:
     """A new agent is known without a restart; one with a mistake leaves all agents as they were."""
     agents = running.home / ".config/tallylight/agents"
     agents.mkdir()
     (agents / "mine.toml").write_text('name = "mine"\nprocesses = ["mine"]\n')
-    running.until(lambda: "mine" in {agent.name for agent in running.host._settings.current.agents}, "the agent")
+    running.until(lambda: "mine" in {agent.name for agent in running.host.settings.current.agents}, "the agent")
     write(agents / "mine.toml", "name = 5\n")
     running.until(lambda: notices(running), "the notice")
 
-    assert "mine" in {agent.name for agent in running.host._settings.current.agents}
+    assert "mine" in {agent.name for agent in running.host.settings.current.agents}
 
 
 def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None:
@@ -110,7 +156,7 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
 
 def test_what_has_not_changed_is_not_read(running: Rig) -> None:
     """Looking at the files is all that is done for those that are as they were."""
-    settings = running.host._settings
+    settings = running.host.settings
     before, looked_at = settings.current, settings._looked_at
     running.until(lambda: settings._looked_at > looked_at and not running.host.worker.is_waiting, "another look")
 

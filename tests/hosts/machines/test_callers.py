@@ -92,8 +92,12 @@ class Near:
         return path.read_text().split() if path.exists() else []
 
 
+_ALL = '[scripting]\nallow = "all"\n'
+
+
 @pytest.fixture
-def near() -> Iterator[Near]:
+def near(request: pytest.FixtureRequest) -> Iterator[Near]:
+    """Its parameter, if it has one, stands in the configuration from the start."""
     # Directly in /tmp, where another user gets to the socket if its mode lets them.
     with tempfile.TemporaryDirectory(prefix="tallylight-callers-", dir="/tmp") as made:
         folder = Path(made)
@@ -104,7 +108,8 @@ def near() -> Iterator[Near]:
         (folder / "told").write_text(json.dumps({verb: json.loads(line) for verb, line in told.items()}))
         config = folder / "config/tallylight/config.toml"
         config.parent.mkdir(parents=True)
-        config.write_text(f'[machines]\ndevbox = "{sys.executable} {folder}/bridge {folder}"\n')
+        more = getattr(request, "param", "")
+        config.write_text(f'{more}[machines]\ndevbox = "{sys.executable} {folder}/bridge {folder}"\n')
         (folder / "run").mkdir(mode=0o700)
         env = {"XDG_RUNTIME_DIR": f"{folder}/run", "XDG_CONFIG_HOME": f"{folder}/config", "HOME": made}
         host = MachinesHost.serve({**env, "PATH": os.environ["PATH"]})
@@ -125,12 +130,15 @@ ANSWER = ("answer", "7", "8", "f", "1")
 TYPING = (ANSWER, ("say", "7", "8", "", "1", "rm -rf /"), ("interrupt", "7", "8"))
 
 
+def snapshot(near: Near) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(near.socket.with_suffix(".json").read_text())
+    return found
+
+
 def allow(near: Near, level: str) -> None:
-    """Write another level into the configuration, and wait until it is in force."""
-    text = near.config.read_text().partition("[scripting]")[0]
-    near.config.write_text(f'{text}[scripting]\nallow = "{level}"\n')
-    wanted = f'"allow":"{level}"' if level != "own" else '"panes"'
-    wait(lambda: (wanted in near.socket.with_suffix(".json").read_text()) or None, "it is in force")
+    """Write a lower level into the configuration, and wait until it is in force."""
+    near.config.write_text(f'[scripting]\nallow = "{level}"\n{near.config.read_text()}')
+    wait(lambda: snapshot(near).get("allow") == level or None, "the level is in force")
 
 
 @pytest.mark.slow
@@ -141,26 +149,32 @@ def test_an_agent_types_nothing(near: Near) -> None:
         assert isinstance(told, Refusal) and told.rule == "permission", (words, told)
     assert near.asked() == []
     assert isinstance(near.ask("question", by_agent=True), Question)
-    allow(near, "all")
-    assert isinstance(near.ask(*ANSWER, by_agent=True), Done)
-    assert near.asked() == ["question", "answer"]
+    assert near.asked() == ["question"]
     allow(near, "none")
     assert isinstance(near.ask("question", by_agent=True), Refusal)
-    assert near.asked() == ["question", "answer"]
+    assert near.asked() == ["question"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("near", [_ALL], indirect=True)
+def test_where_all_is_allowed_from_the_start(near: Near) -> None:
+    """An agent types there; what it leaves behind may only read, for it may be the very agent's that asks."""
+    assert isinstance(near.ask(*ANSWER, by_agent=True), Done)
+    for way in (ORPHAN, FORKED):
+        told = near.ask(*ANSWER, way=way, by_agent=True)
+        assert isinstance(told, Refusal) and told.rule == "caller", (way, told)
+        assert isinstance(near.ask("question", way=way, by_agent=True), Question), way
+    assert near.asked() == ["answer", "question", "question"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [ORPHAN, FORKED], ids=["a session of its own", "forked twice"])
 def test_what_an_agent_leaves_behind_is_no_person(near: Near, way: str) -> None:
-    """By default it is told nothing; where all is allowed it reads, and types nothing: it may be that very agent's."""
+    """By default it is told nothing."""
     for words in (*TYPING, ("question",), (KEY, *ANSWER)):
         told = near.ask(*words, way=way, by_agent=True)
         assert isinstance(told, Refusal) and told.rule == "caller", (words, told)
-    allow(near, "all")
-    told = near.ask(*ANSWER, way=way, by_agent=True)
-    assert isinstance(told, Refusal) and told.rule == "caller", told
     assert near.asked() == []
-    assert isinstance(near.ask("question", way=way, by_agent=True), Question)
 
 
 @pytest.mark.slow
@@ -171,6 +185,44 @@ def test_a_key_counts_in_the_terminal_of_the_pane(near: Near) -> None:
     for told in (near.ask(*ANSWER), near.ask(KEY, *ANSWER, way=own), near.ask(KEY, *ANSWER, by_agent=True)):
         assert isinstance(told, Refusal) and told.rule == "permission", told
     assert near.asked() == ["answer"]
+
+
+@pytest.mark.slow
+def test_a_change_that_lets_programs_do_more_waits(near: Near) -> None:
+    """A level that is raised, a command that is new or another: it is told, and nothing runs or is typed by it."""
+    ran = near.folder / "ran"
+    settings = near.config.read_text()
+    near.config.write_text(
+        f'{_ALL}{settings.replace("/bridge ", "/other ")}ci = "touch {ran}"\nlab = {{ command = "touch {ran}" }}\n'
+    )
+
+    wait(lambda: snapshot(near).get("withheld") or None, "what is withheld")
+    assert snapshot(near)["withheld"] == ["scripting.allow", "machines.devbox", "machines.ci", "machines.lab"]
+    assert "allow" not in snapshot(near)
+    machines = {one["name"]: one["says"] for one in snapshot(near)["machines"]}
+    assert machines["ci"] == machines["lab"]
+    assert "until `tally host sessions` starts again" in machines["ci"]
+    assert ID in near.socket.with_suffix(".json").read_text()
+    told = near.ask("say", "7", "8", "", "1", "rm -rf /", by_agent=True)
+    assert isinstance(told, Refusal) and told.rule == "permission"
+    near.config.write_text(settings)
+    wait(lambda: "withheld" not in snapshot(near) or None, "that it was taken back")
+    assert near.asked() == []
+    assert not ran.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("near", [_ALL], indirect=True)
+def test_a_change_that_lets_programs_do_less_counts_at_once(near: Near) -> None:
+    """What was allowed from the start is not any more; what is raised again waits, though it was so before."""
+    assert isinstance(near.ask(*ANSWER, by_agent=True), Done)
+    settings = near.config.read_text()
+    near.config.write_text(settings.replace(_ALL, ""))
+    wait(lambda: "allow" not in snapshot(near) or None, "that less is allowed")
+    assert isinstance(near.ask(*ANSWER, by_agent=True), Refusal)
+    near.config.write_text(settings)
+    wait(lambda: "withheld" in snapshot(near) or None, "what is withheld")
+    assert isinstance(near.ask(*ANSWER, by_agent=True), Refusal)
 
 
 @pytest.mark.slow

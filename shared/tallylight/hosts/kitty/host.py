@@ -98,11 +98,11 @@ class KittyHost:
         self._mutes = Mutes()
         self._notices: Notices | None = None
         self.apply(self.config)
-        self._settings = SettingsReader(
+        self.settings = SettingsReader(
             self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._tell_problems)
         )
         patience = settings.patience_s()
-        self._settings.open(time.monotonic())
+        self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
         self.come_back(time.monotonic())
@@ -111,7 +111,8 @@ class KittyHost:
 
     def _take_over(self, found: Settings) -> None:
         """Go by what has been read. What was seen before it was known is looked at again by it."""
-        self.command = found.command
+        self.command, self._is_unsaved = found.command, True
+        self._store.allow, self._store.withheld = found.config.scripting, tuple(one.key for one in found.withheld)
         self.reader.use(found.agents)
         self.apply(found.config)
         if self._notices is None:
@@ -134,7 +135,6 @@ class KittyHost:
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
         self.config = config
-        self._store.allow, self._is_unsaved = config.scripting, True
         self._looks.rest_s = 2 * REST_TICKS * config.poll_s
         self.surfaces.apply(config)
         for pane in self._panes.values():
@@ -248,7 +248,7 @@ class KittyHost:
                 pane.tracker.pause(late)
         self._looks.begin()
         looked, awake = self._look(now), self._turns.awake(self._panes)
-        self.guarded("settings", self._settings.look)(now)
+        self.guarded("settings", self.settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
         # In a call of its own: going to a window is work for kitty, too.
         self.guarded("requests", self._store.take)(

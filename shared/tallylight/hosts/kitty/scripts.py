@@ -232,9 +232,7 @@ class Scripts:
             return _queue(typist, given)
         return self.host.once.interrupt(typist, given)
 
-    def _permission(
-        self, caller: Caller, does: Verb, typist: WindowTypist, holder: Being
-    ) -> Verdict | Refusal | None:
+    def _permission(self, caller: Caller, does: Verb, typist: WindowTypist, holder: Being) -> Verdict | Refusal | None:
         """Whether *caller* may do that to a window that *holder* has; None while a person is asked."""
         window = typist.window
         pane = being_of(window.child.pid, self.table)

@@ -3,7 +3,8 @@ What kitty's host reads from disk before it can say much: the configuration, the
 
 A worker reads it, at the start and again when one of the files has changed or kitty has read its own configuration
 again. Until the first reading is done the host goes by the defaults and knows no agent by name; what programs say of
-themselves is shown from the first moment. A later reading with a mistake in it changes nothing.
+themselves is shown from the first moment. A later reading with a mistake in it changes nothing, and one that gives
+programs more power changes the rest until a person agrees to that (`config.powers`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tallylight.actions import fork
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.config import config_file
+from tallylight.config.powers import COMMAND, Withheld, held
 from tallylight.config.settings import Config
 from tallylight.files import directories
 from tallylight.files.read_write import Stamp, stamp
@@ -37,13 +39,18 @@ Stamps = tuple[tuple[Path, Stamp | None], ...]
 
 @attrs.frozen
 class Settings:
-    """What was read, and what is wrong with it. *command* is `tally` as it was installed, nothing if it was not."""
+    """
+    What is in force, and what is wrong with what was read. *command* is `tally` as it was installed, nothing if it was
+    not; *withheld* waits for a person or the next start, and *wanted* is the configuration with it.
+    """
 
     config: Config
     agents: Agents
     command: str
     problems: tuple[str, ...]
     stamps: Stamps = ()
+    withheld: tuple[Withheld, ...] = ()
+    wanted: Config | None = None
 
 
 def read(before: Settings | None = None) -> Settings:
@@ -56,10 +63,13 @@ def read(before: Settings | None = None) -> Settings:
     stamps = tuple(_stamps())
     config, problems = config_file.load_config(os.environ)
     agents, more = agent_files.load_agents(os.environ)
+    wanted, withheld = config, tuple[Withheld, ...]()
     if before is not None:
-        config = before.config if problems else config
+        wanted = before.config if problems else config
+        config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
-    return Settings(config, agents, fork.own_command(), tuple(map(str, (*problems, *more))), stamps)
+    told = tuple(map(str, (*problems, *more)))
+    return Settings(config, agents, fork.own_command(), told, stamps, withheld, wanted)
 
 
 #: What was read before there was a host; it is used once.
@@ -134,5 +144,12 @@ class SettingsReader:
             raise found if isinstance(found, Exception) else TypeError(found)
         before, self.current = self.current, found
         self.taken(found)
-        if found.problems and (before is None or found.problems != before.problems):
-            self.told(found.problems)
+        told = (*found.problems, *(f"{one} until kitty starts again" for one in found.withheld))
+        if told and (before is None or (found.problems, found.withheld) != (before.problems, before.withheld)):
+            self.told(told)
+
+    def agree(self, withheld: tuple[Withheld, ...]) -> None:
+        """A person agrees to what is *withheld*; nothing if that is something else by now."""
+        if self.current is not None and self.current.wanted is not None and self.current.withheld == withheld:
+            self.current = attrs.evolve(self.current, config=self.current.wanted, withheld=())
+            self.taken(self.current)

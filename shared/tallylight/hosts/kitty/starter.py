@@ -25,7 +25,7 @@ _PACKAGE = __package__
 #: kitty's own that we use. Two threads are not to load modules of kitty's at the same time: they are loaded before.
 OF_KITTY = ("child", "constants", "launch", "progress", "rgb", "tab_bar", "tabs", "window")
 #: What the thread loads, in this order: the host, and what is loaded by the first key, script or text that waits.
-MODULES = ("watcher", "fork", "keys", "scripts", "queue")
+MODULES = ("watcher", "fork", "keys", "scripts", "raises", "queue")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
 LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
 #: How long, in seconds that were lent, the settings are waited for once the modules are there: a disk may hang.

@@ -60,14 +60,15 @@ class Store:
     _opened: _Opened | None = None
     _ledger: Ledger = attrs.field(factory=Ledger)
     _saved_at: float | None = None
-    #: As in `Snapshot.allow`.
-    allow: str = OWN
     #: What tells that a request waits, if anything does, and when they were last looked for.
     _told_by: int | None = None
     _door: select.poll | None = None
     _looked_at: float = 0.0
     #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
     pending: float = 0.0
+    #: As in `Snapshot`.
+    allow: str = OWN
+    withheld: tuple[str, ...] = ()
     _error: str = ""
 
     def open(self) -> None:
@@ -93,10 +94,10 @@ class Store:
         if self._opened is None:
             return False
         snapshot = self._opened.snapshot
-        snapshot.allow = self.allow
         if self._saved_at is not None and now - self._saved_at < snapshot.min_interval:
             return False
         self._saved_at, entries, as_of = now, tuple(panes()), time.time()
+        snapshot.allow, snapshot.withheld = self.allow, self.withheld
         if not self.worker.submit("snapshot", lambda: snapshot.publish(entries, now, as_of), self._was_saved):
             return False
         self.pending = as_of

@@ -44,6 +44,7 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         return
     _host.guarded("keys", _import_keys)()
     _host.guarded("scripts", _serve_scripts)(_host)
+    _host.guarded("raises", _serve_raises)(_host)
     _host.guarded("queue", _serve_queue)(_host)
     _host.guarded("open windows", _adopt)(boss, _host)
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
@@ -82,6 +83,12 @@ def _serve_scripts(host: KittyHost) -> None:
     from tallylight.hosts.kitty import scripts
 
     scripts.serve(host)
+
+
+def _serve_raises(host: KittyHost) -> None:
+    from tallylight.hosts.kitty import raises
+
+    raises.serve(host)
 
 
 def _serve_queue(host: KittyHost) -> None:

@@ -28,15 +28,14 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.given import given_of
 from tallylight.actions.permission import Verb, check, unasked, verb_of
 from tallylight.agents import agent_files
-from tallylight.config import config_file
 from tallylight.config.machines import Machine as Setting
-from tallylight.config.settings import Config
+from tallylight.config.powers import ALLOW, MACHINES
 from tallylight.evidence import process_table
-from tallylight.files import directories, read_write
 from tallylight.hosts.machines import commands
 from tallylight.hosts.machines.link import END_S, Link
 from tallylight.hosts.machines.machine import Machine
 from tallylight.hosts.machines.messages import MARKS, TELLS, TYPES
+from tallylight.hosts.powers import Powers
 from tallylight.hosts.script_messages import KEY, MAX_ASKED, Told, encode
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import sockets
@@ -54,6 +53,7 @@ TELL_S, TYPE_S = 20.0, 75.0
 MAX_PEERS, PEER_S = 16, 5.0
 #: A snapshot has room for so much of all machines, in bytes as they came.
 _ROOM = MAX_BYTES * 3 // 4
+_WAITS = "is new in config.toml, and is not asked until `tally host sessions` starts again"
 _UNKNOWN = Refusal("unknown", "the host of other machines does not know what was asked; is it of the same version?")
 
 
@@ -81,10 +81,12 @@ class MachinesHost:
     ) -> None:
         self._environ = environ
         self._clock, self._wall = clock, wall
-        self._config = Config()
-        self._stamp: read_write.Stamp | None = None
+        #: The machines of the start; others wait for the next one.
+        self._powers: Powers | None = None
         self._config_at = self._look_at = float("-inf")
         self._machines: dict[str, Machine] = {}
+        #: The names of those that wait for the next start.
+        self._new: list[str] = []
         self._links: dict[str, Link] = {}
         #: Those that are to end, with the time until which they were asked to.
         self._ending: list[tuple[Link, float]] = []
@@ -145,13 +147,14 @@ class MachinesHost:
     # Machines ------------------------------------------------------------------------------------------------
 
     def _read_config(self) -> None:
-        """Go by the configuration as it is now."""
-        stamp = read_write.stamp(directories.config_file(self._environ))
-        if stamp == self._stamp:
+        """Go by the configuration as it is now, as far as it lets programs do no more than at the start."""
+        if self._powers is None:
+            self._powers = Powers(self._environ, {MACHINES})
+        elif not self._powers.look():
             return
-        self._stamp = stamp
-        self._config, _ = config_file.load_config(self._environ)
-        self.use(self._config.machines)
+        new = [one.key.removeprefix(f"{MACHINES}.") for one in self._powers.withheld]
+        self._new = [name for name in new if name not in self._powers.config.machines and name != ALLOW]
+        self.use(self._powers.config.machines)
 
     def use(self, settings: Mapping[str, Setting]) -> None:
         """Ask the machines of *settings* and no others. One whose command has changed is asked anew."""
@@ -162,10 +165,9 @@ class MachinesHost:
         for name, setting in settings.items():
             made = self._machines.setdefault(name, Machine(setting, 0, 0))
             made.max_rows, made.max_bytes = MAX_PANES // count, min(1 << 20, _ROOM // count)
-        if self._machines and self._writer is None:
+        if (self._machines or self._new) and self._writer is None:
             self._open()
         if self._writer is not None:
-            self._writer.allow = self._config.scripting
             self._show(self._clock())
 
     def _open(self) -> None:
@@ -218,6 +220,11 @@ class MachinesHost:
                 left.append((link, until))
         self._ending = left
 
+    @property
+    def _level(self) -> str:
+        """What programs may do here."""
+        return self._powers.config.scripting if self._powers is not None else "none"
+
     # What is shown -------------------------------------------------------------------------------------------
 
     def _publish(self, now: float) -> None:
@@ -233,7 +240,11 @@ class MachinesHost:
         for machine in self._machines.values():
             machine.is_changed = False
         ordered = [self._machines[name] for name in sorted(self._machines)]
-        self._writer.machines = tuple(MachineEntry(name=m.name, is_up=m.is_up, says=m.says) for m in ordered)
+        known = [MachineEntry(name=m.name, is_up=m.is_up, says=m.says) for m in ordered]
+        self._writer.machines = (*known, *(MachineEntry(name=name, is_up=False, says=_WAITS) for name in self._new))
+        self._writer.allow = self._level
+        if self._powers is not None:
+            self._writer.withheld = tuple(one.key for one in self._powers.withheld)
         self._writer.publish([pane for machine in ordered for pane in machine.rows], now)
 
     # Waiting -------------------------------------------------------------------------------------------------
@@ -365,7 +376,7 @@ class MachinesHost:
         if given is None and words[0] in TYPES:
             return _UNKNOWN
         verb = verb_of(given, None) if given is not None else Verb.READ
-        return unasked(check(self._config.scripting, caller, verb))
+        return unasked(check(self._level, caller, verb))
 
     def _tell(self, peer: _Peer, told: Told) -> None:
         peer.unsent = encode(told)

@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from tallylight.agents import agent_files
-from tallylight.config import config_file
+from tallylight.config.powers import ALLOW
 from tallylight.evidence import process_table
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.kept import Kept
@@ -39,6 +39,7 @@ from tallylight.hosts.polling.sleepers import SETTLED, Sleepers
 from tallylight.hosts.polling.source import Asked
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
+from tallylight.hosts.powers import Powers
 from tallylight.hosts.projects import Projects
 from tallylight.pane import marks as requested
 from tallylight.pane.pane import Pane
@@ -56,9 +57,9 @@ OFTEN, SELDOM = 2, 4
 #: Of a foreground that holds no agent so many looks ask who it is; then, while it is the same group, every so many do:
 #: it could have become another program.
 EAGER, RARELY = 8, 4
-#: How many ticks come to one search for processes that are of no interest any more; and to one in which the time is
-#: kept that agents wait, and the names of projects are asked for.
-SWEEP, KEPT_EVERY = 64, 4
+#: How many ticks come to one search for processes that are of no interest any more; to one in which the time is kept
+#: that agents wait, and the names of projects are asked for; to a look at what programs may do by the configuration.
+SWEEP, KEPT_EVERY, POWERS_EVERY = 64, 4, 4
 #: A step this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 #: The longest sleep between two steps.
@@ -77,10 +78,11 @@ class PollingHost:
         table: process_table.Table | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.config, problems = config_file.load_config(environ)
+        self._powers = Powers(environ)
+        self.config = self._powers.config
         agents, more = agent_files.load_agents(environ)
         #: What is wrong at the moment, by what it is about.
-        self.problems: dict[str, str] = {str(n): str(error) for n, error in enumerate((*problems, *more))}
+        self.problems: dict[str, str] = {str(n): str(e) for n, e in enumerate((*self._powers.problems, *more))}
         self._clock = clock
         self._table = table or process_table.table()
         self._reader = process_table.ForegroundReader(agents, self._table)
@@ -231,9 +233,19 @@ class PollingHost:
                 {pid for polled in self._held.values() for pid in (polled.source_pane.leader, polled.group)}
             )
         self._guard("requests", lambda: self._take_requests(now))
+        if self._ticks % POWERS_EVERY == 0:
+            self._jobs.submit("settings", self._powers.look, self._looked_at_powers)
         if self._ticks % KEPT_EVERY == 1:
             self._projects.tell(polled.pane for polled in self._lively)
             self._guard("ledger", lambda: self._keep_ledger(now))
+
+    def _looked_at_powers(self, is_new: object) -> None:
+        """Of the configuration, which is read at the start, what gives programs less power is taken over."""
+        if is_new is True:
+            self.problems.pop(ALLOW, None)
+            self._snapshot.allow = self._powers.config.scripting
+            self._snapshot.withheld = tuple(one.key for one in self._powers.withheld)
+            self.problems |= {one.key: f"{one} until this starts again" for one in self._powers.withheld}
 
     def _guard(self, what: str, call: Callable[[], None]) -> None:
         """Make *call*; a fault in it costs this pane, or this part, this tick."""

@@ -1,0 +1,68 @@
+"""
+Asking a person about settings that let programs do more: once for each change, over the window that they are in.
+
+Such a change waits until then (`config.powers`): any program can write the file. Where they say no, or are not asked,
+it waits for the next start of kitty.
+"""
+
+from __future__ import annotations
+
+import time
+
+import attrs
+
+from tallylight.actions.consent import REST_S, Consent
+from tallylight.config.powers import ALLOW, Withheld
+from tallylight.hosts.kitty import consents
+from tallylight.hosts.kitty.host import KittyHost
+
+#: What a person should know of the level that scripts would have.
+_ABOUT = (
+    'With "ask" you are asked for each caller; with "all" every script may answer every agent, PERMISSIONS INCLUDED.'
+)
+
+
+@attrs.define
+class Raises:
+    """Asks for *host*."""
+
+    host: KittyHost
+    #: What they were asked about last, and until when they are left alone.
+    _asked: tuple[Withheld, ...] = ()
+    _rests_until: float = 0.0
+    _is_asking: bool = False
+
+    def look(self) -> None:
+        """Ask, if there is anything to ask; called at each tick."""
+        current = self.host.settings.current
+        withheld = current.withheld if current is not None else ()
+        if not withheld:
+            self._asked = ()
+        window = self.host.boss.active_window
+        if withheld == self._asked or self._is_asking or time.monotonic() < self._rests_until or window is None:
+            return
+
+        def answered(is_allowed: bool) -> None:
+            self._is_asking = False
+            if is_allowed:
+                self.host.settings.agree(withheld)
+            else:
+                self._rests_until = time.monotonic() + REST_S
+
+        self._asked, self._is_asking = withheld, True
+        if consents.ask(window, Consent(_question(withheld)), answered) is not None:
+            # They may come to another window, where there is room for the question.
+            self._asked, self._is_asking = (), False
+
+
+def _question(withheld: tuple[Withheld, ...]) -> tuple[str, ...]:
+    return (
+        "config.toml was changed, by you or by a program, and lets programs do more. Did you change it?",
+        *(f"{one}." for one in withheld),
+        *([_ABOUT] if any(one.key == ALLOW for one in withheld) else ()),
+    )
+
+
+def serve(host: KittyHost) -> None:
+    """Ask from now on."""
+    host.each_tick.append(host.guarded("raises", Raises(host).look))

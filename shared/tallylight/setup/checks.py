@@ -13,7 +13,6 @@ from pathlib import Path
 import tallylight
 from tallylight.agents import agent_files
 from tallylight.config import config_file, key_bindings
-from tallylight.config.powers import ALLOW, is_more
 from tallylight.files import directories, install_paths, managed_block, user_file
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
@@ -194,6 +193,8 @@ def settings(system: System) -> Iterator[Finding]:
 
 def in_force(system: System, hosts: Iterable[Snapshot]) -> Iterator[Finding]:
     """What of the configuration lets programs do more than is in force in the running *hosts*."""
+    from tallylight.config.powers import ALLOW, is_more  # setup begins without attrs
+
     config, _ = config_file.load_config(system.env)
     remedy = "if you changed that, start the host again; if not, a program did: look through config.toml"
     for host in hosts:

@@ -33,15 +33,17 @@ def board(kitty_version: str) -> Iterator[Board]:
 
 
 def test_a_script_that_calls_itself_an_agent_starts_what_kitty_finds(board: Board) -> None:
-    """Neither the program nor the environment of the new pane is from the script's PATH and variables."""
+    """Neither the program nor the environment is from the script; what kitty gave its window, it gives anew."""
     home, kitty = board.kitty.home, board.kitty
     forged = home / "forged"
     forged.mkdir()
     for name, text in (("codex", _CODEX), ("claude", "#!/bin/sh\ntouch ~/forged/ran\nexec sleep 1000\n")):
         (forged / name).write_text(text)
         (forged / name).chmod(0o755)
+    shell = kitty.launch(*("bash", "--norc"), env={"TALLY_KEY": "a $$HOME b$$"})
+    kitty.wait_until(lambda: board.in_front() == shell, what="the shell")
     before = {window["id"] for window in kitty.windows()}
-    kitty.send_text(board.in_front(), 'PATH="$HOME/forged:$PATH" ANTHROPIC_BASE_URL=http://forged codex\r')
+    kitty.send_text(shell, 'PATH="$HOME/forged:$PATH" ANTHROPIC_BASE_URL=http://forged codex\r')
     kitty.wait_until(lambda: (home / "started").exists(), what="the end of the script")
     kitty.wait_until(lambda: (home / "started").read_text().endswith("\n0\n"), what="what was started")
     (made,) = {window["id"] for window in kitty.windows()} - before
@@ -49,6 +51,7 @@ def test_a_script_that_calls_itself_an_agent_starts_what_kitty_finds(board: Boar
 
     environ = kitty.eval(f"return boss.window_id_map[{made}].child.environ")
     assert "forged" not in str(environ)
+    assert environ["TALLY_KEY"] == "a $HOME b$"
     assert kitty.eval(f"return boss.window_id_map[{made}].child.argv") == [f"{home}/.local/bin/claude"]
     assert not (forged / "ran").exists()
 

@@ -112,17 +112,22 @@ def test_without_an_agent_the_caller_is_its_terminal(starting: Starting) -> None
     assert starting.room.scripts.own.get((SHELL.pid, SHELL.start), (900, 900)) is True
 
 
-def test_its_environment_is_what_kitty_gives_every_window(starting: Starting) -> None:
+def test_its_environment_is_what_kitty_gave_the_window(starting: Starting) -> None:
     """Nothing of the caller's. What lies beside a program that kitty finds elsewhere is found by it, too."""
+    path, given = str(starting.folder / "bin"), starting.room.desk.host.boss.window_id_map[2].child.env
     assert isinstance(starting.ask("claude", "tab", "", ""), Done)
     starting.environ["PATH"] = "/usr/bin"
     starting.finds["claude"] = str(starting.folder / "login/claude")
     assert isinstance(starting.ask("claude", "tab", "", ""), Done)
-    starting.environ["PATH"] = "/usr/bin:$HOME"
+    given |= {"PATH": path, "KEY": "$1"}
     assert isinstance(starting.ask("claude", "tab", "", ""), Done)
-    assert starting.more == [{}, {"PATH": f"/usr/bin:{starting.folder}/login"}, {}]
-    assert [argv[0] for _, argv, *_ in starting.launched[1:]] == [starting.finds["claude"]] * 2
+    assert starting.more == [
+        {"PATH": path}, {"PATH": f"/usr/bin:{starting.folder}/login"}, {"PATH": path, "KEY": "$1"}
+    ]  # fmt: skip
+    programs = [argv[0] for _, argv, *_ in starting.launched]
+    assert programs == [f"{path}/claude", starting.finds["claude"], f"{path}/claude"]
 
+    given.clear()
     starting.finds["claude"] = "claude"
     told = starting.ask("claude", "tab", "", "")
     assert isinstance(told, Refusal) and told.rule == "program"

@@ -61,7 +61,7 @@ class Window:
     drawn: tuple[str, ...] = ()
     written: list[str] = attrs.field(factory=list)
     id: int = 3
-    child: SimpleNamespace = attrs.field(factory=lambda: SimpleNamespace(child_fd=9))
+    child: SimpleNamespace = attrs.field(factory=lambda: SimpleNamespace(child_fd=9, env={}))
     title: str = "three"
 
     @property

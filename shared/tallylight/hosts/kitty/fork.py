@@ -293,9 +293,14 @@ def launch(
     """
     from kitty.launch import launch as kitty_launch
     from kitty.launch import parse_launch_args
+    from kitty.options.utils import DELETE_ENV_VAR
 
     options = parse_launch_args(["--copy-env"] if more is None else []).opts
-    options.env = [f"{name}={value}" for name, value in (more or {}).items()]
+    # Two dollar signs are one; kitty puts a variable in the place of a name behind a single one.
+    options.env = [
+        name if value == DELETE_ENV_VAR else f"{name}={value.replace('$', '$$')}"
+        for name, value in (more or {}).items()
+    ]
     options.type = {Place.TAB: "tab", Place.OS_WINDOW: "os-window"}.get(place, "window")
     if place in (Place.VSPLIT, Place.HSPLIT):
         options.location = str(place)

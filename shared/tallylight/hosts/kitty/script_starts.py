@@ -2,9 +2,9 @@
 Starting agents for scripts: `tally start`, inside kitty.
 
 The new pane stands beside the window in which the caller runs, in the directory of the script's process, as the process
-table has it. Its program is what kitty itself would run by that name, and its environment is what kitty gives every
-window: nothing of the caller's. The disk is looked at by the host's worker; that all is still so is compared on the
-main thread, just before kitty's own launch starts the list, without a shell.
+table has it. Its program is what kitty itself would run by that name, and its environment is what kitty gave that
+window when it opened it: nothing that a program has put into its own. The disk is looked at by the host's worker; that
+all is still so is compared on the main thread, just before kitty's own launch starts the list, without a shell.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Starts:
             return agreed or None
         if len(self._jobs) >= MAX_JOBS:
             return Refusal("busy", "too many agents are being started at this moment")
-        path, cwd = default_env().get("PATH", ""), table.cwd(being[0])
+        path, cwd = _path(window), table.cwd(being[0])
         self._jobs[key] = None
         self.host.worker.submit(
             "start",
@@ -102,7 +102,7 @@ class Starts:
             return Refusal("failed", f"the program was not found: {found}")
         if table.cwd(being[0]) != found.cwd:
             return Refusal("changed", "the caller is in another directory now; nothing was started")
-        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[words[1]], _more(found.argv[0]))
+        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[words[1]], _more(window, found.argv[0]))
         pane = being_of(made.child.pid, table) if made is not None else None
         if pane is None:
             return Refusal("failed", "kitty did not open a pane")
@@ -130,10 +130,13 @@ def _find(program: str, path: str) -> str:
     return found if found.startswith("/") else ""
 
 
-def _more(program: str) -> dict[str, str]:
-    """What a window with *program* gets beside all that kitty gives every one: what lies beside it may be needed."""
-    folder, path = str(Path(program).parent), default_env().get("PATH", "")
-    # kitty would put a variable in the place of a dollar sign.
-    return (
-        {} if folder in path.split(os.pathsep) or "$" in f"{path}{folder}" else {"PATH": f"{path}{os.pathsep}{folder}"}
-    )
+def _path(window: Any) -> str:
+    """The PATH that kitty gave *window*, by what kitty itself remembers."""
+    return str(window.child.env.get("PATH") or default_env().get("PATH", ""))
+
+
+def _more(window: Any, program: str) -> dict[str, str]:
+    """What a new window gets beside what kitty gives every one: what *window* got, and what lies beside *program*."""
+    folder, path = str(Path(program).parent), _path(window)
+    found = path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
+    return {**window.child.env, "PATH": found}

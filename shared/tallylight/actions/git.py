@@ -7,7 +7,8 @@ is found by its files. What worktrees share of it (`GIT_COMMON_DIR`) is for each
 other program puts anything:
 
 * its `config` is ours. Of the repository's settings it has those of `_KEPT`, which name no program, with values that
-  can name none: how files are stored and compared, and what a branch follows. Files that they include are not read;
+  can name none: how files are stored and compared, what a branch follows, where remotes are. Files that they include
+  are not read;
 * it has no hooks; links lead to what has no settings: objects, references, and the rest of `_LINKED`;
 * without `extensions.worktreeConfig` git does not read the settings of one worktree, `config.worktree`.
 
@@ -15,8 +16,9 @@ Attributes, in whatever file, can only name a filter or driver that settings des
 user's settings either but those of `_KEPT` and `_OWN`; with *keeps_own* it has all of them, so that the user's own
 filters run, and nothing else does: hooks and a file monitor are off. None of the variables `GIT_*` is passed on.
 
-A submodule has settings of its own, and git looks into it by another git: whoever asks for a `status` forbids that by
-`--ignore-submodules=dirty`. `worktree remove` refuses a worktree with submodules before it looks into them.
+A submodule has settings of its own, of which git reads how it is stored. It looks further into it by another git:
+whoever asks for a `status` forbids that by `--ignore-submodules=dirty`. `worktree remove` refuses a worktree with
+submodules before it looks into them.
 """
 
 from __future__ import annotations
@@ -157,12 +159,9 @@ class Repository:
     @property
     def sparse(self) -> str:
         """What `config.worktree` says of one with a part of the files alone; nothing if that is said elsewhere."""
+        said = self.said if _has_worktree_settings(self.said) else ()
         kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
-        return (
-            "".join(_line(*setting) for setting in _passing(self.said, kept))
-            if _has_worktree_settings(self.said)
-            else ""
-        )
+        return "".join(_line(*setting) for setting in _passing(said, kept))
 
     @property
     def is_usable(self) -> bool:

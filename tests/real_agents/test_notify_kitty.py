@@ -110,3 +110,14 @@ def test_a_button_answers_a_question(desk: Desk, desktop: Desktop) -> None:
     assert shown.title.startswith("claude asks you something") and "Which colour?" in shown.body
     desktop.press(shown, next(label for label in shown.buttons.values() if label.startswith("Green")))
     tab.shows("Which colour\\? → Green")
+
+
+def test_each_notification_names_its_own_command(desk: Desk, desktop: Desktop) -> None:
+    """Of two permissions in one turn the second notification names the second command, and nothing of the first."""
+    tab, shown = asked(desk, desktop, "TOOL touch zz0 THEN TOOL touch zz1 THEN fine")
+    assert shown.body.startswith("Bash: touch zz0")
+    tab.answer(CLAUDE.permission, CLAUDE.approve)
+    desk.kitty.wait_until(lambda: len(desktop.shown) > 1, what="the second notification")
+    assert desktop.shown[1].body.startswith("Bash: touch zz1")
+    tab.answer(CLAUDE.permission, CLAUDE.approve)
+    desk.kitty.wait_until((tab.project / "zz1").exists, what="the second file")

@@ -17,6 +17,8 @@ from tallylight.tracker.claims import Claim, overtake
 
 #: What said something of the pane before its agent said goodbye by a richer source.
 _POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
+#: Who tells each dialog once, and what it is about with it.
+_EXACT = (Source.RECORD, Source.REGISTRY)
 #: What the OSC 7501 specification names as typical; it asks for 64 at least.
 MAX_RECORDS = 256
 
@@ -27,6 +29,9 @@ class Records:
     def __init__(self) -> None:
         #: Counts what was newly said, and all that was.
         self.revision = self.told = 0
+        #: What had been told when nobody was asked any more. Whether somebody is, as it was last decided.
+        self.answered = 0
+        self._is_asked = False
         #: How many children are below another child.
         self._nested = 0
         self._claims: OrderedDict[str, dict[Source, Claim]] = OrderedDict({"": {}})
@@ -79,6 +84,20 @@ class Records:
             if before is not None and before.status is Status.WORKING:
                 overtake(claims, before, now)
             claims[report.source] = Claim(report, at=now, changed=now if since is None else since, told=self.told)
+
+    def asks_anew(self, report: Report) -> None:
+        """Before *report* is taken down: if it tells another dialog, the screen has yet to be read for that."""
+        before, screen = self.own.get(report.source), self.own.get(Source.SCREEN)
+        if before is None or screen is None or report.source not in _EXACT or report.id:
+            return
+        if before.report.what not in ("", report.what):
+            screen.told = 0
+
+    def decided(self, status: Status) -> None:
+        """The pane shows *status*: what was told of a question that is answered by now is of no other one."""
+        was_asked, self._is_asked = self._is_asked, status is Status.WAITING
+        if was_asked and not self._is_asked:
+            self.answered = self.told
 
     def withdraw(self, id_: str, source: Source) -> None:
         """*source* has nothing to say of the record *id_* any more, nor of those below it; all are below the pane's."""

@@ -62,14 +62,15 @@ def shows(root: Decision, child: Child) -> bool:
     return child.needs_person and urgency(child.status) > urgency(root.status)
 
 
-def in_place_of(root: Decision, child: Decision, screen: Claim | None) -> Decision:
+def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered: int) -> Decision:
     """
     *child* as it shows in place of *root*: the pane's agent, session and project are the root's.
 
     What it says is said to be its: `EU West: Approve?`. One that waits and does not say for what asks what stands on
-    the *screen*.
+    the *screen*, unless that was *told* up to *answered* and is of a question before.
     """
-    question = screen.report.message if screen is not None and screen.status is Status.WAITING else ""
+    is_asked = screen is not None and screen.status is Status.WAITING and screen.told > answered
+    question = screen.report.message if screen is not None and is_asked else ""
     whose = child.report.title or child.report.id.rpartition("/")[2]
     said = child.report.message or (question if child.status is Status.WAITING else "")
     report = attrs.evolve(

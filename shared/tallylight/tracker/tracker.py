@@ -25,8 +25,6 @@ from tallylight.tracker.wording import as_wanted
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
 ADOPT_S = 2.0
-#: Who tells each dialog once, and what it is about with it.
-_EXACT = (Source.RECORD, Source.REGISTRY)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
 
 
@@ -58,9 +56,6 @@ class Tracker:
         self._pending: Decision | None = None
         #: Whether there is more to come before it is decided.
         self._is_told_more = False
-        #: Whether somebody was asked when it was last decided; and what had been told when they last were no more.
-        self._asks = False
-        self._answered = 0
         nothing = Reason(None, "nothing known of this pane", 0.0, what_would_change(Status.ACTIVE, None))
         self._shown = Decision(Status.ACTIVE, None, nothing, 0.0, Report(source=Source.SHELL, status=Status.ACTIVE))
 
@@ -253,10 +248,7 @@ class Tracker:
     def _claim(self, report: Report, now: float, since: float | None = None) -> None:
         if self._start is not None:
             self._start.has_spoken = True
-        own = self._records.own
-        before, screen = own.get(report.source), own.get(Source.SCREEN)
-        if before is not None and screen is not None and _asks_anew(before.report, report):
-            screen.told = 0  # it has yet to be read for what is asked now
+        self._records.asks_anew(report)
         if report.source is Source.RECORD or (report.source is Source.REGISTRY and report.status is Status.DONE):
             # The same end again is that of another turn.
             self._records.withdraw(report.id, report.source)
@@ -364,7 +356,7 @@ class Tracker:
         changed = claim.changed if claim is not None else now
         is_agent = self._foreground is not None and self._foreground.is_agent
         name = self._foreground.name if self._foreground is not None and is_agent else ""
-        report = merged(claims, claim, name, self._answered)
+        report = merged(claims, claim, name, self._records.answered)
         kind = report.kind if status is Status.WAITING else kind if status is Status.DONE else None
         return Decision(status, kind, reason, changed, report, choice.losing)
 
@@ -378,18 +370,13 @@ class Tracker:
         if urgent is None or not subagents.shows(root, urgent):
             return subagents.in_background(root, busy)
         shown = self._decide(urgent.id, now, self._deadlines)
-        screen = self._records.own.get(Source.SCREEN)
-        return subagents.in_place_of(
-            root, shown, screen if screen is not None and screen.told > self._answered else None
-        )
+        return subagents.in_place_of(root, shown, self._records.own.get(Source.SCREEN), self._records.answered)
 
     def _settle(self, now: float) -> None:
         if self._is_told_more:
             return
         target = self._target(now)
-        was_asked, self._asks = self._asks, target.status is Status.WAITING
-        if was_asked and not self._asks:
-            self._answered = self._records.told
+        self._records.decided(target.status)
         guess = self._records.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:
             self._deadlines.append(self._last_output + self.timing.silence_s)
@@ -409,8 +396,3 @@ class Tracker:
             return
         self._changed_at = now
         self._shown = attrs.evolve(target, since=now)
-
-
-def _asks_anew(before: Report, report: Report) -> bool:
-    """Whether a source that tells each dialog once, *before* last, tells another one of the pane itself."""
-    return not report.id and report.source in _EXACT and before.what not in ("", report.what)

@@ -44,6 +44,7 @@ class Line:
     kind: Kind | None = None
     since: float = 0.0
     message: str = ""
+    what: str = ""
     source: Source = Source.PROTOCOL
     visible: bool = False
     seen: bool = False
@@ -54,11 +55,11 @@ class Line:
     state: object = None
     notifier: Notifier = attrs.Factory(lambda self: Notifier(self.settings), takes_self=True)
 
-    def be(self, status: Status, seconds: float, message: str = "", kind: Kind | None = None) -> Line:
+    def be(self, status: Status, seconds: float, message: str = "", kind: Kind | None = None, what: str = "") -> Line:
         """Show *status* from now on, and let *seconds* pass."""
         if (status, kind) != (self.status, self.kind):
             self.status, self.kind, self.since, self.seen = status, kind, self.now, False
-        self.message = message
+        self.message, self.what = message, what
         return self.wait(seconds)
 
     def wait(self, seconds: float) -> Line:
@@ -71,6 +72,7 @@ class Line:
                 agent="claude",
                 cwd="/w/api",
                 message=self.message,
+                what=self.what,
             )
             reason = Reason(self.source, "test", self.since, "")
             decision = Decision(self.status, self.kind, reason, self.since, report)
@@ -205,7 +207,7 @@ def test_a_question_after_the_question_is_told() -> None:
     line = Line().be(Status.WAITING, 20, "Run a?")
     line.be(Status.WAITING, 20, "Run b? (1 s)").be(Status.WAITING, 20, "Run b? (2 s)")
 
-    assert line.words == ["Run a?", "Run b? (1 s)"]
+    assert line.words == ["Run a?", "taken back", "Run b? (1 s)"]
 
 
 def test_one_pane_does_not_chatter() -> None:
@@ -362,6 +364,38 @@ def test_a_closed_pane_takes_its_notification_along() -> None:
 
     assert line.notifier.close("7") == Withdrawal("7")
     assert line.notifier.close("7") is None and not line.notifier.was_notified("7")
+
+
+@each("between", [0, 1.0])
+def test_another_command_is_another_question(between: float) -> None:
+    """In the same words, right after the first one: that is taken back, and the other told, once it is known."""
+    line = Line().be(Status.WAITING, 20, "Do it?", what="Bash: touch zz0")
+    if between:
+        line.be(Status.WORKING, between).be(Status.WAITING, 0.5, "Do it?")
+    line.be(Status.WAITING, 20, "Do it?", what="Bash: touch zz1")
+    assert line.words == ["Bash: touch zz0. Do it?", "taken back", "Bash: touch zz1. Do it?"]
+
+
+@each(
+    "first, second, is_other",
+    [
+        ("Bash: ls", "Shell: ls", False),
+        ("Bash: ls", "Bash: ls -l", True),
+        ("Bash: ls -l", "Shell: ls …", False),
+        ("Bash: rm -l", "Shell: ls …", True),
+        ("Bash: make it…all", "Shell: make it now and all", False),
+        ("Bash: make it…all", "Shell: make i …", False),
+        ("Bash: make ↵ check", "Shell: make check", False),
+        ("Edit src/a.py (+12 −3)", "Edit src/a.py", False),
+        ("Edit src/a.py", "Edit src/b.py", True),
+        ("Bash: ls", "", False),
+        ("", "Bash: ls", False),
+    ],
+)
+def test_two_names_of_one_command(first: str, second: str, is_other: bool) -> None:
+    """What sources call it, and where they cut it, makes no other question of it."""
+    line = Line().be(Status.WAITING, 20, "Do it?", what=first).be(Status.WAITING, 20, "Do it?", what=second)
+    assert len(line.shown) == 1 + is_other
 
 
 def test_what_it_is_about_is_told() -> None:

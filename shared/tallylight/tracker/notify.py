@@ -46,6 +46,8 @@ _WAITS: dict[Kind | None, str] = {
 }
 _TELLS = {Status.ERROR: "failed", Status.DONE: "is done", Status.DOWN: "vanished in the middle of its turn"}
 _DIGITS = re.compile(r"[0-9]+")
+#: What not every source tells of a subject: how much of a file changes, and where its rows end.
+_COUNTED, _GAPS = re.compile(r" \(\+\d+ −\d+\)$"), re.compile(r"[\s↵]+")
 
 
 @attrs.frozen(kw_only=True)
@@ -115,6 +117,8 @@ class _Need:
     decision: Decision
     began: float
     question: str
+    #: What it is about, as it was last told.
+    what: str
     #: Whether there is nothing more to tell of it; and whether that is because the person was notified.
     is_told: bool = False
     was_shown: bool = False
@@ -163,7 +167,8 @@ class Notifier:
         if need.was_snoozed:
             # The rest is over: that is what a snooze is for.
             need.was_snoozed, need.is_told, need.began = False, False, now
-        _restate(need, view, now)
+        if _restate(need, view, now) and pane.out is need:
+            return self._withdraw(id_, pane)
         settle = QUESTION_S if need.decision.status is Status.WAITING and not need.question else SETTLE_S
         settle = max(settle, self.settings.delay_s)
         gap = GUESS_GAP_S if need.decision.reason.source is Source.HEURISTIC else GAP_S
@@ -213,10 +218,10 @@ class Notifier:
             pane.last, pane.ended, pane.need = need, now, None
         if decision.status not in self.settings.when:
             return None
-        made = _Need(decision, now, _question(decision))
+        made = _Need(decision, now, _question(decision), decision.report.what)
         last = pane.last
         if last is not None and now - pane.ended < AGAIN_S and _is_same(last, made):
-            made.question = made.question or last.question
+            made.question, made.what = made.question or last.question, made.what or last.what
             made.began, made.is_told, made.was_shown = last.began, last.is_told, last.was_shown
             pane.out = made if pane.out is last else pane.out
         pane.need = made
@@ -291,16 +296,27 @@ def _question(decision: Decision) -> str:
     return _DIGITS.sub("0", decision.report.message)
 
 
-def _restate(need: _Need, view: View, now: float) -> None:
-    """An agent that asks another question right after the first is not answered yet, and asks again."""
-    question = _question(view.decision)
-    if question and question != need.question:
-        if need.question and need.decision.status is Status.WAITING and not view.seen:
-            need.is_told, need.began = False, now
-        need.question = question
+def _restate(need: _Need, view: View, now: float) -> bool:
+    """Whether an agent asks another question right after the first: it is not answered yet, and asks again."""
+    question, what = _question(view.decision), view.decision.report.what
+    is_other = bool(question and need.question and question != need.question) or _is_other(need.what, what)
+    need.question, need.what = question or need.question, what or need.what
+    if not is_other or need.decision.status is not Status.WAITING or view.seen:
+        return False
+    need.is_told, need.began = False, now
+    return True
 
 
 def _is_same(before: _Need, after: _Need) -> bool:
-    if before.decision.status is not after.decision.status:
+    if before.decision.status is not after.decision.status or _is_other(before.what, after.what):
         return False
     return before.question == after.question or not before.question or not after.question
+
+
+def _is_other(before: str, after: str) -> bool:
+    """Whether two subjects are of two questions: each source has its name of a tool, and may cut or join rows."""
+    if not before or not after:
+        return False
+    texts = [_GAPS.sub("", _COUNTED.sub("", what).partition(" ")[2] or what) for what in (before, after)]
+    heads = [text.partition("…")[0] for text in texts if "…" in text]
+    return not all(text.startswith(min(heads, key=len)) for text in texts) if heads else texts[0] != texts[1]

@@ -23,6 +23,8 @@ from tallylight.snapshot.writer import SnapshotWriter
 from tests.actions.desk import SCREENS
 
 TALLY = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
+#: The same, where every request is a person's: the tests may be run in a terminal, or by an agent.
+_FOR_A_PERSON = "from tallylight.serve import asking; asking.Asking._caller = lambda *_: asking.PERSON\n"
 T = TypeVar("T")
 
 
@@ -36,6 +38,8 @@ class Live:
     token: str = ""
     process: subprocess.Popen[str] | None = None
     environ: dict[str, str] = attrs.field(factory=dict)
+    #: Whether every request is taken for a person's.
+    is_for_persons: bool = True
     _writer: SnapshotWriter | None = None
 
     def start(self, environ: Mapping[str, str] | None = None, *words: str) -> Live:
@@ -54,7 +58,9 @@ class Live:
             "XDG_STATE_HOME": str(self.state or self.folder / "state"),
             "PYTHONPATH": str(Path("shared").resolve()),
         }
-        command = [*TALLY, "serve", "--port", "0", *words]
+        python, how, code = TALLY
+        code = (_FOR_A_PERSON if self.is_for_persons else "") + code
+        command = [python, how, code, "serve", "--port", "0", *words]
         self.process = subprocess.Popen(command, env=self.environ, stdout=subprocess.PIPE, text=True, cwd=self.folder)
         assert self.process.stdout is not None
         # It takes connections before it says where.

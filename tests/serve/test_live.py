@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import resource
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.serve.connections import MAX_UNKNOWN
 from tallylight.serve.hub import MAX_BEHIND
 from tallylight.snapshot.schema import Pane, ReasonEntry
+from tests.actions.real_panes import real_panes, until
 from tests.serve.live import Live
 
 pytestmark = pytest.mark.programs
@@ -181,3 +184,52 @@ def test_a_crowd_without_the_token_locks_nobody_out(live: Live) -> None:
 
 
 assert MAX_BEHIND > CHANGES
+
+
+_ASK = """
+import sys, urllib.request, urllib.error
+url, token, out = sys.argv[1:]
+body = b'{{"address": "{address}", "pid": 1, "start": 1}}'
+headers = {{"Authorization": "Bearer " + token, "Content-Type": "application/json", "X-Forwarded-For": "203.0.113.9"}}
+try:
+    text = urllib.request.urlopen(urllib.request.Request(url + "/api/v1/interrupt", body, headers)).read()
+except urllib.error.HTTPError as error:
+    text = error.read()
+open(out + ".new", "wb").write(text)
+import os
+os.rename(out + ".new", out)
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "by_agent", "rule"),
+    [
+        ("$ASK", True, "permission"),
+        ("$ASK", False, "permission"),
+        # Whoever has the token and is in no pane is a person, as a browser is that the desktop has started.
+        ("sh -c 'setsid sh -c \"$ASK & true\"'; sleep 100", True, "unreachable"),
+    ],
+    ids=["an agent", "a script", "left behind"],
+)
+def test_what_has_read_the_token(tmp_path: Path, way: str, by_agent: bool, rule: str) -> None:
+    """A program in a pane gets no more by way of the page than it has itself, whatever its headers say."""
+    live = Live(tmp_path / "live", is_for_persons=False)
+    live.folder.mkdir()
+    live.start()
+    (tmp_path / "panes").mkdir()
+    try:
+        live.shows(Pane(id="3", status=Status.WORKING, agent="claude"))
+        with real_panes(tmp_path / "panes") as panes:
+            address = f"kitty-{os.getpid()}:3"
+            (panes.folder / "ask.py").write_text(_ASK.format(address=address))
+            out = panes.folder / "out"
+            ask = panes.folder / "ask"
+            ask.write_text(f"#!/bin/sh\nenv -u PYTHONHOME {sys.executable} {ask}.py {live.url} {live.token} {out}\n")
+            ask.chmod(0o755)
+            served = httpx2.Client(base_url=live.url, headers={"Authorization": f"Bearer {live.token}"})
+            until(lambda: served.get("/api/v1/counts").json()["total"], "it shows nothing")
+            panes.run(way.replace("$ASK", str(ask)), by_agent=by_agent)
+            until(out.exists, "it is not answered")
+            assert json.loads(out.read_text())["rule"] == rule
+    finally:
+        live.stop()

@@ -205,7 +205,7 @@ def test_the_verb_run_by_an_agent(tmp_path: Path) -> None:
         os.mkfifo(folder / "in")
         panes.run(
             f"env -u PYTHONHOME XDG_RUNTIME_DIR={runtime} PYTHONPATH={Path('shared').resolve()} {run}"
-            " <$FOLDER/in >$FOLDER/out 2>$FOLDER/err"
+            " >$FOLDER/out 2>$FOLDER/err <$FOLDER/in"
         )
         with (folder / "in").open("wb", buffering=0) as to:
             until(lambda: b'"whole"' in (folder / "out").read_bytes(), "it says nothing")

@@ -45,7 +45,8 @@ tally read "$pane" --question --json
 tally send "$pane" --answer 1 --to ID
 ```
 
-Decide only what you may decide yourself. If you would have to ask the person for the same thing, ask them.
+Decide only what you may decide yourself. If you would have to ask the person for the same thing, ask them. A permission
+you cannot give: only the person does, unless they have allowed more.
 
 ## Exit codes
 

@@ -30,6 +30,9 @@ while :; do case $1 in -o | -p) shift 2 ;; -*) shift ;; *) break ;; esac; done
 shift
 cd "{home}" && exec env -i {settings} TERM="$TERM" SHELL=/bin/sh sh -c "$*"
 """
+#: Behind a program that is no sshd, whatever runs over there counts as started by a login.
+_RUNS = "from tallylight.cli.main import run"
+_LOGIN = "from tallylight.actions import caller; caller.end_of = lambda *_: caller.End.LOGIN\n"
 
 
 @attrs.define
@@ -59,7 +62,10 @@ def devbox(kitty_version: str) -> Iterator[Devbox]:
     env["PATH"] = f"{home}/.local/bin:/usr/bin:/bin"
     (home / "run").mkdir(parents=True, mode=0o700)
     (home / ".local/bin").mkdir(parents=True)
-    shutil.copy(kitty.home / ".local/bin/tally", home / ".local/bin")
+    tally = shutil.copy(kitty.home / ".local/bin/tally", home / ".local/bin")
+    text = tally.read_text()
+    assert _RUNS in text
+    tally.write_text(text.replace(_RUNS, _LOGIN + _RUNS))
     install_asking_claude(home)
     (home / "typed").write_bytes(b"")
     ssh = kitty.home / ".local/bin/ssh"

@@ -62,7 +62,7 @@ def devbox(kitty_version: str) -> Iterator[Devbox]:
     env["PATH"] = f"{home}/.local/bin:/usr/bin:/bin"
     (home / "run").mkdir(parents=True, mode=0o700)
     (home / ".local/bin").mkdir(parents=True)
-    tally = shutil.copy(kitty.home / ".local/bin/tally", home / ".local/bin")
+    tally = Path(shutil.copy(kitty.home / ".local/bin/tally", home / ".local/bin"))
     text = tally.read_text()
     assert _RUNS in text
     tally.write_text(text.replace(_RUNS, _LOGIN + _RUNS))

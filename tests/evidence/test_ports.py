@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.evidence.ports import listening
+from tallylight.evidence.ports import connected, listening
 
 _SERVE = """
 import socket, sys, time
@@ -97,3 +98,22 @@ def test_a_circle_of_parents(tmp_path: Path) -> None:
     _made(tmp_path, 20, row, ppid=21)
     _made(tmp_path, 21, row, ppid=20, session=8)
     assert listening([20, 21], str(tmp_path)) == {20: (0x1435,), 21: (0x1435,)}
+
+
+@pytest.mark.parametrize(("bound", "asked"), [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("::", "127.0.0.1")])
+def test_who_is_at_the_other_end(bound: str, asked: str) -> None:
+    """The process that connected, by its own end and ours; not the one that listens, and nobody for another end."""
+    family = socket.AF_INET6 if ":" in bound else socket.AF_INET
+    connect = "import socket, sys; s = socket.create_connection((sys.argv[1], int(sys.argv[2]))); s.recv(1)"
+    with socket.socket(family) as listener:
+        listener.bind((bound, 0))
+        listener.listen()
+        with subprocess.Popen([sys.executable, "-c", connect, asked, str(listener.getsockname()[1])]) as process:
+            here, client = listener.accept()
+            with here:
+                server = here.getsockname()
+                assert connected(client[:2], server[:2]) == (process.pid,)
+                assert connected(server[:2], client[:2]) == (os.getpid(),)
+                assert connected((client[0], client[1] + 1), server[:2]) == ()
+                assert connected(("203.0.113.9", client[1]), server[:2]) == ()
+                assert connected(("testclient", 50000), server[:2]) == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.agents.agent import Agents, parse_agent
+from tallylight.evidence import process_table
 from tallylight.evidence.process_table import (
     ForegroundReader,
     Groups,
@@ -515,3 +517,22 @@ def test_psutil_that_may_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
     pid = os.getpid()
 
     assert (table.token(pid), table.fingerprint(pid), table.get(pid), table.start(pid)) == (None, None, None, None)
+
+
+def test_whose_a_process_is(either: Table, start: Callable[..., subprocess.Popen[bytes]]) -> None:
+    """Its real user, and nothing of one that is not there."""
+    process = start("sleep", "600")
+    assert process_table.owner(process.pid, either) == os.getuid()
+    assert process_table.owner(2**22 + 1, either) is None
+    assert process_table.terminal(2**22 + 1, either) in (0, "")
+
+
+def test_a_process_that_was_an_agent(start: Callable[..., subprocess.Popen[bytes]]) -> None:
+    """It is known by its number and its start, whatever it runs by now."""
+    process = start("claude", "600", executable=shutil.which("sleep"))
+    until(lambda: is_claude(table(), process.pid))
+    reader = ForegroundReader(AGENTS)
+    reader.look(process.pid)
+    born = table().start(process.pid)
+    assert born is not None and reader.was_agent(process.pid, born) == "Claude Code"
+    assert reader.was_agent(process.pid, born + 1) == ""

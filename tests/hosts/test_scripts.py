@@ -68,6 +68,33 @@ def test_both_sides_know_each_other_by_the_kernel(tmp_path: Path, depth: int, mo
     listener.close()
 
 
+def test_a_process_that_has_ended_is_noticed(runtime: Path) -> None:
+    """What connected and is gone is told from one that lives, whoever has its number by now."""
+    listener = sockets.listen("kitty")
+    listener.setblocking(True)
+    listener.settimeout(30)
+    here = sockets.connect(NAME, 30.0)
+    living, _ = listener.accept()
+    assert not sockets.has_ended(living)
+    if (pid := os.fork()) == 0:
+        sockets.connect(NAME, 30.0)
+        os._exit(0)
+    gone, _ = listener.accept()
+    os.waitpid(pid, 0)
+    assert sockets.has_ended(gone) or not _knows_processes(living)
+    for one in (here, living, gone, listener):
+        one.close()
+
+
+def _knows_processes(connection: socket.socket) -> bool:
+    """Whether the kernel names the process at the other end by more than its number: Linux since 6.5."""
+    try:
+        os.close(connection.getsockopt(socket.SOL_SOCKET, 77))
+    except OSError:
+        return False
+    return True
+
+
 def _another(path: Path) -> subprocess.Popen[bytes]:
     """A process that listens where the terminal should, and is another one."""
     code = (

@@ -1,0 +1,44 @@
+"""`tally attach`: who gets the keys of a pane."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tallylight.actions.caller import Who
+from tallylight.cli import attach
+from tallylight.cli.main import main
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
+from tests.actions.callers import CALLERS
+from tests.cli.panes import publish
+from tests.tables import each
+
+PANE = Pane(id="tmux/1/%3", status=Status.IDLE, attach=("tmux", "-S", "/tmp/t", "attach-session", "-t", "$1:@1.%3"))
+
+
+@each(
+    "who, allow, rule",
+    [
+        (Who.PERSON, "none", ""),
+        (Who.SCRIPT, "own", "permission"),
+        (Who.AGENT, "own", "permission"),
+        (Who.AGENT, "ask", "permission"),
+        (Who.AGENT, "all", ""),
+        (Who.STRAY, "all", "permission"),
+        (Who.UNKNOWN, "all", "caller"),
+    ],
+)
+def test_whoever_attaches_may_type(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], who: Who, allow: str, rule: str
+) -> None:
+    """A person does; a program only where it may type into any pane."""
+    publish(runtime, [PANE], host="sessions", allow=allow)
+    ran: list[str] = []
+    monkeypatch.setattr(attach, "seated", lambda *_: CALLERS[who])
+    monkeypatch.setattr(os, "execvp", lambda program, _: ran.append(program))
+    code = main(["attach", "tmux/1/%3"])
+    assert ran == ([] if rule else ["tmux"]) and (code == 1 if rule else True)
+    assert not rule or f"{rule}: " in capsys.readouterr().err

@@ -59,13 +59,13 @@ WHO = {
     "env -i":                                   "agent    agent    agent",
     "a terminal of its own":                    "agent    agent    agent",
     "a terminal of its own, as an orphan":      "unknown  unknown  person",
-    "the tmux of the person":                   "unknown  script   script",
-    "a tmux of its own":                        "unknown  script   script",
+    "the tmux of the person":                   "unknown  script   person",
+    "a tmux of its own":                        "unknown  script   person",
     "another name, and a copied interpreter":   "agent    agent    agent",
     "a reaper of its own in between":           "agent    agent    agent",
     "an orphan that is called like an agent":   "stray    stray    stray",
     "a job of tmux, in no pane":                "unknown  unknown  person",
-    "a copy of a terminal, as an orphan":       "unknown  script   script",
+    "a copy of a terminal, as an orphan":       "unknown  script   person",
     "a terminal below the agent":               "agent    agent    agent",
     "a process namespace":                      "agent    agent    agent",
 }  # fmt: skip
@@ -133,7 +133,7 @@ def test_there_are_sixteen() -> None:
     for name, way in EVERY.items():
         in_kitty, elsewhere, page = WHO[name].split()
         assert (NAMES[in_kitty], NAMES[elsewhere]) == (way.in_kitty, way.elsewhere)
-        assert page == ("person" if elsewhere == "unknown" else elsewhere)
+        assert page == ("person" if elsewhere in ("unknown", "script") else elsewhere)
 
 
 # In kitty -------------------------------------------------------------------------------------------------------------

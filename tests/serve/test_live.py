@@ -205,14 +205,14 @@ os.rename(out + ".new", out)
     ("way", "by_agent", "rule"),
     [
         ("$ASK", True, "permission"),
-        ("$ASK", False, "permission"),
-        # Whoever has the token and is in no pane is a person, as a browser is that the desktop has started.
+        # Whoever has the token and is below no agent is a person, as a browser is, wherever it was started.
+        ("$ASK", False, "unreachable"),
         ("sh -c 'setsid sh -c \"$ASK & true\"'; sleep 100", True, "unreachable"),
     ],
     ids=["an agent", "a script", "left behind"],
 )
 def test_what_has_read_the_token(tmp_path: Path, way: str, by_agent: bool, rule: str) -> None:
-    """A program in a pane gets no more by way of the page than it has itself, whatever its headers say."""
+    """An agent gets no more by way of the page than it has itself, whatever its headers say."""
     live = Live(tmp_path / "live", is_for_persons=False)
     live.folder.mkdir()
     live.start()

@@ -374,24 +374,6 @@ def test_lone_surrogates_do_not_break_the_file(folder: Path) -> None:
     assert panes_in(folder)[0].title == "a\ufffdb"
 
 
-def test_what_programs_may_do_is_told(folder: Path) -> None:
-    """Another word is written though no pane has changed; a snapshot that tells none has the default."""
-    writer = make_writer(folder)
-    writer.publish([WAITING], 0.0)
-    assert read_one(folder).allow == "own"
-    writer.allow = "all"
-    assert writer.due(1.0) == 1.0 and writer.flush(1.0)
-    assert read_one(folder).allow == "all"
-    assert writer.due(2.0) is None
-
-
-def read_one(folder: Path) -> Snapshot:
-    """The one snapshot that is there."""
-    (found,), problems = snapshot.read_snapshots(folder)
-    assert problems == []
-    return found
-
-
 def document(**changes: object) -> dict[str, object]:
     made = Snapshot(
         host="kitty",

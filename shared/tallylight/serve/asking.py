@@ -1,8 +1,8 @@
 """
 Who asks the server, beside having its token: the program at the other end, where that runs on this machine.
 
-A request with the token is a person's. But a program in a pane of a terminal, an agent or a script, may do no more by
-way of the server than it may do itself. A browser that the desktop has started is in no pane; a tunnel ends at a login.
+A request with the token is a person's: their browser may have been started anywhere. But an agent, and what runs below
+one, may do no more by way of the server than it may do itself.
 The connection is looked up in the tables of `/proc`, on the thread that serves a request, once for each connection.
 """
 
@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 import attrs
 from fastapi import Request
 
-from tallylight.actions.caller import Caller, End, Who, caller_of
+from tallylight.actions.caller import Caller, Who, caller_of
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.ports import connected
 from tallylight.serve.connections import connection_of
 
-#: Who is somewhere else, or in no pane.
+#: Who is somewhere else, or below no agent.
 PERSON = Caller(Who.PERSON, (0, 0))
 
 
@@ -52,10 +52,9 @@ class Asking:
         return who
 
     def _caller(self, client: tuple[str, int], server: tuple[str, int]) -> Caller:
-        """Several processes may share a connection: the one that may do the least counts."""
-        found = [caller_of(pid, self.agents, self.table) for pid in self.processes(client, server)]
-        agent = next((one for one in found if one.who in (Who.STRAY, Who.AGENT)), None)
-        return agent or next((one for one in found if one.end is End.TERMINAL), PERSON)
+        """Several processes may share a connection: an agent among them counts."""
+        found = (caller_of(pid, self.agents, self.table) for pid in self.processes(client, server))
+        return next((one for one in found if one.who in (Who.STRAY, Who.AGENT)), PERSON)
 
 
 #: A server that takes every request for a person's.

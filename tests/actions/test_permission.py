@@ -273,7 +273,7 @@ def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: 
         monkeypatch.setattr("tallylight.hosts.machines.host.process_table.table", lambda table=table: table)
         peer = _Peer(None, caller_of(ASKER, AGENTS, table), 0.0)  # type: ignore[arg-type] # nothing is sent
         for level in SCRIPTING:
-            host._powers = SimpleNamespace(config=SimpleNamespace(scripting=level))  # type: ignore[assignment]
+            host._level = level
             wanted = unasked(expected(1, name, level, verb))
             is_seated = way.elsewhere is Who.SCRIPT
             for is_key in (False, True):
@@ -412,7 +412,7 @@ def said_by_all(
         spoken = listed._there(row).give(given).text  # type: ignore[union-attr]
     # The near end of a bridge.
     host = MachinesHost({"HOME": "/nonexistent"})
-    host._powers = SimpleNamespace(config=SimpleNamespace(scripting=level))  # type: ignore[assignment]
+    host._level = level
     word = "answer" if verb == "permission" else "say"
     near = host._forbidden(_Peer(None, caller, 0.0), [word, "far/x-1:3", *words_of(given)[2:]], is_key=False)  # type: ignore[arg-type]
     assert isinstance(told[0], Refusal) and near is not None

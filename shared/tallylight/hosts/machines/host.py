@@ -83,6 +83,8 @@ class MachinesHost:
         self._clock, self._wall = clock, wall
         #: The machines of the start; others wait for the next one.
         self._powers: Powers | None = None
+        #: What programs may do here.
+        self._level = "none"
         self._config_at = self._look_at = float("-inf")
         self._machines: dict[str, Machine] = {}
         #: The names of those that wait for the next start.
@@ -154,6 +156,7 @@ class MachinesHost:
             return
         new = [one.key.removeprefix(f"{MACHINES}.") for one in self._powers.withheld]
         self._new = [name for name in new if name not in self._powers.config.machines and name != ALLOW]
+        self._level = self._powers.config.scripting
         self.use(self._powers.config.machines)
 
     def use(self, settings: Mapping[str, Setting]) -> None:
@@ -219,11 +222,6 @@ class MachinesHost:
             else:
                 left.append((link, until))
         self._ending = left
-
-    @property
-    def _level(self) -> str:
-        """What programs may do here."""
-        return self._powers.config.scripting if self._powers is not None else "none"
 
     # What is shown -------------------------------------------------------------------------------------------
 

@@ -1009,7 +1009,7 @@ READERS = {
             "question": {
                 "pane": "3", "agent": "claude", "pid": 7, "start": 8, "fingerprint": "f", "prompt": "p",
                 "question": "q", "context": ["a"], "first": 0, "choices": [{"number": 1, "label": "Yes", "keys": "1"}],
-                "missing": "",
+                "missing": "", "is_plain": True,
             }
         },
         read=read_reply,

@@ -240,9 +240,8 @@ class MachinesHost:
         ordered = [self._machines[name] for name in sorted(self._machines)]
         known = [MachineEntry(name=m.name, is_up=m.is_up, says=m.says) for m in ordered]
         self._writer.machines = (*known, *(MachineEntry(name=name, is_up=False, says=_WAITS) for name in self._new))
-        self._writer.allow = self._level
-        if self._powers is not None:
-            self._writer.withheld = tuple(one.key for one in self._powers.withheld)
+        self._writer.allow, withheld = self._level, self._powers.withheld if self._powers is not None else ()
+        self._writer.withheld = tuple(one.key for one in withheld)
         self._writer.publish([pane for machine in ordered for pane in machine.rows], now)
 
     # Waiting -------------------------------------------------------------------------------------------------

@@ -170,9 +170,9 @@ def _question(value: object) -> Question | None:
         return None
     found = [_choice(number, choice) for number, choice in enumerate(choices, 1)]
     whole = tuple(choice for choice in found if choice is not None)
-    if len(whole) < len(found):
+    if len(whole) < len(found) or not isinstance(is_plain := value.get("is_plain"), bool):
         return None
-    return Question(**texts, **counts, context=tuple(context), choices=whole)  # type: ignore[arg-type]
+    return Question(**texts, **counts, context=tuple(context), choices=whole, is_plain=is_plain)  # type: ignore[arg-type]
 
 
 def _choice(number: int, value: object) -> Choice | None:

@@ -425,8 +425,9 @@ def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
     assert theirs and mine >= theirs
 
     for page, words in (
-        ("asked", "a shows all of it"),
-        ("reply", "npm test"),
+        # Its lines are as wide as those of the terminal in which it was recorded.
+        ("asked", "a shows what can be seen of it"),
+        ("reply", "Do you want to proceed?"),
         ("plan", "told no plan"),
         ("why", "source"),
     ):
@@ -462,7 +463,7 @@ def test_what_is_written_in_the_list_is_typed_into_the_agent(board: Board) -> No
     board.kitty.close_window(window)
     other = play(board, "claude-permission", "truth waiting:permission")
     board.wait_status(other, "waiting")
-    board.kitty.wait_text(list_, "Bash: touch made")
+    board.kitty.wait_text(list_, "Do you want to proceed?")
     board.press("e")
     board.kitty.wait_text(list_, "it asks something")
     board.press("e", "x", "Return")

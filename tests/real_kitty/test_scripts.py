@@ -114,7 +114,7 @@ def asking(board: Board) -> Iterator[Asking]:
     board.wait_status(agent, "waiting")
     host = next((kitty.runtime_dir / "tallylight").glob("kitty-*.json")).stem
     (kitty.home / "answer").write_text(
-        f"tally read {host}:{agent} --question > ~/question\n"
+        f"tally read {host}:{agent} --question > ~/read && mv ~/read ~/question\n"
         f"tally send {host}:{agent} --answer 2 --to $(tail -n 1 ~/question | cut -c 4-) > ~/$1 2>&1\n"
         "echo $? > ~/$1.code\n"
     )
@@ -163,9 +163,12 @@ consents.ask = ask
     assert shown(board).endswith("> ▏")
     write(board, "no")
     assert asking.told("first").startswith("tally send: permission: the person did not agree")
-    for number, how in enumerate(("sh", "setsid sh", "setsid -f sh")):
+    # What leaves its parents cannot even read the question: the ID is of before.
+    for number, (how, rule) in enumerate(
+        (("sh", "permission"), ("setsid -w sh", "permission"), ("setsid -f sh", "caller"))
+    ):
         asking.send(f"again{number}", how)
-        assert asking.told(f"again{number}").startswith("tally send: permission: ")
+        assert asking.told(f"again{number}").startswith(f"tally send: {rule}: ")
     assert question(board) is None
     assert typed(board) == b""
 

@@ -217,6 +217,8 @@ class Kitty:
     #: The names of the logos of windows.
     logos: dict[int, str] = attrs.Factory(dict)
     _numbers: int = 0
+    #: The timer that calls at this moment.
+    _running: int = 0
 
     def add_timer(self, call: Callable[[int | None], None], interval: float, repeats: bool = True) -> int:
         self._numbers += 1
@@ -224,23 +226,35 @@ class Kitty:
         return self._numbers
 
     def remove_timer(self, number: int) -> None:
+        """Only by what it calls itself: kitty frees that at once, though it may be about to call it."""
+        assert number == self._running, "another timer ends this one"
         del self.timers[number]
+
+    def run(self, number: int) -> None:
+        """Let this timer go off."""
+        call, _, repeats = self.timers[number]
+        if not repeats:
+            del self.timers[number]
+        before, self._running = self._running, number
+        try:
+            call(number)
+        finally:
+            self._running = before
 
     def update_window_title(self, _os_window_id: int, _tab_id: int, window_id: int, title: str) -> None:
         self.titles[window_id] = title
 
     def run_repeats(self) -> None:
         """Let the timers go off that repeat."""
-        for number, (call, _, repeats) in list(self.timers.items()):
+        for number, (_, _, repeats) in list(self.timers.items()):
             if repeats:
-                call(number)
+                self.run(number)
 
     def run_soon(self) -> None:
         """Let the timers go off that go off once, and are there now."""
-        for number, (call, _, repeats) in list(self.timers.items()):
+        for number, (_, _, repeats) in list(self.timers.items()):
             if not repeats:
-                del self.timers[number]
-                call(number)
+                self.run(number)
 
 
 def modules(kitty: Kitty) -> Iterator[ModuleType]:

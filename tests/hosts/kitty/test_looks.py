@@ -32,7 +32,7 @@ class Desk:
     """A host over one window, with a count of what is asked of the process table and of kitty."""
 
     def __init__(self, kitty: Kitty, programs: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.programs = programs
+        self.kitty, self.programs = kitty, programs
         self.boss = Boss()
         self.window = self.boss.open(1, programs[0])
         self.boss.arrange([1])

@@ -146,8 +146,8 @@ class Scripts:
             if self._timer is None and self._callers:
                 self._timer = add_timer(self.host.guarded("scripts", self._listen), LISTEN_S, True)
 
-    def _listen(self, _timer: int | None) -> None:
-        """Hear everybody once."""
+    def _listen(self, timer: int | None) -> None:
+        """Hear everybody once; without anybody the *timer* that calls ends itself."""
         now = time.monotonic()
         for caller in list(self._callers):
             if not self._serve(caller, now):
@@ -155,8 +155,9 @@ class Scripts:
                 self.starts.forget(caller.who.asker)
                 with contextlib.suppress(OSError):
                     caller.connection.close()
-        if not self._callers and self._timer is not None:
-            remove_timer(self._timer)
+        # Not when another timer calls: kitty frees what a timer calls, though it may be about to call it.
+        if not self._callers and timer is not None:
+            remove_timer(timer)
             self._timer = None
 
     def _serve(self, caller: _Caller, now: float) -> bool:

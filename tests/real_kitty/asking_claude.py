@@ -16,13 +16,13 @@ row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith
 def show(command):
     # Claude draws its lines as wide as the screen.
     columns = os.get_terminal_size().columns
-    lines = body.replace("touch made1", command).replace("Which colour?", command).rstrip("\n").split("\n")
+    lines = body.replace("touch made1", command).replace("Green it is", command).rstrip("\n").split("\n")
     lines = [line[0] * columns if line and line == line[0] * 80 else line for line in lines]
     sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};1H")
     sys.stdout.flush()
 
 tty.setraw(0)
-show("touch made1" if "touch made1" in body else "Which colour?")
+show("touch made1" if "touch made1" in body else "Green it is")
 waits = ["rm -rf build"]
 while True:
     typed = os.read(0, 100)

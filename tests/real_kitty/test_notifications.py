@@ -381,12 +381,12 @@ def test_a_button_answers_a_question(desk: Desk, desktop: Desktop) -> None:
     assert desk.kitty.eval("return boss.active_window.id") == front
 
 
-def test_a_button_of_another_question(desk: Desk, desktop: Desktop) -> None:
-    """The agent asks something else by now: nothing is typed, and one more notification says so."""
+def test_a_button_of_another_choice(desk: Desk, desktop: Desktop) -> None:
+    """The choice is another one by now: nothing is typed, and one more notification says so."""
     window, shown = asking(desk, desktop, recorded("question"))
     desk.kitty.send_text(window, "\x02")
     desk.kitty.wait_text(window, "rm -rf everything")
-    desktop.press(shown, "Red Red it is")
+    desktop.press(shown, "Green Green it is")
     desk.kitty.wait_until(lambda: desktop.shown[-1].title == "Not answered", what="word of it")
     assert "nothing was typed" in desktop.shown[-1].body
     assert typed(desk) == b""

@@ -21,12 +21,11 @@ from tallylight.actions.answer import Question, Seen, answer, ask
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say, say
 from tallylight.evidence.looks import Look
-from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.tail import is_edge
 from tallylight.hosts.gnu_screen.hardcopy import decode
 from tallylight.model.dialog import Dialog
-from tests.actions.desk import SCREENS, Desk, look, seen
-from tests.evidence.agents import agent
+from tests.actions.desk import Desk, seen
+from tests.actions.test_fingerprint import dialogs
 from tests.hosts.detached.test_hardcopy import low
 from tests.tables import each
 
@@ -51,20 +50,8 @@ class Asked:
     dialog: Dialog
 
 
-def dialogs() -> list[Asked]:
-    """All recorded dialogs that are whole and can be answered."""
-    found = []
-    for path in sorted(SCREENS.glob("*/*.txt")):
-        name = f"{path.parent.name}/{path.stem}"
-        shown = look(name)
-        read = read_screen(agent(path.parent.name), shown.lines, shown.cursor_row, columns=shown.columns)
-        dialog = read.dialog if read is not None else None
-        if dialog is not None and not dialog.missing and dialog.place is not None and dialog.place.starts:
-            found.append(Asked(name, seen(name), dialog))
-    return found
-
-
-DIALOGS = dialogs()
+#: All recorded dialogs that are whole and can be answered.
+DIALOGS = [Asked(name, seen(name), dialog) for name, dialog in dialogs() if not dialog.missing]
 
 
 class Sheet:

@@ -14,6 +14,7 @@ import pytest
 from tests.real_agents.desk import Desk, Tab
 from tests.real_agents.driver import Pane, RemoteModel, StatusWatch, place, prepare_claude
 from tests.real_agents.install import CLAUDE, CODEX, Agent, InstallError
+from tests.real_agents.waits import Waits
 from tests.real_kitty.roots import SUITES, Room, open_room, root_of
 
 
@@ -40,6 +41,12 @@ class Claude:
     pane: Pane
     status: StatusWatch
     home: Path
+    waits: Waits
+
+    def late(self, seen: float, truth: float) -> float:
+        """How long after the truth it was seen, but for what Claude and we waited for a processor."""
+        self.waits.note()
+        return seen - truth - self.waits.between(truth, seen)
 
 
 @pytest.fixture
@@ -122,8 +129,23 @@ def claude(agent_room: Room, claude_program: Path, workspace: Path) -> Iterator[
     try:
         pane.wait_text("manual mode on", 30)
         status.wait("idle")
-        yield Claude(agent_room, model, pane, status, home)
+        waits = Waits([pid_of(home), os.getpid()])
+        waits.note()
+        yield Claude(agent_room, model, pane, status, home, waits)
     finally:
         status.close()
         pane.close()
         model.close()
+
+
+def pid_of(home: Path) -> int:
+    """The pid of the Claude of this *home*, as this side of its pid namespace counts."""
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"HOME={home}".encode() not in path.read_bytes().split(b"\0"):
+                continue
+            if (path.parent / "cmdline").read_bytes().startswith(b"claude\0"):
+                return int(path.parent.name)
+        except OSError:
+            continue
+    raise AssertionError("no process with this home is called claude")

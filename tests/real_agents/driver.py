@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pyte
 
+from tests.patience import patient
 from tests.real_agents.install import CLAUDE, Agent, install
 from tests.real_kitty.roots import CHECKOUT
 
@@ -35,8 +36,8 @@ FAKE_KEY = "sk-ant-api03-" + "0" * 60 + "-tallylight-test-key"
 
 
 def wait_until(found: Callable[[], Any], timeout: float, what: str, every: float = 0.02) -> Any:
-    """Ask `found` until it answers something true; say what was awaited if it never does."""
-    end = time.monotonic() + timeout
+    """Ask `found` until it answers something true; say what was awaited if it never does (see `patient`)."""
+    end = time.monotonic() + patient(timeout)
     while not (value := found()):
         if time.monotonic() > end:
             raise TimeoutError(f"after {timeout} s still not: {what}")

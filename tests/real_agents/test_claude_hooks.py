@@ -17,7 +17,7 @@ from tests.real_agents.driver import Launch, Pane, RemoteModel, prepare_claude
 from tests.real_agents.hooked import Hooked, install_hooks
 from tests.real_kitty.roots import Room
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.agents
 
 #: A hook is a process: it takes its turn on a busy machine.
 PROMPTLY = 2.0

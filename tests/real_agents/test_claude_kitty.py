@@ -16,7 +16,7 @@ import pytest
 
 from tests.real_agents.desk import CLAUDE, PROMPTLY, Desk, Tab
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 COMMAND = "claude --permission-mode manual"
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.real_agents.desk import CODEX, PROMPTLY, Desk, Tab
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 #: Where the session runs is Codex's affair, and what is read of it kitty's: each is tried with one of the other.
 IN_ONE_KITTY = {"alone": "0.41", "daemon": "0.48"}

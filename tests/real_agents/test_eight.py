@@ -27,7 +27,7 @@ from tallylight.relay.core import RelayCore
 from tests.real_agents.install import AGENTS, InstallError, install
 from tests.real_agents.session import Session
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.agents
 
 #: How long each truth is given at least, once the agent itself shows it, and how long before its end the light must be
 #: right. How soon it is right is for the corpus to measure: here many agents may share a machine.

@@ -28,7 +28,7 @@ from tests.real_agents.manners import MANNERS
 from tests.real_agents.prepare import _WAYS as WAYS
 from tests.real_kitty.harness import Kitty
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 #: The kitten is tried in every kitty with Claude and Codex.
 IN_ONE_KITTY = {"test_opencode": "0.48"}

@@ -18,7 +18,7 @@ from tests.real_kitty.conftest import VERSIONS
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.notifications import Desktop, Shown
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 #: Claude reminds 6.5 s after its dialog has opened, on a machine that has nothing else to do.
 REMINDED_S = 30.0

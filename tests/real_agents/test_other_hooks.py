@@ -20,12 +20,12 @@ from tests.real_agents.manners import MANNERS, Manner
 from tests.real_agents.prepare import prepare
 from tests.real_agents.room import HOME, LoopbackRoom
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(150)]
+pytestmark = pytest.mark.agents
 
 #: Its hooks run in the process that has the terminal, and not in a daemon.
 WORDS = {"codex": ["--no-daemon"]}
 #: A report is of this turn if it comes within so many seconds, on a machine that is busy with something else.
-LATE_S = 10.0
+LATE_S = 60.0
 #: What OpenCode and Kilo fetch into a folder with plugins before they start; without a network they try for a minute.
 PLUGINS = {
     "opencode": ("@opencode-ai/plugin", AGENTS["opencode"].version),
@@ -106,7 +106,7 @@ def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
 
 
 def test_a_turn_arrives(agent: Agent) -> None:
-    """Work, a permission with what it is for, the end of the turn and the exit arrive, in order, each within 2 s."""
+    """Work, a permission with what it is for, the end of the turn and the exit arrive, in order, and of this turn."""
     entered = agent.submit("TOOL touch made THEN fine")
     working = agent.hooked.wait("working", since=entered)
     asked = agent.model.wait_mark("waiting:permission")["monotonic"]

@@ -18,7 +18,7 @@ import pytest
 from tests.real_agents.desk import Desk, Tab
 from tests.real_agents.driver import wait_until
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 CLAUDE_RUN = ("claude", "tally run claude --permission-mode manual")
 CODEX_RUN = ("codex", "tally run codex --no-daemon")

@@ -16,7 +16,7 @@ from tests.real_agents.desk import Desk
 from tests.real_kitty.roots import SUITES, root_of
 from tests.real_kitty.test_restore import all_shown, cut_the_power, wait_kept
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 
 @pytest.fixture(params=list(SUITES))

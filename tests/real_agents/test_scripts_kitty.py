@@ -12,7 +12,7 @@ import pytest
 
 from tests.real_agents.desk import Tab
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 IN_ONE_KITTY = {"test_one_agent_has_another_one_work": "0.48"}
 _ENDS = "--for done,waiting,error,down,gone --timeout 60"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.real_agents.desk import CLAUDE, Tab
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 #: What kitty shows of a window, and what comes of choosing the first answer.
 _TRY = """

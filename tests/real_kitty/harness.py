@@ -29,6 +29,7 @@ from typing import Any, Self, TypeVar
 
 from PIL import Image
 
+from tests.patience import patient
 from tests.real_kitty.pixels import SPANS, Box, Colour, read_screen, saturated_colours
 from tests.real_kitty.remote import RemoteControl, RemoteError
 from tests.real_kitty.roots import Network, Room, open_room, read_line
@@ -256,13 +257,17 @@ class Kitty(RemoteControl):
         )
 
     def wait_until(self, predicate: Callable[[], T | None], timeout: float = 30, what: str = "the condition") -> T:
-        """Wait until `predicate` returns something true, and return that. The failure says all there is to know."""
+        """
+        Wait until `predicate` returns something true, and return that (see `patient`).
+
+        The failure says all there is to know.
+        """
         began = time.monotonic()
         while True:
             if found := predicate():
                 return found
             waited = time.monotonic() - began
-            if waited > timeout:
+            if waited > patient(timeout):
                 raise AssertionError(f"{what} did not come within {timeout} s\n{self.describe()}")
             # To ask kitty costs it as much as some tests do: what takes long may be known a little later.
             time.sleep(min(0.02 + waited / 20, 0.2))

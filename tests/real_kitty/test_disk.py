@@ -15,8 +15,6 @@ import pytest
 from tests import disk_tracer
 from tests.real_kitty.test_fork import _CONFIG, FORK, Bench
 
-pytestmark = pytest.mark.timeout(240)
-
 _WATCHER = """
 import sys
 sys.path.insert(0, {folder!r})

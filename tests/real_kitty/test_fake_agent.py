@@ -16,8 +16,6 @@ import pytest
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
-pytestmark = pytest.mark.timeout(240)
-
 _AGENT = r"""#!/usr/bin/python3
 import os, select, sys, termios, time, tty
 folder, boxed = os.environ["FAKE"], os.environ.get("FAKE_FACE") == "boxed"

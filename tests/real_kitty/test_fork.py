@@ -20,8 +20,6 @@ from tests.real_kitty.desk import Desk, user_var
 from tests.real_kitty.harness import SMALL
 from tests.real_kitty.remote import RemoteError
 
-pytestmark = pytest.mark.timeout(180)
-
 _CLAUDE = r"""#!/usr/bin/python3
 import json, os, sys, uuid
 home = os.environ["HOME"]

@@ -17,8 +17,6 @@ from tallylight.wire.text import sanitise
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
-pytestmark = pytest.mark.timeout(240)
-
 ESC, BEL, ST = b"\x1b", b"\x07", b"\x1b\\"
 #: What would leave a trace if anything ran it.
 RUN = b"touch /tmp/tallylight-pwned-$PPID"

@@ -15,8 +15,6 @@ import pytest
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
-pytestmark = pytest.mark.timeout(400)
-
 RECORDINGS = sorted((Path(__file__).parents[1] / "ordinary/recordings").glob("*.cast.gz"))
 #: An agent, by a name that no file has: it shows that this test would see a light.
 AGENT = Path(__file__).parents[1] / "corpus/codex-permission.cast.gz"

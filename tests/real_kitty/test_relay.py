@@ -15,8 +15,6 @@ from PIL import Image
 
 from tests.real_kitty.desk import Desk
 
-pytestmark = pytest.mark.timeout(240)
-
 _AGENT = r"""#!/usr/bin/python3
 import os, select, signal, sys, termios, time, tty
 folder = os.environ["FAKE"]

@@ -16,8 +16,6 @@ import pytest
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.test_fork import Bench
 
-pytestmark = pytest.mark.timeout(240)
-
 
 @pytest.fixture
 def bench(kitty_version: str) -> Iterator[Bench]:

@@ -10,8 +10,6 @@ import pytest
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.test_agents_list import Board, picture, typed
 
-pytestmark = pytest.mark.timeout(240)
-
 _CODEX = """#!/bin/sh
 tally start claude > ~/started 2>&1
 echo $? >> ~/started

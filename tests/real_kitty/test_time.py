@@ -15,8 +15,6 @@ from tests import time_tracer
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
-pytestmark = pytest.mark.timeout(300)
-
 #: Milliseconds of the thread that one call may take here: `benchmarks.watcher` says what is wanted on a quiet machine.
 LONGEST_MS = 5.0
 PANES, SPEAKING, ROUNDS = 40, 8, 4

@@ -15,8 +15,6 @@ from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL, Kitty
 from tests.real_kitty.install import install, watcher_line
 
-pytestmark = pytest.mark.timeout(120)
-
 _FILE = """name = "zebra"
 processes = ["zebra"]
 screen.rules = [

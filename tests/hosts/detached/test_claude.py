@@ -12,7 +12,7 @@ import pytest
 
 from tests.hosts.detached.yard import Screen, Tmux, Yard, shows, submit, truth, truths
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.agents
 
 DIALOG = "Do you want to proceed"
 #: Claude leaves a key alone that comes with the dialog.

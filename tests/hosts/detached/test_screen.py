@@ -15,7 +15,7 @@ from tests.hosts.detached.conftest import everywhere
 from tests.hosts.detached.yard import Screen, Yard, agent, names
 from tests.real_agents.driver import wait_until
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.programs]
+pytestmark = pytest.mark.programs
 
 
 @everywhere

@@ -16,7 +16,7 @@ from tests.hosts.detached.conftest import everywhere
 from tests.hosts.detached.yard import Tmux, Yard, agent, names
 from tests.real_agents.driver import wait_until
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.programs]
+pytestmark = pytest.mark.programs
 
 #: What a person sees of a server, and could be changed by whoever attaches to it.
 SEEN = "#{session_name} #{session_attached} #{window_width}x#{window_height} #{window_active} #{session_group}"

@@ -32,7 +32,7 @@ from tests.actions.callers import CALLERS, as_caller, at
 from tests.actions.desk import SCREENS
 from tests.hosts.machines.far import HandPanes
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.programs]
+pytestmark = pytest.mark.programs
 ROOT = Path(__file__).parents[3]
 T = TypeVar("T")
 

@@ -30,7 +30,7 @@ from tests.hosts.wezterm.desk import Desk, is_running
 from tests.hosts.wezterm.fake import Fake, System
 from tests.real_kitty.test_fake_agent import _AGENT, _SERVER
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.programs]
+pytestmark = pytest.mark.programs
 
 #: An agent that only hooks speak for: it sets the variable to what it reads, a line each, and prints nothing.
 _HOOKED = """#!/usr/bin/python3

@@ -21,7 +21,6 @@ from tallylight.evidence import process_table
 from tallylight.hosts.wezterm.terminals import MUX_WORDS, WORD, Terminal, activity, tell, wake
 from tallylight.model.status import Kind, Status
 
-pytestmark = pytest.mark.timeout(60)
 TABLE = process_table.table()
 #: Only `/proc` tells whether anything of a pane runs; elsewhere nothing is written.
 needs_proc = pytest.mark.skipif(not isinstance(TABLE, process_table.ProcTable), reason="/proc is not what is read here")

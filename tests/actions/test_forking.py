@@ -13,6 +13,7 @@ from tallylight.actions import fork
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.evidence.process import Process
+from tallylight.files.program import find_program
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.actions.known import AGENTS, ID, process
@@ -219,7 +220,7 @@ def test_find_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
     (tmp_path / "folder/x").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
 
-    assert fork.find_program("x", path.format(here=tmp_path)) == found.format(here=tmp_path)
+    assert find_program("x", path.format(here=tmp_path)) == found.format(here=tmp_path)
 
 
 def test_a_name_that_others_have(table: HandTable) -> None:

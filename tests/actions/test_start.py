@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from tallylight.actions import start
-from tallylight.actions.fork import find_program
 from tallylight.actions.gate import Refusal
 from tallylight.actions.start import Start
+from tallylight.files.program import find_program
 from tests.evidence.agents import AGENTS, agent
 from tests.tables import each
 

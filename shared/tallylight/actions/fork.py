@@ -26,6 +26,7 @@ from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import ProcTable, Table
 from tallylight.files import directories
+from tallylight.files.program import find_program, is_program
 from tallylight.snapshot.schema import Pane
 
 #: How far up from an agent its pane's own process is looked for.
@@ -143,29 +144,17 @@ def complete(offer: ForkPage) -> None:
         offer.worktree = worktree_of(offer.found)
 
 
-def find_program(name: str, path: str) -> str:
-    """
-    The file that *name* would run by *path*, nothing if there is none. Only absolute directories count.
-
-    An absolute path is that file itself.
-    """
-    if name.startswith("/"):
-        return name if _is_program(Path(name)) else ""
-    candidates = (Path(directory, name) for directory in path.split(os.pathsep) if directory.startswith("/"))
-    return next((str(found) for found in candidates if _is_program(found)), "")
-
-
 def own_command(path: str = "") -> str:
     """Our own command: as *path* has it, else where it was installed; nothing if it is nowhere."""
     installed = (directories.data_dir() / "bin/tally", directories.home() / ".local/bin/tally")
-    return find_program("tally", path) or next((str(found) for found in installed if _is_program(found)), "")
+    return find_program("tally", path) or next((str(found) for found in installed if is_program(found)), "")
 
 
 def _own_program(process: Process | None, name: str) -> str:
     """The program of a running agent that is not in its PATH: its executable, if that has its name."""
     if process is None or base_name(process.exe) != name:
         return ""
-    return process.exe if Path(process.exe).is_absolute() and _is_program(Path(process.exe)) else ""
+    return process.exe if Path(process.exe).is_absolute() and is_program(Path(process.exe)) else ""
 
 
 def _file(path: Path) -> ProgramFile | None:
@@ -175,7 +164,3 @@ def _file(path: Path) -> ProgramFile | None:
     except OSError:
         return None
     return ProgramFile(file.st_dev, file.st_ino, max(link.st_ctime, file.st_ctime))
-
-
-def _is_program(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)

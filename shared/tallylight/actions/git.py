@@ -26,7 +26,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -319,11 +318,9 @@ def _line(key: str, value: str) -> str:
 
 
 def _git() -> str:
-    path = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part.startswith("/"))
-    git = shutil.which("git", path=path)
-    if git is None:
-        raise FileNotFoundError("git was not found")
-    return git
+    if git := program.find_program("git", os.environ.get("PATH", "")):
+        return git
+    raise FileNotFoundError("git was not found")
 
 
 def _environ() -> dict[str, str]:

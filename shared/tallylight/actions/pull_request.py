@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 
 from tallylight.actions import git
 from tallylight.files import program
@@ -40,11 +39,10 @@ def pull_request_of(top: str, branch: str) -> PullRequest | None:
 
     `StuckError` if gh does not answer in its time.
     """
-    path = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part.startswith("/"))
-    gh = shutil.which("gh", path=path)
-    repository = git.find(top, PATIENCE_S) if gh is not None else None
+    gh = program.find_program("gh", os.environ.get("PATH", ""))
+    repository = git.find(top, PATIENCE_S) if gh else None
     found = _ORIGIN.fullmatch(repository.value("remote.origin.url")) if repository is not None else None
-    if gh is None or found is None or not branch:
+    if not gh or found is None or not branch:
         return None
     words = (
         "pr", "list", f"--repo=github.com/{found[1]}", f"--head={branch}", "--state=open", "--limit=1",

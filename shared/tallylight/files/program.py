@@ -10,6 +10,7 @@ import select
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import attrs
 
@@ -30,6 +31,23 @@ class Ran:
 
     code: int
     output: bytes
+
+
+def find_program(name: str, path: str) -> str:
+    """
+    The file that *name* would run by *path*, nothing if there is none. Only absolute directories count.
+
+    An absolute path is that file itself.
+    """
+    if name.startswith("/"):
+        return name if is_program(Path(name)) else ""
+    candidates = (Path(directory, name) for directory in path.split(os.pathsep) if directory.startswith("/"))
+    return next((str(found) for found in candidates if is_program(found)), "")
+
+
+def is_program(path: Path) -> bool:
+    """Whether there is a file that this user can run."""
+    return path.is_file() and os.access(path, os.X_OK)
 
 
 def run(

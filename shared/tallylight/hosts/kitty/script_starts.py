@@ -22,13 +22,13 @@ from kitty.utils import which
 from tallylight.actions import start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, Caller, being_of
-from tallylight.actions.fork import find_program
 from tallylight.actions.fork_page import Place
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Pairs
 from tallylight.actions.start import Start
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
+from tallylight.files.program import find_program
 from tallylight.hosts.kitty import fork
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.wire.text import sanitise

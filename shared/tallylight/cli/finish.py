@@ -17,7 +17,7 @@ from tallylight.actions.finish import Finish, Way
 from tallylight.actions.fork_page import command_line
 from tallylight.actions.gate import Refusal
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import Output, clean
+from tallylight.cli.output import Output, clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
 from tallylight.files.system import System
@@ -109,10 +109,7 @@ def _at_work(found: Finish) -> Refusal | None:
 def _tell(refusal: Refusal | None, found: Finish | None, *, as_json: bool, is_done: bool = True) -> int:
     if as_json:
         sys.stdout.write(json.dumps(document(refusal, found, is_done=is_done)) + "\n")
-    if refusal is not None:
-        sys.stderr.write(f"tally finish: {refusal.rule}: {clean(refusal.text)}\n")
-        return REFUSED
-    return 0
+    return refused("finish", refusal) if refusal is not None else 0
 
 
 def document(refusal: Refusal | None, found: Finish | None, *, is_done: bool) -> dict[str, object]:

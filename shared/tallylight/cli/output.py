@@ -5,16 +5,28 @@ Output of the commands: where the width of a line and its colours are decided. `
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import TextIO
 
+from tallylight.cli.exit_codes import REFUSED
 from tallylight.model import attributes, lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
 from tallylight.ui.colours import Depth
 from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words
 
-__all__ = ["GAP", "UNBOUNDED", "Output", "age", "ago", "clean", "fit", "pad", "status_words"]
+__all__ = ["GAP", "UNBOUNDED", "Output", "age", "ago", "clean", "fit", "pad", "refused", "status_words"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.actions.gate import Refusal
+
+
+def refused(verb: str, refusal: Refusal) -> int:
+    """Say which rule refused what `tally` *verb* was to do, and return the exit code."""
+    sys.stderr.write(f"tally {verb}: {refusal.rule}: {clean(refusal.text)}\n")
+    return REFUSED
 
 
 @attributes.frozen

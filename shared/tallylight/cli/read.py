@@ -14,7 +14,7 @@ from typing import Any
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
-from tallylight.cli.output import Output, clean
+from tallylight.cli.output import Output, clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import reach_of
 from tallylight.cli.status import JSON_VERSION
@@ -79,8 +79,8 @@ def main(argv: list[str]) -> int:
 
 def _tell(found: Found, told: Rows | Question | str | Refusal, *, as_json: bool) -> int:
     if isinstance(told, Refusal):
-        sys.stderr.write(f"tally read: {told.rule}: {clean(told.text)}\n")
-        return {"gone": GONE, "no-question": NOTHING}.get(told.rule, REFUSED)
+        code = refused("read", told)
+        return {"gone": GONE, "no-question": NOTHING}.get(told.rule, code)
     output = Output.to(sys.stdout, os.environ)
     if as_json:
         output.line(json.dumps(document(found, told)))

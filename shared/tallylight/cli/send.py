@@ -18,7 +18,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Given, Later
 from tallylight.actions.say import MAX_TEXT, Say, text_problem
 from tallylight.cli.exit_codes import GONE, REFUSED
-from tallylight.cli.output import clean
+from tallylight.cli.output import clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
 from tallylight.hosts.detached.sessions import Multiplexers
@@ -124,8 +124,8 @@ def tell(verb: str, found: Found, told: Done | Refusal, *, as_json: bool) -> int
         if not as_json:
             sys.stdout.write(f"{clean(told.text)}\n")
         return 0
-    sys.stderr.write(f"tally {verb}: {told.rule}: {clean(told.text)}\n")
-    return GONE if told.rule == "gone" else REFUSED
+    code = refused(verb, told)
+    return GONE if told.rule == "gone" else code
 
 
 def document(found: Found, told: Done | Refusal) -> dict[str, object]:

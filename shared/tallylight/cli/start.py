@@ -16,7 +16,6 @@ from pathlib import Path
 
 from tallylight.actions import start, worktrees
 from tallylight.actions.answer import Done
-from tallylight.actions.fork import find_program
 from tallylight.actions.fork_page import command_line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Verb, check, unasked
@@ -24,11 +23,12 @@ from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import Output, clean
+from tallylight.cli.output import Output, clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import reach_of
 from tallylight.cli.status import JSON_VERSION
 from tallylight.evidence import process_table
+from tallylight.files.program import find_program
 from tallylight.hosts.detached import starts
 from tallylight.hosts.scripting import here
 from tallylight.snapshot.addresses import Panes, own_place, read_panes
@@ -162,5 +162,4 @@ def _refused(refusal: Refusal, *, as_json: bool) -> int:
         empty = dict.fromkeys(("address", "program", "cwd", "worktree"))
         told = {"version": JSON_VERSION, **empty, "refused": refusal.rule, "text": clean(refusal.text)}
         sys.stdout.write(json.dumps(told) + "\n")
-    sys.stderr.write(f"tally start: {refusal.rule}: {clean(refusal.text)}\n")
-    return REFUSED
+    return refused("start", refusal)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tallylight.actions import worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import clean
+from tallylight.cli.output import clean, refused
 from tallylight.cli.parser import Parser
 
 
@@ -39,16 +39,11 @@ def main(argv: list[str]) -> int:
     path = Path(os.path.realpath(options.path))
     found = base if isinstance(base, Refusal) else worktrees.named(base, options.branch, path)
     if isinstance(found, Refusal):
-        return _refused(found)
+        return refused("worktree", found)
     made = worktrees.make(found)
     if isinstance(made, Refusal):
-        return _refused(made)
+        return refused("worktree", made)
     for note in found.notes:
         sys.stderr.write(f"tally worktree: {clean(note)}\n")
     sys.stdout.write(f"{found.path}\n")
     return 0
-
-
-def _refused(refusal: Refusal) -> int:
-    sys.stderr.write(f"tally worktree: {refusal.rule}: {clean(refusal.text)}\n")
-    return REFUSED

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from tallylight.actions.caller import Caller, Who, caller_of, seated
+from tallylight.actions.caller import Caller, caller_of, seated
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import given_of
 from tallylight.actions.permission import Verb, check, unasked, verb_of
@@ -35,6 +35,7 @@ from tallylight.hosts.machines import commands
 from tallylight.hosts.machines.link import END_S, Link
 from tallylight.hosts.machines.machine import Machine
 from tallylight.hosts.machines.messages import MARKS, TELLS, TYPES
+from tallylight.hosts.peers import caller_at
 from tallylight.hosts.powers import Powers
 from tallylight.hosts.script_messages import KEY, MAX_ASKED, Told, encode
 from tallylight.model.errors import TallyError
@@ -320,11 +321,8 @@ class MachinesHost:
 
     def _identified(self, connection: socket.socket) -> Caller | None:
         """Who has connected, as the process table has them at this moment."""
-        who = sockets.peer(connection)
-        if who is None or who.uid != os.getuid():
-            return None
-        caller = caller_of(who.pid, agent_files.load_agents(self._environ)[0], process_table.table())
-        return attrs.evolve(caller, who=Who.UNKNOWN) if sockets.has_ended(connection) else caller
+        agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
+        return caller_at(connection, lambda pid: caller_of(pid, agents, table))
 
     def _serve(self, peer: _Peer) -> None:
         """Hear what it asks, or send what it is told."""

@@ -30,6 +30,7 @@ from tallylight.actions.permission import PERSON_ONLY
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts.mailbox import Mailbox
+from tallylight.hosts.peers import caller_at
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
@@ -92,14 +93,9 @@ class TextQueue:
                 return
 
     def _told(self, connection: socket.socket, words: Sequence[str]) -> str:
-        peer = sockets.peer(connection)
-        if peer is None or peer.uid != os.getuid():
-            return PERSON_ONLY.text
-        table = process_table.table()
-        caller = seated(caller_of(peer.pid, agent_files.load_agents(self._environ)[0], table), table)
-        if caller.who is not Who.PERSON or sockets.has_ended(connection):
-            return PERSON_ONLY.text
-        return self.act(words)
+        agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
+        caller = caller_at(connection, lambda pid: seated(caller_of(pid, agents, table), table))
+        return self.act(words) if caller is not None and caller.who is Who.PERSON else PERSON_ONLY.text
 
     def act(self, words: Sequence[str]) -> str:
         """Do what *words* ask: a verb, a pane, what the verb needs. Nothing when it is done, else why not."""

@@ -191,6 +191,12 @@ def holder(typist: Typist) -> Holder | Refusal:
     return reached(lambda: _holder(typist))
 
 
+def is_question(seen: Seen) -> bool:
+    """Whether what is asked is known to be a question and no permission, by the agent's rule and by all else known."""
+    dialog = dialog_of(seen)
+    return dialog is not None and dialog.is_known and dialog.kind is seen.kind is Kind.QUESTION
+
+
 def anything(_: Seen) -> Refusal | None:
     """Who may answer whatever stands there: nothing is refused."""
     return None
@@ -252,7 +258,7 @@ def _ask(typist: Typist) -> Question | Refusal:
         context=context,
         first=first,
         missing=unseen(dialog),
-        is_plain=dialog.is_known and dialog.kind is seen.kind is Kind.QUESTION,
+        is_plain=is_question(seen),
         choices=tuple(
             Choice(number, label, choice.keys)
             for number, (label, choice) in enumerate(zip(labels, dialog.choices, strict=True), 1)

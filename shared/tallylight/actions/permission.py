@@ -11,11 +11,11 @@ What is refused names its rule, `caller`, `self` or `permission`, in words that 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import attrs
 
-from tallylight.actions.answer import Answer, Seen, dialog_of
+from tallylight.actions.answer import Answer, Seen, anything, dialog_of
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Given
@@ -183,8 +183,8 @@ def verb_of(given: Given, seen: Seen | Refusal | None) -> Verb:
     """
     What *given* does to the pane that was *seen*, None if only its terminal can see it.
 
-    An answer to another question than the one on the screen counts as one to a plain question: `plain_only` sees to it
-    that it is typed into nothing else.
+    An answer to another question than the one on the screen counts as one to a plain question: `limit` sees to it that
+    it is typed into nothing else.
     """
     if isinstance(given, Interrupt):
         return Verb.INTERRUPT
@@ -207,6 +207,11 @@ def is_plain(seen: Seen) -> bool:
     return dialog is not None and dialog.is_known and dialog.kind in _PLAIN and seen.kind in (*_PLAIN, None)
 
 
-def plain_only(seen: Seen) -> Refusal | None:
+def limit(verb: Verb) -> Callable[[Seen], Refusal | None]:
+    """What an answer that was allowed as *verb* is not typed into."""
+    return _plain_only if verb is Verb.QUESTION else anything
+
+
+def _plain_only(seen: Seen) -> Refusal | None:
     """Why what may only answer plain questions does not answer what was *seen*; None if it does."""
     return None if is_plain(seen) else _PERMISSION

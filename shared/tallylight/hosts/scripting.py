@@ -24,7 +24,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Given, Later, words_of
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
-from tallylight.actions.permission import Verb, check, plain_only, unasked, verb_of
+from tallylight.actions.permission import Verb, check, limit, unasked, verb_of
 from tallylight.actions.say import Say
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -80,7 +80,6 @@ def here(environ: Mapping[str, str]) -> Caller:
     What its own environment leads to can add agents, and hide none of those that come with us.
     """
     table, packaged = process_table.table(), agent_files.load_agents({})[0]
-
     own = agent_files.load_agents(environ)[0]
     return caller_of(this_process(), own, table, was_agent=lambda pid, _: named(table.get(pid), packaged))
 
@@ -201,7 +200,7 @@ class Reach:
         if (refused := self.forbidden(found, verb, (given.pid, given.start))) is not None:
             return refused
         if isinstance(given, Answer):
-            return self.once.answer(typist, given, plain_only if verb is Verb.QUESTION else answers.anything)
+            return self.once.answer(typist, given, limit(verb))
         if isinstance(given, Say):
             return self.once.say(typist, given)
         return self.once.interrupt(typist, given)

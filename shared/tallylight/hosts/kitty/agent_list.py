@@ -38,6 +38,7 @@ from tallylight.actions.say import Busy, Say
 from tallylight.hosts.kitty import actions, answering, queue, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
+from tallylight.hosts.kitty.own_code import own_code
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.snapshot import elsewhere, labels_file, rows
 from tallylight.snapshot.labels import Labels
@@ -66,8 +67,6 @@ from tallylight.wire.values import is_number
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
-#: Where our own package lies, found out before any disk could hang.
-_LIBRARY = str(Path(__file__).resolve().parents[3])
 #: Whether the command is still there is looked at by the new program itself: that is a disk. kitty's Python would heed
 #: a variable that has it import from the directory of the pane.
 _EITHER = (
@@ -336,7 +335,7 @@ def command(installed: str, *words: str) -> list[str]:
     Python in kitty.
     """
     given = list(words)
-    run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main({given!r}))"
+    run = own_code("tallylight.cli.main", f"sys.exit(main({given!r}))")
     return ["/bin/sh", "-c", _EITHER, "tally", kitty_exe(), run, installed, *given]
 
 

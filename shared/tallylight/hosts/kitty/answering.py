@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kitty.fast_data_types import add_timer
 
-from tallylight.actions.answer import Answer, Done, Question, Seen, anything
+from tallylight.actions.answer import Answer, Done, Question, Seen, anything, is_question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LOOK_S, SETTLE_S
 from tallylight.hosts.kitty import windows
@@ -24,6 +24,8 @@ from tallylight.tracker.mutes import Mutes
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
+
+_NO_PERMISSION = Refusal("permission", "a notification answers no permission; nothing was typed")
 
 
 def question_of(host: KittyHost, id_: int) -> Question | None:
@@ -38,10 +40,7 @@ def answer_window(host: KittyHost, id_: int, given: Answer) -> str:
     typist = _typist(host, id_)
     if typist is None:
         return "that pane is gone; nothing was typed"
-    asked = host.once.ask(typist)
-    if isinstance(asked, Question) and not asked.is_plain:
-        return "a notification answers no permission; nothing was typed"
-    done = answer(typist, given)
+    done = answer(typist, given, lambda seen: None if is_question(seen) else _NO_PERMISSION)
     return done.text if isinstance(done, Refusal) else ""
 
 

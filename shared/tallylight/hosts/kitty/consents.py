@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from kitty.constants import kitty_exe
@@ -18,9 +17,7 @@ from kitty.tabs import SpecialWindow
 
 from tallylight.actions.consent import ENOUGH_COLUMNS, YES, Consent
 from tallylight.actions.gate import Refusal
-
-#: Where our own package lies, found out before any disk could hang.
-_LIBRARY = str(Path(__file__).resolve().parents[3])
+from tallylight.hosts.kitty.own_code import own_code
 
 
 def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal | None:
@@ -37,10 +34,7 @@ def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal
     near, far = socket.socketpair()
     near.setblocking(False)
     far.set_inheritable(True)
-    run = (
-        f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.ui.consent import main; "
-        f"main({page.what!r}, {far.fileno()})"
-    )
+    run = own_code("tallylight.ui.consent", f"main({page.what!r}, {far.fileno()})")
     special = SpecialWindow([kitty_exe(), "+runpy", run], override_title=page.title, cwd="/", overlay_for=window.id)
     try:
         made = tab.new_special_window(special, copy_colors_from=window, pass_fds=(far.fileno(),))

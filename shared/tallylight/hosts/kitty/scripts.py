@@ -30,7 +30,7 @@ from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_
 from tallylight.actions.consent import STARTS, Consent, Consents, Wanted
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Later, given_of
-from tallylight.actions.permission import Pairs, Verb, Verdict, check, plain_only, verb_of
+from tallylight.actions.permission import Pairs, Verb, Verdict, check, limit, verb_of
 from tallylight.actions.say import Say
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
@@ -40,6 +40,7 @@ from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
+from tallylight.hosts.peers import caller_at
 from tallylight.hosts.script_messages import MAX_ASKED, Told, encode
 from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
@@ -132,14 +133,11 @@ class Scripts:
             except OSError:
                 break  # nobody is there, or not any more
             connection.setblocking(False)
-            who = sockets.peer(connection)
-            if who is None or who.uid != os.getuid():
+            # Its parents as they are now: what it becomes later makes it no other caller.
+            caller = caller_at(connection, self.identify)
+            if caller is None:
                 connection.close()
                 continue
-            # Its parents as they are now: what it becomes later makes it no other caller.
-            caller = self.identify(who.pid)
-            if sockets.has_ended(connection):
-                caller = attrs.evolve(caller, who=Who.UNKNOWN)
             self._callers.append(_Caller(connection, caller, time.monotonic()))
         if self._callers:
             self._listen(None)
@@ -226,7 +224,7 @@ class Scripts:
         if not isinstance(verdict, Verdict):
             return verdict
         if isinstance(given, Answer):
-            return answering.answer(typist, given, plain_only if does is Verb.QUESTION else answers.anything)
+            return answering.answer(typist, given, limit(does))
         if isinstance(given, Say):
             return self.host.once.say(typist, given)
         if isinstance(given, Later):

@@ -353,31 +353,31 @@ def test_own_filters_run_after_enter_and_are_said(trap: Trap, tmp_path: Path) ->
     assert trap.ran()
 
 
-def test_a_repositorys_filter_is_off_and_that_is_said(trap: Trap, tmp_path: Path) -> None:
-    """One that the repository sets does not run; files are as stored."""
-    (tmp_path / ".gitconfig").write_text('[filter "unused"]\nclean = cat\n')
+@pytest.mark.parametrize(
+    "own, note, text",
+    [
+        (
+            '[filter "unused"]\nclean = cat\n',
+            "The repository's own filter evil is off: its files are in the new worktree as they are stored.",
+            "one\n",
+        ),
+        (
+            '[filter "evil"]\nsmudge = sed s/one/own/\n',
+            "git runs your own filter evil on files of the new worktree.",
+            "own\n",
+        ),
+    ],
+)
+def test_a_repositorys_filter_is_off(trap: Trap, tmp_path: Path, own: str, note: str, text: str) -> None:
+    """That is said, and files are as stored. Where the user has one of that name, theirs runs, as they have set it."""
+    (tmp_path / ".gitconfig").write_text(own)
     base = worktrees.inspect(str(smudge(trap)))
     trap.ran()
     assert isinstance(base, Base)
     made = worktrees.make(base)
 
-    assert base.notes == (
-        "The repository's own filter evil is off: its files are in the new worktree as they are stored.",
-    )
-    assert isinstance(made, str) and (Path(made) / "src/a").read_text() == "one\n"
-    assert not trap.ran()
-
-
-def test_a_filter_of_both(trap: Trap, tmp_path: Path) -> None:
-    """Where the repository sets one of the same name as well, the user's own runs, as the user has set it."""
-    (tmp_path / ".gitconfig").write_text('[filter "evil"]\nsmudge = sed s/one/own/\n')
-    base = worktrees.inspect(str(smudge(trap)))
-    trap.ran()
-    assert isinstance(base, Base)
-    made = worktrees.make(base)
-
-    assert base.notes == ("git runs your own filter evil on files of the new worktree.",)
-    assert isinstance(made, str) and (Path(made) / "src/a").read_text() == "own\n"
+    assert base.notes == (note,)
+    assert isinstance(made, str) and (Path(made) / "src/a").read_text() == text
     assert not trap.ran()
 
 

@@ -49,6 +49,7 @@ def test_answer(tab: Tab) -> None:
 
 def test_short_answer(tab: Tab) -> None:
     """A turn that is over before anyone could look is still done."""
+    tab.look()  # the green that the turn before has left is not of this one
     tab.submit("SLOW 0.3")
     done = tab.wait("done", since=tab.truth("done"))
 

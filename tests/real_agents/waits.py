@@ -22,9 +22,9 @@ class Waits:
         """
         How long they waited between two times, one after the other, as what goes on between them does.
 
-        A process of which several threads waited at a time has waited once.
+        A process of which several threads waited at a time has waited once. Not at all if the *end* is not later.
         """
-        if not self._noted:
+        if not self._noted or end <= start:
             return 0.0
         began, first = max((one for one in self._noted if one[0] <= start), key=_at, default=self._noted[0])
         ended, last = min((one for one in self._noted if one[0] >= end), key=_at, default=self._noted[-1])

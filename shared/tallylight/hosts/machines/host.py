@@ -52,6 +52,8 @@ LOOK_S, CONFIG_S = 0.25, 2.0
 TELL_S, TYPE_S = 20.0, 75.0
 #: Who may be connected to the socket at a time, and seconds that one of them has to ask and to take the answer.
 MAX_PEERS, PEER_S = 16, 5.0
+#: One that has closed its output has so long, in seconds, to end by itself.
+ENDS_S = 0.5
 #: A snapshot has room for so much of all machines, in bytes as they came.
 _ROOM = MAX_BYTES * 3 // 4
 _WAITS = "is new in config.toml, and is not asked until `tally host sessions` starts again"
@@ -203,9 +205,9 @@ class MachinesHost:
         if link is None:
             return
         if link.code() is None and link.is_closed:
-            # It ends this moment: with what, says why.
+            # It ends this moment, on a busy machine a little later: with what, says why.
             with contextlib.suppress(Exception):
-                link.child.wait(0.05)
+                link.child.wait(ENDS_S)
         link.hear_complaint()
         code = link.code()
         machine.ended(code if code is not None else -1, link.complaint.decode("utf-8", "replace"), now)

@@ -14,8 +14,8 @@ import attrs
 from tallylight.actions.answer import Question, Seen, ask
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.foreground import Identity
-from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
+from tallylight.evidence.screen import Look
 from tallylight.model.status import Status
 from tallylight.wire.styled import StyledScreen, read_screen
 from tests.evidence.agents import agent

@@ -15,8 +15,8 @@ import attrs
 from tallylight.actions.answer import Answer, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.foreground import Identity
-from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
+from tallylight.evidence.screen import Look
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PID, START, holder, seen
 

@@ -20,8 +20,8 @@ from tallylight.actions.answer import (
     _whole,
 )
 from tallylight.actions.gate import Refusal
-from tallylight.evidence.looks import Look
 from tallylight.evidence.prompts import read_screen
+from tallylight.evidence.screen import Look
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status

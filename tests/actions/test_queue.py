@@ -11,7 +11,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Later
 from tallylight.actions.once import Once
 from tallylight.actions.queue import ENDED, READY_S, TYPED, put, step, written
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, START, Desk, holder, seen

@@ -15,9 +15,9 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say, text_problem
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
-from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import ScreenReading
+from tallylight.evidence.screen import Look
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen

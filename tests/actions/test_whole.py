@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tallylight.actions.answer import Question, Seen, answer, ask
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say, say
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import is_edge
 from tallylight.hosts.gnu_screen.hardcopy import decode
 from tallylight.model.dialog import Dialog

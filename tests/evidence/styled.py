@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.wire.styled import StyledScreen, plain, read_screen
 from tests.evidence.agents import agent
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.evidence import looks
-from tallylight.evidence.looks import Look, ScreenReader
-from tallylight.evidence.screen import Change
+from tallylight.evidence import looks, readings, sent
+from tallylight.evidence.looks import ScreenReader
+from tallylight.evidence.screen import Change, Look
 from tallylight.model.report import Report
 from tests.evidence.agents import agent
 from tests.tables import each
@@ -27,14 +27,14 @@ def screen(name: str) -> Look:
 
 
 def told(reader: ScreenReader, look: Look, times: int = 6) -> list[Report]:
-    """What *times* looks at the same screen tell."""
-    found = []
-    for _ in range(times):
-        reader.look(look)
-        report = reader.read(look)
-        if report is not None:
-            found.append(report)
-    return found
+    """What *times* looks at the same screen tell, four a second."""
+    return [report for _ in range(times) if (report := seen(reader, look)) is not None]
+
+
+def seen(reader: ScreenReader, look: Look, now: float = 0.0) -> Report | None:
+    """What one look tells."""
+    reader.look(look)
+    return reader.read(look, now)
 
 
 def words(reports: list[Report]) -> list[str]:
@@ -48,7 +48,7 @@ def reader(name: str = "claude") -> ScreenReader:
 
 
 def test_a_turn() -> None:
-    """Idle, work, a dialog with its question, work, done; each told twice, and the dialog is there to be shown."""
+    """Idle, work, a dialog with its question, work, done; and the dialog is there to be shown."""
     eyes = reader()
     assert words(told(eyes, screen("claude/idle-start-80"))) == ["idle"]
     assert words(told(eyes, screen("claude/working-80"))) == ["working"]
@@ -68,8 +68,7 @@ def test_a_dialog_that_was_dismissed_ended_nothing() -> None:
     told(eyes, screen("claude/permission-bash-80"))
     after = told(eyes, screen("claude/idle-after-dismiss-80"))
 
-    # At first the dialog is gone, then it is sure that nothing else comes.
-    assert words(after) == ["None", "idle"]
+    assert words(after) == ["idle"]
 
 
 @each(
@@ -92,16 +91,32 @@ def test_the_first_idle_screen_ends_no_turn() -> None:
     eyes = reader()
     for number in range(20):
         look = Look([f"line {number} {row}" for row in range(40)], 39, 0, 80)
-        eyes.look(look)
-        assert eyes.read(look) is None
+        assert seen(eyes, look) is None
 
     assert words(told(eyes, screen("claude/idle-start-80"))) == ["idle"]
 
 
-def test_what_is_read_is_told_twice_and_then_now_and_then() -> None:
-    """The tracker believes the second reading; that it is still so is told once a second."""
-    assert len(told(reader(), screen("claude/permission-bash-80"), 3)) == 2
-    assert len(told(reader(), screen("claude/permission-bash-80"), 12)) == 2 + 12 // looks.AGAIN_LOOKS
+def test_what_is_sure_is_told_and_then_now_and_then() -> None:
+    """That it is still so is told once a second."""
+    assert len(told(reader(), screen("claude/permission-bash-80"), 3)) == 1
+    assert len(told(reader(), screen("claude/permission-bash-80"), 12)) == 1 + 12 // looks.AGAIN_LOOKS
+
+
+def test_another_reading_is_sure_when_it_was_read_twice() -> None:
+    """It is so since the first time. Half a picture, and one between two others, are told of nobody."""
+    asks, idle = screen("claude/permission-bash-80"), screen("claude/idle-after-dismiss-80")
+    gone, other = at("half a picture"), attrs.evolve(asks, columns=79)
+    eyes = reader()
+    told(eyes, asks)
+    assert [seen(eyes, look, 1) for look in (gone, asks)] == [None] * 2
+    assert seen(eyes, gone, 2) is None
+    assert words([report for report in (seen(eyes, gone, 3), seen(eyes, gone, 4)) if report is not None]) == ["None"]
+    assert eyes.since == 2
+
+    eyes = reader()
+    told(eyes, other)
+    assert [seen(eyes, look, 5) for look in (attrs.evolve(idle, columns=79), other)] == [None] * 2
+    assert words(told(eyes, attrs.evolve(idle, columns=79)))[-1] == "idle"
 
 
 def test_an_input_box_below_a_growing_answer_is_not_idle() -> None:
@@ -114,9 +129,9 @@ def test_an_input_box_below_a_growing_answer_is_not_idle() -> None:
         lines = [*rest.lines[3:-4], f"• word {number}", f"  more {number}", f"  and {number}", *rest.lines[-4:]]
         look = Look(lines, rest.cursor_row, 2, 80, cursor_visible=False)
         assert eyes.look(look).is_output
-        said += [report for report in (eyes.read(look),) if report is not None]
+        said += [report for report in (eyes.read(look, 0),) if report is not None]
 
-    assert "idle" not in words(said[1:])
+    assert "idle" not in words(said)
     assert words(told(eyes, rest))[-1] == "done"
 
 
@@ -128,7 +143,7 @@ def test_typing_does_not_end_idle() -> None:
     for number in range(1, 8):
         look = Look(["hi", "", "!" * number], 2, number, 80)
         assert not eyes.look(look).is_output
-        said += [report for report in (eyes.read(look),) if report is not None]
+        said += [report for report in (eyes.read(look, 0),) if report is not None]
 
     assert words(said) in ([], ["idle"])
 
@@ -136,26 +151,28 @@ def test_typing_does_not_end_idle() -> None:
 def test_a_moving_screen_is_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading is dearer than looking: a screen that moves is read in every fourth look, one at rest when it changed."""
     reads: list[int] = []
-    monkeypatch.setattr(looks, "read_screen", lambda *_, **__: reads.append(1))
+    monkeypatch.setattr(readings, "read_screen", lambda *_, **__: reads.append(1))
     eyes = reader()
     for number in range(40):
         look = Look([f"{number} {row}" for row in range(40)], 39, 0, 80)
         eyes.look(look)
-        eyes.read(look)
-    assert 0 < len(reads) <= 40 / looks.MOVING_LOOKS + 2
+        eyes.read(look, 0)
+    assert 0 < len(reads) <= 40 / readings.MOVING_LOOKS + 2
     reads.clear()
     told(eyes, screen("claude/idle-start-80"), 50)
     assert 0 < len(reads) <= 2
 
 
-def test_a_dialog_is_told_in_the_look_that_finds_it() -> None:
-    """That all of the screen has just changed is reason enough to read it: a person should not wait for us."""
+def test_a_dialog_is_read_in_the_look_that_finds_it() -> None:
+    """That all of the screen has just changed is reason enough: in the next look, it is sure."""
     eyes = reader()
     told(eyes, screen("claude/idle-start-80"))
     dialog = screen("claude/permission-bash-80")
 
     assert eyes.look(dialog).is_output
-    assert words([report for report in (eyes.read(dialog),) if report is not None]) == ["waiting/permission"]
+    assert eyes.read(dialog, 0) is None
+    assert eyes.dialog is not None
+    assert words(told(eyes, dialog, 1)) == ["waiting/permission"]
 
 
 def test_forgotten_is_taken_back() -> None:
@@ -175,7 +192,7 @@ def test_without_an_agent_only_output_is_told() -> None:
     look = screen("claude/permission-bash-80")
 
     assert eyes.look(look) is Change.NONE
-    assert eyes.read(look) is None
+    assert eyes.read(look, 0) is None
 
 
 def at(*lines: str, row: int | None = None, column: int = 0) -> Look:
@@ -277,74 +294,59 @@ def test_what_comes_of_a_prompt_that_was_sent() -> None:
     """Nothing within a second and a half: the input was only cleared, and no turn is done. Else a turn."""
     eyes = reader()
     told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
-    assert words(typing(eyes, "fix the tests", *("",) * (looks.SENT_LOOKS + 4))) == ["working", "idle"]
+    assert words(typing(eyes, "fix the tests", *("",) * (sent.SENT_LOOKS + 4))) == ["working", "idle"]
 
     typing(eyes, "fix the tests", "", "")
     assert words(told(eyes, screen("claude/working-80"))) == ["working"]
     assert words(told(eyes, screen("claude/idle-after-tool-80")))[-1] == "done"
 
 
-def test_the_end_of_work_that_was_shown_is_certain_in_the_second_look() -> None:
-    """Two looks found its sign of work gone and its input at rest: that is twice, so it need not be told again."""
+def word(reader: ScreenReader, look: Look) -> str:
+    """The status that one look tells for sure; `-` for nothing new."""
+    report = seen(reader, look)
+    return str(report.status) if report is not None else "-"
+
+
+def test_the_end_of_work_that_was_shown_is_sure_in_the_second_look() -> None:
+    """Two looks found its sign of work gone and its input at rest: that is twice."""
     eyes = reader()
     told(eyes, screen("claude/idle-start-80"))
     told(eyes, screen("claude/working-80"))
     end = screen("claude/idle-after-tool-80")
-    said = []
-    for _ in range(2):
-        eyes.look(end)
-        assert not eyes.is_certain
-        said.append(eyes.read(end))
 
-    assert eyes.is_certain
-    assert said[-1] is not None and str(said[-1].status) == "done"
-    eyes.look(end)
-    eyes.read(end)
-    assert not eyes.is_certain
+    assert [word(eyes, end) for _ in range(3)] == ["-", "done", "-"]
 
 
-def test_work_where_the_agent_was_at_rest_is_certain_at_once() -> None:
-    """So is work in the place of a dialog; a second sign of it, and a dialog that has just come, are not."""
+def test_work_where_the_agent_was_at_rest_is_sure_at_once() -> None:
+    """So is work in the place of a dialog; a dialog that has just come is not."""
     eyes = reader()
     told(eyes, screen("claude/idle-start-80"))
-    for name, is_certain in (("working-80", True), ("working-80", False), ("permission-bash-80", False)):
-        eyes.look(screen(f"claude/{name}"))
-        eyes.read(screen(f"claude/{name}"))
-        assert eyes.is_certain is is_certain
+    names = ("working-80", "working-80", "permission-bash-80", "permission-bash-80")
+    assert [word(eyes, screen(f"claude/{name}")) for name in names] == ["working", "-", "-", "waiting"]
     told(eyes, screen("claude/permission-bash-80"))
-    eyes.look(screen("claude/working-80"))
-    eyes.read(screen("claude/working-80"))
-    assert eyes.is_certain
+    assert word(eyes, screen("claude/working-80")) == "working"
 
 
-def test_work_in_the_place_of_a_dialog_is_not_certain_where_the_terminal_has_another_size() -> None:
+def test_work_in_the_place_of_a_dialog_is_not_sure_where_the_terminal_has_another_size() -> None:
     """What is drawn anew then may lack its dialog for a moment."""
     eyes = reader()
     told(eyes, screen("claude/permission-bash-80"))
     smaller = attrs.evolve(screen("claude/working-80"), columns=79)
-    for _ in range(2):
-        eyes.look(smaller)
-        report = eyes.read(smaller)
-        assert report is not None and str(report.status) == "working"
-        assert not eyes.is_certain
+
+    assert [word(eyes, smaller) for _ in range(2)] == ["-", "working"]
 
 
 def test_a_dialog_that_came_while_the_screen_moved_was_there_in_the_look_before() -> None:
-    """It was not read then, for an agent that writes; once it is, it is certain. One that has just come is not."""
+    """It was not read then, for an agent that writes; once it is, it is sure. One that has just come is not."""
     eyes = reader()
     told(eyes, screen("claude/working-80"))
     asks = screen("claude/permission-bash-80")
-    for look, is_read in ((screen("claude/idle-after-tool-80"), True), (asks, False), (asks, True)):
-        eyes.look(look)
-        report = eyes.read(look)
-        assert (report is not None and str(report.status) == "waiting") is (is_read and look is asks)
-    assert eyes.is_certain
+    for look in (screen("claude/idle-after-tool-80"), asks):
+        assert word(eyes, look) in ("-", "working")  # the present one, again
+    assert word(eyes, asks) == "waiting"
 
     told(eyes, screen("claude/working-80"))
-    eyes.look(asks)
-    report = eyes.read(asks)
-    assert report is not None and str(report.status) == "waiting"
-    assert not eyes.is_certain
+    assert [word(eyes, asks) for _ in range(2)] == ["-", "waiting"]
 
 
 def test_what_a_command_of_the_person_shows_ends_nothing() -> None:
@@ -352,7 +354,7 @@ def test_what_a_command_of_the_person_shows_ends_nothing() -> None:
     eyes = reader()
     told(eyes, at("hi", "", "", "", *IDLE, row=5, column=2))
     offered = ("new", "rows", "above", "❯ /exit    leave", "─" * 40, "❯ /exit", "─" * 40)
-    for _ in range(2 * looks.TYPED_LOOKS):
+    for _ in range(2 * sent.TYPED_LOOKS):
         told(eyes, at(*offered, row=5, column=7), 1)
     summary = at("Summary", "  turns  4", "  files  2", "  words  90", "", "bye", "")
     assert eyes.look(summary) is Change.MAJOR

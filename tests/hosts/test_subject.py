@@ -8,8 +8,8 @@ import attrs
 import pytest
 
 from tallylight.agents import agent_files
-from tallylight.evidence.looks import Look
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.evidence.screen import Look
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.tracker.claims import Timing

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.model.status import Status
 from tallylight.serve.answering import MAX_CELLS, MAX_ROWS, MAX_RUNS
 from tallylight.serve.guard import Bucket

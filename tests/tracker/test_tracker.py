@@ -180,10 +180,6 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         [(0, agent()), (0, output), (1, screen("waiting")), (2, unread), (2.2, unread), (2.3, tick)],
         "working",
     ),
-    "gone once may be half a picture": (
-        [(0, agent()), (0, output), (1, screen("waiting")), (2, unread), (2.2, screen("waiting")), (2.4, unread)],
-        "waiting",
-    ),
     "an idle glyph does not end waiting": (
         [(0, agent()), (0, title("working")), (1, explicit("waiting")), (2, title("idle")), (9, tick)],
         "waiting",
@@ -233,12 +229,7 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
     ),
     # 6: hysteresis of the screen
     "a first reading applies at once": ([(0, agent()), (1, screen("waiting"))], "waiting"),
-    "one other reading is not believed": ([(0, agent()), (1, screen("waiting")), (2, screen("idle"))], "waiting"),
     "two in a row are": ([(0, agent()), (1, screen("waiting")), (2, screen("idle")), (3, screen("idle"))], "idle"),
-    "a reading between starts anew": (
-        [(0, agent()), (1, screen("waiting")), (2, screen("idle")), (3, screen("waiting")), (4, screen("idle"))],
-        "waiting",
-    ),
     # A notification raises attention, never clears
     "a notification of an agent that says nothing else": ([(0, agent()), (1, output), (2, notified)], "waiting"),
     "goes when the agent goes on": ([(0, agent()), (1, output), (2, notified), (3, output)], "working"),

@@ -215,8 +215,14 @@ RECORDS = [
     ),
     row(
         "also where a protocol has told of it",
-        "0 agent, 1 protocol waiting, 1.2 screen waiting, 2 record done, 9 tick",
+        "0 agent, 1 protocol waiting, 1.2 screen waiting, 2 record done, 3 screen waiting, 5.8 tick",
         "waiting by protocol",
+        deadline=5.9,
+    ),
+    row(
+        "but not for ever, if it is not seen again",
+        "0 agent, 1 protocol waiting, 1.2 screen waiting, 2 record done, 9 tick",
+        "done by record",
     ),
     row(
         "once that is gone the end is believed",
@@ -401,9 +407,9 @@ CONTRADICTION = [
             "working by title",
             deadline=6.4,
             losing=[
-                f"title idle: outranked by {source}",
-                f"heuristic waiting: outranked by {source}",
                 f"{source} {status}: of the turn before: how the last one ended is not told yet",
+                "title idle: outranked by title",
+                "heuristic waiting: outranked by title",
             ],
         )
         for source in ("registry", "record")

@@ -31,8 +31,8 @@ from tallylight.actions.gate import Refusal
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.frame import inside
-from tallylight.evidence.looks import Look
 from tallylight.evidence.prompts import ScreenReading, read_screen
+from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import is_edge
 from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError

@@ -23,7 +23,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Later
 from tallylight.actions.once import Once, Still
 from tallylight.actions.say import Say, lines_problem, taker, text_problem
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.model.queued import Queued
 from tallylight.wire.text import sanitise
 

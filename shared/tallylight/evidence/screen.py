@@ -25,6 +25,8 @@ import enum
 from collections import Counter, deque
 from collections.abc import Sequence
 
+import attrs
+
 MAX_ROWS = 500
 MAX_COLUMNS = 1000
 MINOR_ROWS = 2
@@ -41,6 +43,22 @@ _BOTTOM = 12
 
 #: What lines across are drawn with; first those that may stand in a row of ASCII.
 _LINES = ("-=_", "-=_─━═╌┄┈╍▀▄▁▔")
+
+
+@attrs.frozen
+class Look:
+    """One look at a screen: its visible rows from the top, and the cursor. Rows and columns count from 0."""
+
+    lines: Sequence[str]
+    cursor_row: int
+    cursor_column: int
+    columns: int
+    cursor_visible: bool = True
+
+    @property
+    def before_cursor(self) -> str:
+        """The row of the cursor, up to it."""
+        return self.lines[self.cursor_row][: self.cursor_column] if 0 <= self.cursor_row < len(self.lines) else ""
 
 
 class Change(enum.Enum):

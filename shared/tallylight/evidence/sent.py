@@ -1,5 +1,7 @@
 """
-The prompt that a person sends: what they have typed leaves the input at once, before the agent shows that it works.
+What a person does at the input of an agent: they type, give a command of its interface, and send a prompt.
+
+A prompt that is sent leaves the input at once, before the agent shows that it works.
 
 Only the text in front of the cursor is compared, look by look. An input is what it was empty: `❯ `, or the side of its
 box. What is typed makes it longer; when all of it is gone from one look to the next, it was sent. Not so:
@@ -13,6 +15,16 @@ Who clears the input by one key does the same, so what is concluded from it is t
 
 from __future__ import annotations
 
+import re
+
+from tallylight.evidence.screen import Change, Look
+
+#: For so many looks after a key what changes is taken for the person's doing.
+TYPED_LOOKS = 4
+#: For so many looks a prompt that was sent is work, in which the agent is to show that by itself.
+SENT_LOOKS = 6
+#: An input row that holds a command: edges and a pointer, then a slash and a word.
+_COMMAND = re.compile(r"[^\w/]{0,8}/[\w:-]{0,40}(?: .*)?")
 #: Fewer characters than these may have been erased one by one between two looks.
 LEAST = 4
 #: So much of the end of what was typed is looked for in the row above.
@@ -53,3 +65,34 @@ class Sent:
         self._is_erasing = len(typed) < len(self._typed) and self._typed.startswith(typed)
         self._typed = typed
         return False
+
+
+class Input:
+    """The input of one agent, as its screen shows it. Feed it every look."""
+
+    def __init__(self) -> None:
+        self._sent = Sent()
+        #: Looks since a person typed, and since a command stood in the row of the cursor; none did so far.
+        self.untyped = self.uncommanded = TYPED_LOOKS + 1
+        self._is_commanded = False
+        #: Looks in which a prompt that was sent is still taken for work; and whether there was output since.
+        self.to_show = 0
+        self.has_moved = False
+
+    def look(self, look: Look, before: Look | None, change: Change, *, is_at_rest: bool, is_shown: bool) -> None:
+        """*is_shown*: the agent that is at rest shows its input; else the cursor may be anywhere."""
+        self.untyped = 0 if change is Change.TYPING else self.untyped + 1
+        if self.to_show:
+            self.to_show -= 1
+            self.has_moved |= change.is_output
+        if change is not Change.NONE or before is None or look.cursor_column != before.cursor_column:
+            self._is_commanded = _COMMAND.fullmatch(look.before_cursor.rstrip()) is not None
+            if self.to_show or not is_at_rest:
+                self._sent.forget()
+            elif is_shown and before is not None and self._is_sent(look, before, change):
+                self.to_show, self.has_moved = SENT_LOOKS, change.is_output
+        self.uncommanded = 0 if self._is_commanded else self.uncommanded + 1
+
+    def _is_sent(self, look: Look, before: Look, change: Change) -> bool:
+        above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
+        return self._sent.look(look.before_cursor, before.before_cursor, above, is_typing=change is Change.TYPING)

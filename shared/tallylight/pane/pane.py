@@ -15,9 +15,9 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.looks import Look as Look
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
+from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.unknown import UnknownWatch
 from tallylight.hooks.order import Order

@@ -5,8 +5,8 @@ Looks at the screen of a pane: what they tell its tracker, and whether it is wor
 from __future__ import annotations
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence.looks import Look, ScreenReader
-from tallylight.evidence.screen import Change
+from tallylight.evidence.looks import ScreenReader
+from tallylight.evidence.screen import Change, Look
 from tallylight.model.dialog import Dialog
 from tallylight.pane.run import Run
 from tallylight.tracker.tracker import Tracker
@@ -40,14 +40,13 @@ class ScreenLooks:
     def is_wanted(self, now: float) -> bool:
         """Whether output, or what the screen says, would be evidence. If what it says is not, it is taken back."""
         tracker = self._tracker
-        wants_screen = tracker.wants_screen
-        if not wants_screen and not self._reader.is_blank:
-            if self.dialog is not None:
-                tracker.touch()
-            taken_back = self._reader.forget()
-            if taken_back is not None:
-                tracker.report(taken_back, now)
-        return wants_screen or tracker.wants_output
+        if tracker.wants_screen:
+            return True
+        if self.dialog is not None:
+            tracker.touch()
+        if (taken_back := self._reader.forget()) is not None:
+            tracker.report(taken_back, now)
+        return tracker.wants_output
 
     def take(self, look: Look, run: Run | None, now: float) -> None:
         """Take in one look, that is wanted, at the screen of *run*."""
@@ -59,15 +58,14 @@ class ScreenLooks:
             tracker.output(now)
         elif not any(map(str.strip, look.lines)):
             tracker.blank(now)
+        if not wants_screen:
+            return
         before = self.dialog
-        report = self._reader.read(look) if wants_screen else None
+        report = self._reader.read(look, now)
         if self.dialog != before:
             tracker.touch()  # it is told to others, whatever becomes of the status
         if report is not None:
-            tracker.report(report, now)
-            if self._reader.is_certain:
-                tracker.report(report, now)
-        if run is not None and wants_screen and self._reader.is_stopped:
-            for taken_back in (run.titles.stopped(), run.progress.stopped()):
-                if taken_back is not None:
-                    tracker.report(taken_back, now)
+            tracker.report(report, now, self._reader.since)
+        if run is not None and self._reader.is_stopped:
+            for taken_back in filter(None, (run.titles.stopped(), run.progress.stopped())):
+                tracker.report(taken_back, now)

@@ -18,7 +18,7 @@ from typing import Protocol
 from tallylight import wire
 from tallylight.agents.agent import Agents
 from tallylight.evidence import notified
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
 from tallylight.pane.pane import Pane

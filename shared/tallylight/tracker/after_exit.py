@@ -36,7 +36,7 @@ def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Clai
     if keep is None:
         return None
     report = attrs.evolve(last.report, source=source or Source.HEURISTIC, status=keep, rule=rule)
-    return Claim(report, at=now, changed=now)
+    return Claim(report, at=now, since=now)
 
 
 def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:

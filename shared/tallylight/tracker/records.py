@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Claim, overtake
+from tallylight.tracker.claims import Claim
 
 #: What said something of the pane before its agent said goodbye by a richer source.
 _POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
@@ -78,12 +78,14 @@ class Records:
         self.told += 1
         if before is None or before.report != report:
             self.revision += 1
-        if before is not None and (before.report.status, before.report.kind) == (report.status, report.kind):
-            before.report, before.at, before.told, before.overtaken = report, now, self.told, None
-        else:
-            if before is not None and before.status is Status.WORKING:
-                overtake(claims, before, now)
-            claims[report.source] = Claim(report, at=now, changed=now if since is None else since, told=self.told)
+        if before is not None and _goes_on(before.report, report):
+            before.again(report, now, self.told)
+            return
+        claim = claims[report.source] = Claim(report, at=now, since=now if since is None else since, told=self.told)
+        if before is not None and before.status is Status.WORKING:
+            claim.begin, claim.begin_ended, before.begin = before, claim.since, None
+        elif before is not None:
+            claim.begin, claim.begin_ended = before.begin, before.begin_ended
 
     def asks_anew(self, report: Report) -> None:
         """Before *report* is taken down: if it tells another dialog, the screen has yet to be read for that."""
@@ -129,10 +131,7 @@ class Records:
     def pause(self, seconds: float) -> None:
         """*seconds* passed that do not count."""
         for claim in self.every_claim:
-            claim.at += seconds
-            claim.changed += seconds
-            if claim.overtaken is not None:
-                claim.overtaken = claim.overtaken[0], claim.overtaken[1] + seconds
+            claim.shift(seconds)
 
     def forget(self) -> None:
         """Nothing is known of the pane and its children."""
@@ -160,3 +159,10 @@ class Records:
     def _drop(self, id_: str) -> None:
         del self._claims[id_]
         self._nested -= "/" in id_
+
+
+def _goes_on(before: Report, report: Report) -> bool:
+    """Whether what was so *before* still is, by *report*. The same end in a file again is that of another turn."""
+    if report.source is Source.RECORD or (report.source is Source.REGISTRY and report.status is Status.DONE):
+        return False
+    return (before.status, before.kind) == (report.status, report.kind)

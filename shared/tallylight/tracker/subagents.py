@@ -14,7 +14,8 @@ import attrs
 from tallylight.model.decision import Decision, what_would_change
 from tallylight.model.report import Source
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Claim, Timing, expires, with_gaps_filled
+from tallylight.tracker.claims import Claim, with_gaps_filled
+from tallylight.tracker.questions import View, answers, light
 from tallylight.tracker.rollup import urgency
 
 
@@ -33,25 +34,20 @@ class Child:
 
 
 def survey(
-    children: Iterable[tuple[str, dict[Source, Claim]]],
-    timing: Timing,
-    now: float,
-    last_output: float | None,
-    deadlines: list[float],
+    children: Iterable[tuple[str, dict[Source, Claim]]], view: View, deadlines: list[float]
 ) -> tuple[int, Child | None]:
-    """How many *children* work, and the most urgent of all; *deadlines* gets when one's claim expires."""
+    """How many *children* work, and the most urgent of all; *deadlines* gets when one of them may be so no more."""
     busy, urgent = 0, None
     for id_, claims in children:
-        claim = claims[max(claims)]
-        end, status = expires(claim, timing, last_output), claim.status
-        if end is not None and now >= end:
+        found = answers(claims, view)
+        deadlines += found.deadlines
+        if (shown := light(found)) is None:
             continue
-        if end is not None:
-            deadlines.append(end)
+        status, claim = shown
         busy += status in (Status.WORKING, Status.BACKGROUND)
-        key = urgency(status), claim.changed
+        key = urgency(status), claim.since
         if urgent is None or key > (urgency(urgent.status), urgent.since):
-            urgent = Child(status, claim.changed, id_)
+            urgent = Child(status, claim.since, id_)
     return busy, urgent
 
 

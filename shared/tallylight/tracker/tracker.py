@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable
 
 import attrs
 
-from tallylight.model.decision import Decision, Reason, what_would_change
+from tallylight.model.decision import Decision, Losing, Reason, what_would_change
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker import after_exit, subagents, wanted
-from tallylight.tracker.claims import Claim, Timing, choose, merged
+from tallylight.tracker.claims import Claim, Timing, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
+from tallylight.tracker.questions import View, answers, light, losing
 from tallylight.tracker.records import Records
 from tallylight.tracker.startup import Startup
 from tallylight.tracker.wording import as_wanted
@@ -42,9 +43,6 @@ class Tracker:
         self._arrived = 0.0
         #: The start of the agent in the foreground, while that matters.
         self._start: Startup | None = None
-        #: A screen reading that differs from the present one and was read once, and when.
-        self._doubt: tuple[Status | None, Kind | None] | None = None
-        self._doubt_at = 0.0
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
         #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
@@ -120,12 +118,13 @@ class Tracker:
         if source is Source.PROTOCOL:
             self.after_exit_claim = None
             self._at_prompt = False
-        if source is Source.SCREEN:
-            self._screen(report, now)
-        elif report.status is None:
+        before = self._records.own.get(source)
+        if report.status is None:
             self._records.goodbye(report.id, source)
         else:
-            self._claim(report, now if since is None else min(since, now))
+            self._claim(report, now, now if since is None else min(since, now))
+        if source is Source.SCREEN and before is not None and before.status is Status.WAITING:
+            self._dialog_left(report, now)
         self._settle(now)
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
@@ -245,13 +244,10 @@ class Tracker:
         self._now = max(self._now, now)
         return self._now
 
-    def _claim(self, report: Report, now: float, since: float | None = None) -> None:
+    def _claim(self, report: Report, now: float, since: float) -> None:
         if self._start is not None:
             self._start.has_spoken = True
         self._records.asks_anew(report)
-        if report.source is Source.RECORD or (report.source is Source.REGISTRY and report.status is Status.DONE):
-            # The same end again is that of another turn.
-            self._records.withdraw(report.id, report.source)
         self._records.claim(report, now, since)
 
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
@@ -259,21 +255,9 @@ class Tracker:
             return
         self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
 
-    def _screen(self, report: Report, now: float) -> None:
-        """A reading of the screen: the first one counts at once, a different one when it was read twice."""
-        present = self._records.own.get(Source.SCREEN)
-        reading = (report.status, report.kind)
-        is_new = present is not None and (present.report.status, present.report.kind) != reading
-        if is_new and self._doubt != reading:
-            self._doubt, self._doubt_at = reading, now
-            return
-        self._doubt = None
-        if report.status is not None:
-            self._claim(report, now, self._doubt_at if is_new else now)
-        else:
-            self._records.withdraw("", Source.SCREEN)
-        if present is not None and is_new and present.status is Status.WAITING:
-            # The agent that took the dialog away goes on; that it stood still before is no silence.
+    def _dialog_left(self, report: Report, now: float) -> None:
+        """The screen has shown a dialog, and now *report*: an agent that took one away goes on, it is not silent."""
+        if report.status is not Status.WAITING:
             self._last_output = now
             self._guess(Status.WORKING, None, "its dialog is gone", now)
 
@@ -317,7 +301,6 @@ class Tracker:
 
     def _forget(self) -> None:
         self._records.forget()
-        self._doubt = None
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
@@ -332,33 +315,45 @@ class Tracker:
         self._at_prompt = True
         self._settle(now)
 
+    def _view(self, id_: str, now: float) -> View:
+        return View(self.timing, now, self._last_output, self._explicit and not id_)
+
     def _decide(self, id_: str, now: float, deadlines: list[float]) -> Decision:
         """Decide one record, and note in *deadlines* when that may come out differently."""
-        claims = self._records[id_]
-        explicit = self._explicit and not id_
-        choice = choose(claims, timing=self.timing, now=now, explicit=explicit, last_output=self._last_output)
-        if choice.deadline is not None:
-            deadlines.append(choice.deadline)
-        claim = choice.winner or (None if id_ or now < self.held_until else self.after_exit_claim)
-        if claim is not None and claim.seen and not id_ and self._at_prompt and self._foreground is None:
-            claim = None  # a command has ended and was looked at: a plain shell needs no light for that
-        if claim is not None:
-            source: Source | None = claim.report.source
-            status, kind, at = claim.status, claim.report.kind, claim.at
-            rule = claim.report.rule or claim.report.source.word
-            if status is not claim.report.status:
-                rule = f"{rule}; seen"
-        else:
-            holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
-            source, status, rule = unclaimed(holder, is_starting=self._is_starting(now), at_prompt=at_prompt)
-            kind, at = None, now
-        reason = Reason(source, rule, at, self.timing.would_change(status, source))
-        changed = claim.changed if claim is not None else now
-        is_agent = self._foreground is not None and self._foreground.is_agent
-        name = self._foreground.name if self._foreground is not None and is_agent else ""
-        report = merged(claims, claim, name, self._records.answered)
-        kind = report.kind if status is Status.WAITING else kind if status is Status.DONE else None
-        return Decision(status, kind, reason, changed, report, choice.losing)
+        claims, view = self._records[id_], self._view(id_, now)
+        found = answers(claims, view)
+        deadlines += found.deadlines
+        shown = light(found)
+        if not id_:
+            shown = self._at_its_end(shown, now)
+        name = self._foreground.name if self._foreground is not None and self._foreground.is_agent else ""
+        report = merged(claims, shown[1] if shown is not None else None, name, self._records.answered)
+        lost = losing(claims, found, shown[1] if shown is not None else None, view)
+        if shown is None:
+            return self._unclaimed(id_, report, lost, now)
+        status, claim = shown
+        rule = claim.report.rule or claim.report.source.word
+        if status is not claim.report.status:
+            rule = f"{rule}; seen"
+        reason = Reason(claim.report.source, rule, claim.at, self.timing.would_change(status, claim.report.source))
+        kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
+        return Decision(status, kind, reason, claim.since, report, lost)
+
+    def _at_its_end(self, shown: tuple[Status, Claim] | None, now: float) -> tuple[Status, Claim] | None:
+        """What is *shown* of the pane itself: at least what is left to say of an agent that is gone."""
+        ended = self.after_exit_claim
+        if shown is None and ended is not None and now >= self.held_until:
+            shown = ended.status, ended
+        if shown is not None and shown[1].seen and self._at_prompt and self._foreground is None:
+            return None  # a command has ended and was looked at: a plain shell needs no light for that
+        return shown
+
+    def _unclaimed(self, id_: str, report: Report, lost: tuple[Losing, ...], now: float) -> Decision:
+        """What is shown where nobody says anything."""
+        holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
+        source, status, rule = unclaimed(holder, is_starting=self._is_starting(now), at_prompt=at_prompt)
+        reason = Reason(source, rule, now, self.timing.would_change(status, source))
+        return Decision(status, None, reason, now, report, lost)
 
     def _target(self, now: float) -> Decision:
         self._deadlines = []
@@ -366,7 +361,7 @@ class Tracker:
         if len(self._records) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
-        busy, urgent = subagents.survey(self._records.children, self.timing, now, self._last_output, self._deadlines)
+        busy, urgent = subagents.survey(self._records.children, self._view("a", now), self._deadlines)
         if urgent is None or not subagents.shows(root, urgent):
             return subagents.in_background(root, busy)
         shown = self._decide(urgent.id, now, self._deadlines)

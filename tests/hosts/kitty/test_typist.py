@@ -13,7 +13,7 @@ from tallylight.actions.answer import Done, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say
 from tallylight.evidence.foreground import Identity
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.wire.styled import StyledScreen, read_screen
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.looks import Look
+from tallylight.evidence.screen import Look
 from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 from tallylight.wire.styled import StyledScreen, read_screen

@@ -1,0 +1,75 @@
+"""
+The readings of one agent's screen: what it said when it was last worth reading.
+
+Looks go in, four a second. The screen is read when it has come to rest or has just changed as a whole, when what it
+said is in doubt, and in every `MOVING_LOOKS`th look while it goes on moving: a dialog stands still, and reading costs
+more than looking.
+"""
+
+from __future__ import annotations
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence.prompts import ScreenReading, read_screen
+from tallylight.evidence.screen import Change, Look, ScreenWatch
+from tallylight.model.status import Status
+
+MOVING_LOOKS = 4
+
+
+class Readings:
+    """The screen of one run of one agent."""
+
+    def __init__(self) -> None:
+        #: What the screen says, as of the last reading; and whether the look before said the same and was not read.
+        self.found: ScreenReading | None = None
+        self.stood = False
+        #: What the last look has changed, whether that is all of it at once, and looks since there was output.
+        self.change = Change.NONE
+        self.is_burst = False
+        self.quiet = 0
+        self._watch = ScreenWatch()
+        self._looks: tuple[Look | None, Look | None] = (None, None)
+        self._read: Look | None = None
+        self._unread = 0
+
+    @property
+    def before(self) -> Look | None:
+        """The look before the one that is taken in."""
+        return self._looks[1]
+
+    def look(self, look: Look) -> Change:
+        """Take in one look; what changed since the last one."""
+        at, is_visible = look.cursor_column, look.cursor_visible
+        before, lines = self.change, look.lines
+        change = self._watch.look(lines, look.cursor_row, look.columns, cursor_column=at, cursor_visible=is_visible)
+        self.change = change
+        self.quiet = 0 if change.is_output else self.quiet + 1
+        self.is_burst = change is Change.MAJOR and before is not Change.MAJOR
+        self._looks = self._looks[1], look
+        return change
+
+    def forget(self) -> None:
+        """What the screen says is of no interest now."""
+        self.found = self._read = None
+
+    def read(self, agent: Agent, look: Look, *, is_doubted: bool) -> None:
+        """Read the *look* that was just taken in, if it is time; *is_doubted*: the last reading is to be confirmed."""
+        self._unread += 1
+        self.stood = False
+        read = self._read
+        is_time = self.quiet > 0 or self.is_burst or is_doubted or self._unread >= MOVING_LOOKS or read is None
+        if not is_time or (read is not None and (read.lines, read.cursor_row) == (look.lines, look.cursor_row)):
+            return
+        was_read, self._unread, before = self._unread == 1, 0, self.found
+        self._read, self.found = look, _read(agent, look)
+        earlier, said = self._looks[0], _said(self.found)
+        if not was_read and earlier is not None and said not in (None, _said(before)) and said[0] is not Status.IDLE:
+            self.stood = _said(_read(agent, earlier)) == said
+
+
+def _read(agent: Agent, look: Look) -> ScreenReading | None:
+    return read_screen(agent, look.lines, look.cursor_row, columns=look.columns)
+
+
+def _said(found: ScreenReading | None) -> tuple[object, ...] | None:
+    return (found.status, found.kind) if found is not None else None

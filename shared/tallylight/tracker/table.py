@@ -1,0 +1,95 @@
+"""
+The trust table: what each source knows, and how much its word weighs.
+
+A status that a source reports answers up to three questions: does a *turn* run, is anything *asked*, and does a *rest*
+of subagents and tasks run on. A cell is `says/holds`. The facts of a question are walked in the order of their time,
+and **a newer one overrules the present one if its `says` is at least the other's `holds`**. `-` is silence.
+docs/trust.md shows the table; `tracker.questions` is the walk.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+
+#: Of a turn: it *runs* or is *over*. Of what is asked: a source *asks*, and *still* does when it is seen again; or
+#: nothing is asked, for it *works*, has *finished*, is *idle* or has *failed*. Of the rest: it has some, or is *alone*.
+#: Who has the greater *how* knows better how a turn ended.
+TABLE = """
+source       runs  over  asks  still works finished idle  failed rest  alone how
+heuristic    0/0   0/0   0/0   -     0/0   0/0      0/0   0/0    0/0   0/0   1
+screen       2/2   2/2   2/2   1/2   2/2   2/2      2/2   2/2    2/2   2/2   2
+notification 2/2   2/2   2/3   -     2/2   2/2      2/2   2/2    -     -     2
+progress     2/2   2/3   2/2   -     2/2   2/1      2/1   2/2    -     2/2   1
+title        3/3   3/3   3/3   -     3/2   2/1      2/1   3/3    3/3   2/2   1
+record       4/2   4/2   4/2   -     4/2   4/2      4/2   4/2    4/4   4/4   4
+registry     4/4   4/3   4/4   -     4/4   4/4      4/4   4/4    4/4   4/4   4
+protocol     5/3   5/3   5/3   -     5/3   5/3      5/3   5/3    5/3   -     5
+"""
+#: Which columns a status is: of the turn, of what is asked, of the rest.
+IMPLIES: dict[Status, tuple[str, str, str]] = {
+    Status.WORKING: ("runs", "works", ""),
+    Status.WAITING: ("", "asks", ""),
+    Status.BACKGROUND: ("over", "finished", "rest"),
+    Status.DONE: ("over", "finished", "alone"),
+    Status.IDLE: ("over", "idle", "alone"),
+    Status.ACTIVE: ("over", "idle", "alone"),
+    Status.ERROR: ("over", "failed", "alone"),
+    Status.DOWN: ("over", "failed", "alone"),
+}
+#: For so long, in seconds, another source has to contradict a protocol before it is believed: hooks are silent when a
+#: person presses Esc or answers a dialog. Longer than one poll, so that a file that is read late contradicts nothing.
+STANDS_S = 0.4
+#: So late, in seconds, a file may tell how a turn ended: read every quarter of a second, and written up to 0.6 s after.
+LATE_S = 1.0
+LATE = frozenset({Source.RECORD, Source.REGISTRY})
+#: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record tells of the turn's end:
+#: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
+SHOWN_S = 2.5
+#: Who, when it says the same again, tells of now: a report is an event, and so is what a screen shows of an end.
+_EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status}) | {
+    (Source.SCREEN, status) for status in (Status.DONE, Status.IDLE, Status.ERROR, Status.BACKGROUND)
+}
+
+
+class Fact(NamedTuple):
+    """An answer: whether it *is so* that a turn runs, a dialog stands there, a rest runs on; and what that weighs."""
+
+    is_so: bool
+    says: int
+    holds: int
+
+
+def _fact(source: Source, column: str) -> Fact | None:
+    says, _, holds = CELLS[source].get(column, "-").partition("/")
+    return Fact(column in ("runs", "asks", "still", "rest"), int(says), int(holds)) if holds else None
+
+
+_HEAD, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
+#: The table, by source and column.
+CELLS = {Source[row[0].upper()]: dict(zip(_HEAD, row, strict=True)) for row in _ROWS}
+HOW = {source: int(row["how"]) for source, row in CELLS.items()}
+STILL = {source: _fact(source, "still") for source in CELLS}
+_FACTS = {
+    (source, status): tuple(_fact(source, column) for column in columns)
+    for source in CELLS
+    for status, columns in IMPLIES.items()
+}
+
+
+def facts_of(report: Report) -> tuple[Fact | None, ...]:
+    """What *report*, which tells a status, says of the turn, of what is asked and of the rest."""
+    status = report.status
+    assert status is not None, "a withdrawn report says nothing"
+    # At a limit nobody is asked anything: a turn has ended there.
+    is_limit = status is Status.WAITING and report.kind is Kind.LIMIT
+    return _FACTS.get((report.source, Status.ERROR if is_limit else status), (None, None, None))
+
+
+def time_of(report: Report, at: float, since: float) -> float:
+    """Where in time a word stands that has been said *since* then, and last *at*."""
+    if report.source is Source.REGISTRY and report.status is Status.BACKGROUND:
+        return float("inf")  # it is read all the time, and alone knows a rest from work
+    return at if (report.source, report.status) in _EVENTS else since

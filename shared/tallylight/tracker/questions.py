@@ -20,7 +20,7 @@ _MUTED = (Source.SCREEN, Source.HEURISTIC)
 
 
 class Word(NamedTuple):
-    """A fact in the walk, in the order of its time, its source and when it was told; and since and until when it is so."""
+    """A fact in the walk: in the order of its time, of its source, and of when it was told; and from when it counts."""
 
     time: float
     source: Source
@@ -40,12 +40,16 @@ class View:
     last_output: float | None
     is_explicit: bool
 
-    def refusal(self, claim: Claim) -> str:
-        """Why *claim* has no vote; nothing if it has one."""
+    def refusal(self, claim: Claim, deadlines: list[float]) -> str:
+        """Why *claim* has no vote; nothing if it has one: *deadlines* gets until when."""
         if self.is_explicit and claim.report.source in _MUTED:
             return "explicit wins: the agent speaks for itself"
         end = expires(claim, self.timing, self.last_output)
-        return f"not renewed for {self.now - claim.at:.0f} s" if end is not None and self.now >= end else ""
+        if end is not None and self.now >= end:
+            return f"not renewed for {self.now - claim.at:.0f} s"
+        if end is not None:
+            deadlines.append(end)
+        return ""
 
 
 @attrs.define
@@ -53,7 +57,7 @@ class Answers:
     """
     What is true of the turn, of what is asked and of the rest; None where nobody says anything.
 
-    *how* tells how a turn ended. *is_awaited*: who knows that best is late, and *turn* is what went on before.
+    *how* tells how the turn ended. *is_awaited*: who knows that best is late, and *turn* is what went on before.
     """
 
     turn: Word | None = None
@@ -61,55 +65,50 @@ class Answers:
     rest: Word | None = None
     how: Claim | None = None
     is_awaited: bool = False
-    #: When they may be others although nothing new is said.
+    #: Why some have no vote. When the answers may be others although nothing new is said.
+    refusals: dict[Source, str] = attrs.Factory(dict)
     deadlines: list[float] = attrs.Factory(list)
 
 
 def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
     """The answers by *claims*, the walk of the table."""
     found, now = Answers(), view.now
-    voters = [claim for claim in claims.values() if not view.refusal(claim)]
-    ends = (expires(claim, view.timing, view.last_output) for claim in voters)
-    found.deadlines += [end for end in ends if end is not None]
     screen = claims.get(Source.SCREEN)
     shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else 0.0
+    voters: list[Claim] = []
+    turn: list[Word] = []
+    asks: list[Word] = []
+    rest: list[Word] = []
+    for source, claim in claims.items():
+        if refusal := view.refusal(claim, found.deadlines):
+            found.refusals[source] = refusal
+            continue
+        voters.append(claim)
+        runs, is_asked, rests = claim.facts
+        if runs is not None:
+            turn.append(Word(claim.time, source, claim.told, claim, runs, claim.since))
+        if claim.begin is not None and (runs := claim.begin.facts[0]) is not None:
+            begin, runs = claim.begin, runs._replace(holds=0)
+            turn.append(Word(begin.since, source, begin.told, begin, runs, begin.since, claim.begin_ended))
+        if is_asked is not None:
+            asks += _of_question(claim, is_asked, shown_until)
+        if rests is not None:
+            rest.append(Word(claim.time, source, claim.told, claim, rests, claim.since))
     begins: list[Word] = []
-    found.turn = _walk(_of_turn(voters), now, found.deadlines, begins)
-    found.asks = _walk(_of_question(voters, shown_until), now, found.deadlines, [])
-    found.rest = _walk(_words(voters, 2), now, found.deadlines, [])
+    found.turn = _walk(turn, now, found.deadlines, begins)
+    found.asks = _walk(asks, now, found.deadlines, [])
+    found.rest = _walk(rest, now, found.deadlines, [])
     if found.turn is not None and not found.turn.fact.is_so:
         _end(found, found.turn, begins[-1] if begins else None, voters, now)
     return found
 
 
-def _words(voters: list[Claim], question: int) -> list[Word]:
-    return [
-        Word(claim.time, claim.report.source, claim.told, claim, fact, claim.since)
-        for claim in voters
-        if (fact := claim.facts[question]) is not None
-    ]
-
-
-def _of_turn(voters: list[Claim]) -> list[Word]:
-    """Who tells the end of a turn has told its begin, which holds nothing."""
-    words = _words(voters, 0)
-    for claim in voters:
-        begin = claim.begin
-        if begin is not None and (fact := begin.facts[0]) is not None:
-            fact, source = fact._replace(holds=0), begin.report.source
-            words.append(Word(begin.since, source, begin.told, begin, fact, begin.since, claim.begin_ended))
-    return words
-
-
-def _of_question(voters: list[Claim], shown_until: float) -> list[Word]:
+def _of_question(claim: Claim, fact: Fact, shown_until: float) -> list[Word]:
     """A dialog that is seen again still stands there; until then a record does not end it."""
-    words = []
-    for word in _words(voters, 1):
-        words.append(word._replace(since=max(word.since, shown_until)) if word.claim.lets_stand else word)
-        still, at = STILL[word.source], word.claim.at
-        if still is not None and word.fact.is_so and at > word.time:
-            words.append(word._replace(time=at, fact=still))
-    return words
+    since = max(claim.since, shown_until) if claim.lets_stand else claim.since
+    word = Word(claim.time, claim.report.source, claim.told, claim, fact, since)
+    still = STILL[word.source] if fact.is_so and claim.at > claim.time else None
+    return [word, word._replace(time=claim.at, fact=still)] if still is not None else [word]
 
 
 def _walk(words: list[Word], now: float, deadlines: list[float], begins: list[Word]) -> Word | None:
@@ -169,18 +168,19 @@ def light(found: Answers) -> tuple[Status, Claim] | None:
     return how.status, how
 
 
-def losing(claims: Mapping[Source, Claim], found: Answers, shown: Claim | None, view: View) -> tuple[Losing, ...]:
+def losing(claims: Mapping[Source, Claim], found: Answers, shown: Claim | None) -> tuple[Losing, ...]:
     """The claims that are not *shown*, each with why; those without a vote first."""
-    lost: list[tuple[bool, Losing]] = []
-    for source in sorted(claims, reverse=True):
+    lost: list[Losing] = []
+    for source in sorted(claims, key=lambda source: (source not in found.refusals, -source)):
         claim = claims[source]
-        why = refusal = view.refusal(claim)
-        if claim is shown or (shown is None and not refusal):
+        if source in found.refusals:
+            why = found.refusals[source]
+        elif shown is None or claim is shown:
             continue
-        if not why and found.is_awaited and source in LATE:
+        elif found.is_awaited and source in LATE:
             why = "of the turn before: how the last one ended is not told yet"
-        elif not why and shown is not None:
+        else:
             by = shown.report.source
             why = f"contradicted since by the agent's own {by.word}" if source > by else f"outranked by {by.word}"
-        lost.append((not refusal, Losing(source, claim.report.rule, claim.status, claim.at, why)))
-    return tuple(one for _, one in sorted(lost, key=lambda pair: pair[0]))
+        lost.append(Losing(source, claim.report.rule, claim.status, claim.at, why))
+    return tuple(lost)

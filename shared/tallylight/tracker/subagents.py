@@ -8,6 +8,7 @@ pane that says nothing itself its children say all: the most urgent of them show
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import attrs
 
@@ -18,19 +19,17 @@ from tallylight.tracker.claims import Claim, with_gaps_filled
 from tallylight.tracker.questions import View, answers, light
 from tallylight.tracker.rollup import urgency
 
+#: What shows in place of a pane that says something itself.
+_URGENT = (Status.WAITING, Status.ERROR)
 
-@attrs.frozen
-class Child:
-    """A child by its id path: the *status* by its best source, and *since* when."""
 
-    status: Status
+class Child(NamedTuple):
+    """The most urgent child: what it shows, since when, and its id path."""
+
+    urgency: int
     since: float
     id: str
-
-    @property
-    def needs_person(self) -> bool:
-        """Whether it shows in place of a pane that says something itself."""
-        return self.status in (Status.WAITING, Status.ERROR)
+    status: Status
 
 
 def survey(
@@ -39,23 +38,30 @@ def survey(
     """How many *children* work, and the most urgent of all; *deadlines* gets when one of them may be so no more."""
     busy, urgent = 0, None
     for id_, claims in children:
-        found = answers(claims, view)
-        deadlines += found.deadlines
-        if (shown := light(found)) is None:
+        if (shown := _shown(claims, view, deadlines)) is None:
             continue
-        status, claim = shown
+        status, since = shown
         busy += status in (Status.WORKING, Status.BACKGROUND)
-        key = urgency(status), claim.since
-        if urgent is None or key > (urgency(urgent.status), urgent.since):
-            urgent = Child(status, claim.since, id_)
+        if urgent is None or (urgency(status), since) > urgent[:2]:
+            urgent = Child(urgency(status), since, id_, status)
     return busy, urgent
+
+
+def _shown(claims: dict[Source, Claim], view: View, deadlines: list[float]) -> tuple[Status, float] | None:
+    if len(claims) == 1:  # as there may be hundreds
+        (claim,) = claims.values()
+        return None if view.refusal(claim, deadlines) else (claim.status, claim.since)
+    found = answers(claims, view)
+    deadlines += found.deadlines
+    shown = light(found)
+    return (shown[0], shown[1].since) if shown is not None else None
 
 
 def shows(root: Decision, child: Child) -> bool:
     """Whether *child* shows in place of the pane's own record, *root*."""
     if root.report.status is Status.ACTIVE:  # it says nothing itself
         return child.status is not Status.ACTIVE
-    return child.needs_person and urgency(child.status) > urgency(root.status)
+    return child.status in _URGENT and child.urgency > urgency(root.status)
 
 
 def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered: int) -> Decision:

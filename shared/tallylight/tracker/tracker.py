@@ -328,7 +328,7 @@ class Tracker:
             shown = self._at_its_end(shown, now)
         name = self._foreground.name if self._foreground is not None and self._foreground.is_agent else ""
         report = merged(claims, shown[1] if shown is not None else None, name, self._records.answered)
-        lost = losing(claims, found, shown[1] if shown is not None else None, view)
+        lost = losing(claims, found, shown[1] if shown is not None else None)
         if shown is None:
             return self._unclaimed(id_, report, lost, now)
         status, claim = shown

@@ -92,12 +92,11 @@ class Timing:
     #: As what a finished turn, and an agent at its prompt, are shown: as they are, or as `waiting`.
     done_is: Status = Status.DONE
     idle_is: Status = Status.IDLE
-    #: Whether one of the two is shown as another word.
-    has_own_words: bool = attrs.field(init=False)
 
-    @has_own_words.default
-    def _default_has_own_words(self) -> bool:
-        return (self.done_is, self.idle_is) != (Status.DONE, Status.IDLE)
+    @property
+    def has_own_words(self) -> bool:
+        """Whether one of the two is shown as another word."""
+        return self.done_is is not Status.DONE or self.idle_is is not Status.IDLE
 
     def would_change(self, status: Status, source: Source | None) -> str:
         """In words, what would end *status* that *source* says."""
@@ -123,10 +122,13 @@ def expires(claim: Claim, timing: Timing, last_output: float | None) -> float | 
 _SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
 
 
-def with_gaps_filled(report: Report, other: Report) -> Report:
-    """*report*, with the display fields it leaves empty from *other*."""
-    gaps = {name: getattr(other, name) for name in _SHARED if not getattr(report, name)}
-    return attrs.evolve(report, **gaps)
+def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:
+    """*report*, with the display fields it leaves empty from the first of *others* that has them, and with *gaps*."""
+    for other in others:
+        for name in _SHARED:
+            if not getattr(report, name) and not gaps.get(name) and (value := getattr(other, name)):
+                gaps[name] = value
+    return attrs.evolve(report, **gaps) if gaps else report  # type: ignore[arg-type]
 
 
 def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answered: int) -> Report:
@@ -137,33 +139,25 @@ def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answere
     *told* of a question up to *answered* is of one that was answered, and left out.
     """
     best = claim.report if claim is not None else Report(source=Source.HEURISTIC, status=Status.ACTIVE)
-    if claim is not None and claim is claims.get(best.source) and claim.told <= answered:
-        best = _without_words(best)
-    gaps: dict[str, object] = {}
-    for source in sorted(claims, reverse=True):
-        for name in _SHARED:
-            if not getattr(best, name) and name not in gaps and getattr(claims[source].report, name):
-                gaps[name] = getattr(claims[source].report, name)
-    if not best.agent and "agent" not in gaps and agent:
-        gaps["agent"] = agent
-    if best.status is Status.WAITING:
-        if not best.what:
-            gaps["what"] = _what(claims, answered)
-        asked = claims.get(Source.SCREEN)
-        if asked is not None and asked.status is Status.WAITING:
-            names = ("message", "kind") if asked.told > answered else ("kind",)
-            gaps |= {name: getattr(asked.report, name) for name in names if not getattr(best, name)}
-            if best.source is Source.TITLE and asked.report.kind is not None:
-                gaps["kind"] = asked.report.kind  # one glyph stands for every dialog
-    return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
+    order = sorted(claims, reverse=True)
+    is_asked = best.status is Status.WAITING
+    gaps = _question(claims, claim, order, answered) if claim is not None and is_asked else {}
+    best = with_gaps_filled(best, *(claims[source].report for source in order), **gaps)
+    return best if best.agent or not agent else attrs.evolve(best, agent=agent)
 
 
-def _what(claims: dict[Source, Claim], answered: int) -> str:
-    """What the best source that waits and knows says it is about; it decides nothing."""
-    told = (claims[source] for source in sorted(claims, reverse=True) if claims[source].told > answered)
-    return next((claim.report.what for claim in told if claim.status is Status.WAITING and claim.report.what), "")
-
-
-def _without_words(report: Report) -> Report:
-    is_asked = report.status is Status.WAITING and (report.message or report.what)
-    return attrs.evolve(report, message="", what="") if is_asked else report
+def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], answered: int) -> dict[str, object]:
+    """The words of the question that *claim* tells of: what was told of it, and what stands on the screen."""
+    told = [one for source in order if (one := claims[source]).status is Status.WAITING and one.told > answered]
+    best, screen = claim.report, claims.get(Source.SCREEN)
+    is_told = claim in told or claim is not claims.get(best.source)
+    words: dict[str, object] = {
+        "message": best.message if is_told else "",
+        "what": (is_told and best.what) or next((one.report.what for one in told if one.report.what), ""),
+    }
+    if screen is not None and screen.status is Status.WAITING:
+        words["message"] = words["message"] or (screen.report.message if screen in told else "")
+        # One glyph of a title stands for every dialog.
+        is_better = best.kind is None or best.source is Source.TITLE
+        words["kind"] = screen.report.kind if is_better and screen.report.kind is not None else best.kind
+    return words

@@ -9,7 +9,7 @@ withdrawal of a record with others below it looks at all that are kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -34,6 +34,8 @@ class Records:
         self._is_asked = False
         #: How many children are below another child.
         self._nested = 0
+        #: When a richer source said goodbye.
+        self._gone_at = float("-inf")
         self._claims: OrderedDict[str, dict[Source, Claim]] = OrderedDict({"": {}})
 
     def __len__(self) -> int:
@@ -65,8 +67,12 @@ class Records:
         """
         Take down what *report* says; it says something. The same status and kind go on from when they began.
 
-        *since* is when that was first seen, if not *now*.
+        *since* is when that was first seen, if not *now*. What a poorer source says late, of before a goodbye, is old.
         """
+        since = now if since is None else since
+        said = now if report.source is Source.SCREEN else since
+        if not report.id and report.source in _POORER and said < self._gone_at:
+            return
         claims = self._claims.get(report.id)
         if claims is None:
             while len(self._claims) >= MAX_RECORDS:
@@ -81,7 +87,7 @@ class Records:
         if before is not None and _goes_on(before.report, report):
             before.again(report, now, self.told)
             return
-        claim = claims[report.source] = Claim(report, at=now, since=now if since is None else since, told=self.told)
+        claim = claims[report.source] = Claim(report, at=now, since=since, told=self.told)
         if before is not None and before.status is Status.WORKING:
             claim.begin, claim.begin_ended, before.begin = before, claim.since, None
         elif before is not None:
@@ -108,46 +114,32 @@ class Records:
             if key and not self._claims[key]:
                 self._drop(key)
 
-    def goodbye(self, id_: str, source: Source) -> None:
-        """*source* takes back what it said of *id_*. What poorer sources said of the pane is older than its goodbye."""
+    def goodbye(self, id_: str, source: Source, at: float) -> None:
+        """*source* took back, *at* then, what it said of *id_*. What poorer sources said of the pane before is old."""
         self.withdraw(id_, source)
         if not id_ and source in (Source.REGISTRY, Source.PROTOCOL):
-            for poorer in _POORER:
+            self._gone_at = max(self._gone_at, at)
+            for poorer in [poorer for poorer in _POORER if poorer in self.own and self.own[poorer].since <= at]:
                 self.withdraw("", poorer)
 
-    def seen(self, *, is_kept: bool = False) -> None:
-        """A person had a look at all that is `done`; nothing comes of that where it *is_kept*."""
-        if is_kept:
-            return
+    def seen(self, *, is_so: bool = True) -> None:
+        """Whether a person had a look at all that is `done`."""
         for claim in self.every_claim:
-            if claim.report.status is Status.DONE:
-                claim.seen = True
-
-    def unseen(self) -> None:
-        """Take back that a person had a look."""
-        for claim in self.every_claim:
-            claim.seen = False
+            claim.seen = is_so and claim.report.status is Status.DONE
 
     def pause(self, seconds: float) -> None:
         """*seconds* passed that do not count."""
         for claim in self.every_claim:
             claim.shift(seconds)
+        self._gone_at += seconds
 
-    def forget(self) -> None:
-        """Nothing is known of the pane and its children."""
-        self._claims = OrderedDict({"": {}})
-        self._nested = 0
-
-    def over(self) -> list[Claim]:
-        """The claims, of the pane and its children, that something is done or has failed."""
-        return [claim for claim in self.every_claim if claim.status in (Status.DONE, Status.ERROR)]
-
-    def keep(self, claims: Iterable[Claim]) -> None:
-        """Take *claims* back in, after all was forgotten, as they were."""
-        for claim in claims:
-            of = self._claims.setdefault(claim.report.id, {})
-            self._nested += not of and "/" in claim.report.id
-            of[claim.report.source] = claim
+    def forget(self, *, but_ends: bool = False) -> None:
+        """Nothing is known of the pane and its children, *but* that something is done or has failed, if that counts."""
+        kept = [claim for claim in self.every_claim if claim.status in (Status.DONE, Status.ERROR)] if but_ends else []
+        self._claims, self._gone_at = OrderedDict({"": {}}), float("-inf")
+        for claim in kept:
+            self._claims.setdefault(claim.report.id, {})[claim.report.source] = claim
+        self._nested = sum("/" in id_ for id_ in self._claims)
 
     def _below(self, id_: str) -> list[str]:
         """The children below *id_*."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import attrs
 
-from tallylight.model.decision import Decision, Losing, Reason, what_would_change
+from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker import after_exit, subagents, wanted
@@ -107,7 +107,7 @@ class Tracker:
         """
         now = self._advance(now)
         source = report.source
-        if source in _FOREGROUND_ONLY and (self._foreground is None or not self._foreground.is_agent):
+        if source in _FOREGROUND_ONLY and self._agent is None:
             if source is Source.REGISTRY and report.status is None and self.after_exit_claim is not None:
                 self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
                 self._settle(now)
@@ -116,13 +116,12 @@ class Tracker:
             # A goodbye is explicit too: no guess lights an agent that has just exited.
             self._explicit = True
         if source is Source.PROTOCOL:
-            self.after_exit_claim = None
-            self._at_prompt = False
-        before = self._records.own.get(source)
+            self._spoken()
+        before, since = self._records.own.get(source), now if since is None else min(since, now)
         if report.status is None:
-            self._records.goodbye(report.id, source)
+            self._records.goodbye(report.id, source, since)
         else:
-            self._claim(report, now, now if since is None else min(since, now))
+            self._claim(report, now, since)
         if source is Source.SCREEN and before is not None and before.status is Status.WAITING:
             self._dialog_left(report, now)
         self._settle(now)
@@ -143,7 +142,7 @@ class Tracker:
         self._last_output = now
         if self._start is not None:
             self._start.output(now)
-        if self._foreground is not None and self._foreground.is_agent and not self._is_starting(now):
+        if self._agent is not None and not self._is_starting(now):
             self._guess(Status.WORKING, None, "output", now)
             # A notification raises attention and knows of no answer; that the agent goes on is one.
             self._records.withdraw("", Source.NOTIFICATION)
@@ -169,25 +168,27 @@ class Tracker:
         before = self._foreground
         if foreground == before:
             return
-        if foreground is not None and before is not None and foreground == attrs.evolve(before, speaks=True):
-            self._known_to_speak(foreground, now)
-            return
-        if self._foreground is not None:
-            self._agent_ended(now, is_gone=is_gone)
+        is_same = foreground is not None and before is not None and foreground == attrs.evolve(before, speaks=True)
+        if before is not None and not is_same:
+            self._agent_ended(before, now, is_gone=is_gone)
         self._foreground = foreground
-        self._start = None
-        if foreground is not None:
-            self.after_exit_claim = None
-            self._at_prompt = False
-            if foreground.is_agent:
-                self._agent_started(now)
+        if is_same:
+            self._known_to_speak(now)
+        elif foreground is not None:
+            self._spoken()
+            self._agent_started(foreground, now)
         self._settle(now)
 
     def command_end(self, exit_code: int | None, now: float) -> None:
         """A command of the shell ended (OSC 133 D), or its prompt came (OSC 133 A), before which whatever ran ended."""
+        now = self._advance(now)
         if self.after_exit_claim is not None:
-            self.after_exit_claim = after_exit.corrected(self.after_exit_claim, exit_code, self._advance(now))
-        self._end_of_command(now)
+            self.after_exit_claim = after_exit.corrected(self.after_exit_claim, exit_code, now)
+        if self._foreground is not None:
+            return  # some agents draw prompt marks around their own messages
+        self._forget(but_ends=True)
+        self._at_prompt = True
+        self._settle(now)
 
     def command_start(self, now: float) -> None:
         """A command of the shell started (OSC 133 C): a person typed, so everything older is old news."""
@@ -195,21 +196,21 @@ class Tracker:
         if self._foreground is not None:
             return
         self._forget()
-        self._at_prompt = False
-        self.after_exit_claim = None
+        self._spoken()
         self._settle(now)
 
     def seen(self, now: float) -> None:
         """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
         now = self._advance(now)
         self.after_exit_claim = None
-        self._records.seen(is_kept=self.timing.done_is is not Status.DONE)
+        if self.timing.done_is is Status.DONE:
+            self._records.seen()
         self._settle(now)
 
     def unseen(self, now: float) -> None:
         """A person wants to come back to this: what was `done` before a look is `done` again."""
         now = self._advance(now)
-        self._records.unseen()
+        self._records.seen(is_so=False)
         self._settle(now)
 
     def tick(self, now: float) -> None:
@@ -250,10 +251,14 @@ class Tracker:
         self._records.asks_anew(report)
         self._records.claim(report, now, since)
 
+    @property
+    def _agent(self) -> Foreground | None:
+        """The agent in the foreground."""
+        return self._foreground if self._foreground is not None and self._foreground.is_agent else None
+
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
-        if self._foreground is not None and self._foreground.is_candidate:
-            return
-        self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
+        if self._foreground is None or not self._foreground.is_candidate:
+            self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
 
     def _dialog_left(self, report: Report, now: float) -> None:
         """The screen has shown a dialog, and now *report*: an agent that took one away goes on, it is not silent."""
@@ -261,99 +266,84 @@ class Tracker:
             self._last_output = now
             self._guess(Status.WORKING, None, "its dialog is gone", now)
 
-    def _agent_started(self, now: float) -> None:
-        """A new agent came to the foreground: what was said before is not about it, except for its own first words."""
+    def _spoken(self) -> None:
+        """Somebody is there: what was left to say of one that is gone is old news, and so is the shell's prompt."""
+        self.after_exit_claim = None
+        self._at_prompt = False
+
+    def _agent_started(self, foreground: Foreground, now: float) -> None:
+        """Another one came to the foreground: what was said before is not about it, but for an agent's first words."""
+        self._start = None
+        if not foreground.is_agent:
+            return
         own = self._records.own.get(Source.PROTOCOL)
         self._forget()
         if own is not None and now - own.at <= ADOPT_S:
             self._records.own[Source.PROTOCOL] = own
             self._explicit = True
         self._last_output = self._arrived = now
-        speaks = self._foreground is not None and self._foreground.speaks
-        self._start = Startup(now, speaks, has_spoken=Source.PROTOCOL in self._records.own)
+        self._start = Startup(now, foreground.speaks, has_spoken=Source.PROTOCOL in self._records.own)
         if not self._is_starting(now):
             # It drew something, or it would not be there; without this, one that is silent would never wait.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
 
-    def _known_to_speak(self, foreground: Foreground, now: float) -> None:
+    def _known_to_speak(self, now: float) -> None:
         """The agent in the foreground speaks for itself, which was not known at its start: that is judged again."""
-        self._foreground = foreground
         has_spoken = any(source is not Source.HEURISTIC for source in self._records.own)
         drew = self._last_output if self._last_output != self._arrived else None
         self._start = Startup(self._arrived, True, has_spoken, drew)
         if self._is_starting(now):
             self._records.withdraw("", Source.HEURISTIC)
-        self._settle(now)
 
     def _is_starting(self, now: float) -> bool:
         """Whether the agent in the foreground may still report its own status."""
         return self._start is not None and now < self._start.ends
 
-    def _agent_ended(self, now: float, *, is_gone: bool) -> None:
+    def _agent_ended(self, before: Foreground, now: float, *, is_gone: bool) -> None:
         """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
-        last = self._shown if self._pending is None else self._pending
-        was_agent = self._foreground is not None and self._foreground.is_agent
-        is_candidate = self._foreground is not None and self._foreground.is_candidate
+        last = self._pending or self._shown
+        self._start = None
         self._forget()
-        if is_candidate and last.reason.source is not Source.PROTOCOL:
-            return
-        self.after_exit_claim = after_exit.write(last, now, was_agent=was_agent, is_gone=is_gone)
+        if not before.is_candidate or last.reason.source is Source.PROTOCOL:
+            self.after_exit_claim = after_exit.write(last, now, was_agent=before.is_agent, is_gone=is_gone)
 
-    def _forget(self) -> None:
-        self._records.forget()
+    def _forget(self, *, but_ends: bool = False) -> None:
+        self._records.forget(but_ends=but_ends)
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
 
-    def _end_of_command(self, now: float) -> None:
-        now = self._advance(now)
-        if self._foreground is not None:
-            return  # some agents draw prompt marks around their own messages
-        over = self._records.over()
-        self._forget()
-        self._records.keep(over)
-        self._at_prompt = True
-        self._settle(now)
-
-    def _view(self, id_: str, now: float) -> View:
-        return View(self.timing, now, self._last_output, self._explicit and not id_)
+    def _view(self, now: float, *, of_child: bool) -> View:
+        return View(self.timing, now, self._last_output, self._explicit and not of_child)
 
     def _decide(self, id_: str, now: float, deadlines: list[float]) -> Decision:
         """Decide one record, and note in *deadlines* when that may come out differently."""
-        claims, view = self._records[id_], self._view(id_, now)
-        found = answers(claims, view)
+        claims = self._records[id_]
+        found = answers(claims, self._view(now, of_child=bool(id_)))
         deadlines += found.deadlines
-        shown = light(found)
-        if not id_:
-            shown = self._at_its_end(shown, now)
-        name = self._foreground.name if self._foreground is not None and self._foreground.is_agent else ""
-        report = merged(claims, shown[1] if shown is not None else None, name, self._records.answered)
-        lost = losing(claims, found, shown[1] if shown is not None else None)
-        if shown is None:
-            return self._unclaimed(id_, report, lost, now)
-        status, claim = shown
-        rule = claim.report.rule or claim.report.source.word
-        if status is not claim.report.status:
-            rule = f"{rule}; seen"
-        reason = Reason(claim.report.source, rule, claim.at, self.timing.would_change(status, claim.report.source))
-        kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
-        return Decision(status, kind, reason, claim.since, report, lost)
+        shown = light(found) if id_ else self._at_its_end(light(found), now)
+        claim = shown[1] if shown is not None else None
+        report = merged(claims, claim, self._agent.name if self._agent is not None else "", self._records.answered)
+        if shown is None or claim is None:
+            holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
+            source, status, rule = unclaimed(holder, is_starting=self._is_starting(now), at_prompt=at_prompt)
+            kind, at, since = None, now, now
+        else:
+            source, status, at, since = claim.report.source, shown[0], claim.at, claim.since
+            is_seen = "; seen" if status is not claim.report.status else ""
+            rule = f"{claim.report.rule or source.word}{is_seen}"
+            kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
+        reason = Reason(source, rule, at, self.timing.would_change(status, source))
+        return Decision(status, kind, reason, since, report, losing(claims, found, claim))
 
     def _at_its_end(self, shown: tuple[Status, Claim] | None, now: float) -> tuple[Status, Claim] | None:
         """What is *shown* of the pane itself: at least what is left to say of an agent that is gone."""
         ended = self.after_exit_claim
         if shown is None and ended is not None and now >= self.held_until:
             shown = ended.status, ended
-        if shown is not None and shown[1].seen and self._at_prompt and self._foreground is None:
-            return None  # a command has ended and was looked at: a plain shell needs no light for that
-        return shown
-
-    def _unclaimed(self, id_: str, report: Report, lost: tuple[Losing, ...], now: float) -> Decision:
-        """What is shown where nobody says anything."""
-        holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
-        source, status, rule = unclaimed(holder, is_starting=self._is_starting(now), at_prompt=at_prompt)
-        reason = Reason(source, rule, now, self.timing.would_change(status, source))
-        return Decision(status, None, reason, now, report, lost)
+        # A command has ended and was looked at: a plain shell needs no light for that.
+        is_old = shown is not None and shown[1].seen and self._at_prompt and self._foreground is None
+        return None if is_old else shown
 
     def _target(self, now: float) -> Decision:
         self._deadlines = []
@@ -361,7 +351,7 @@ class Tracker:
         if len(self._records) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
-        busy, urgent = subagents.survey(self._records.children, self._view("a", now), self._deadlines)
+        busy, urgent = subagents.survey(self._records.children, self._view(now, of_child=True), self._deadlines)
         if urgent is None or not subagents.shows(root, urgent):
             return subagents.in_background(root, busy)
         shown = self._decide(urgent.id, now, self._deadlines)

@@ -212,6 +212,16 @@ def test_overlong_csi() -> None:
     assert kinds(coalesce(items)) == [None, b"x"]
 
 
+def test_a_low_limit_holds_for_a_csi_in_any_pieces() -> None:
+    """A CSI over the limit of its scanner is none, whole or cut, also where it is shorter than those remembered."""
+    data = b"x\x1b[" + b"1" * 20 + b"mx"
+    for piece in (1, 7, len(data)):
+        scanner = Scanner(16)
+        items = [item for at in range(0, len(data), piece) for item in scanner.feed(data[at : at + piece])]
+        assert not any(isinstance(item, Sequence) for item in items)
+        assert raw(items) == data
+
+
 #: Streams in which each lane ends strings, with what a wrong memory of an ESC or of an envelope would end elsewhere.
 CUT = (
     b"\x1b]0;a\x1b[mbc\x07d",

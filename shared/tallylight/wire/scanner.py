@@ -230,9 +230,10 @@ class Scanner:
         if whole is None:
             return self._string_or_broken(data, start, items)
         raw = whole[0]
-        items.append(
-            _known(raw) if len(raw) <= _CACHED else _whole(raw) if len(raw) <= self._csi_limit else Text(raw, False)
-        )
+        if len(raw) > self._csi_limit:
+            self._broken(items, raw)
+        else:
+            items.append(_known(raw) if len(raw) <= _CACHED else _whole(raw))
         return whole.end()
 
     def _string_or_broken(self, data: bytes, start: int, items: list[Item]) -> int:

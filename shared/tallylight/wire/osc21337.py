@@ -5,8 +5,9 @@ In: one sequence. Out of `decode`: a `TabUpdate` of validated pairs, or DecodeEr
 an empty one clears it, so that each pane has a `TabStatus` that merges updates and yields Reports. At most 4096 bytes
 a frame, 32 pairs of it. In a value `\;` is a semicolon and `\\` a backslash; a backslash before anything else is one.
 
-`status` is text for a person. Only the words that Claude Code puts there count, and any others say nothing. Another
-program uses this number as `21337;web-terminal;…`, which has no key that is known here.
+`status` is text for a person. Only the words that Claude Code puts there count, and any others say nothing: where
+`awaiting` says it, they are the detail that there else is none of. Another program uses this number as
+`21337;web-terminal;…`, which has no key that is known here.
 """
 
 from __future__ import annotations
@@ -69,13 +70,13 @@ class TabStatus:
                 self._values.pop(key, None)
         word = self._values.get("status", "")
         status = STATUSES.get(word.strip().rstrip("….").casefold())
+        detail = self._values.get("detail", "") or ("" if status else word)
         if self._values.get("awaiting") == "1":
             status = Status.WAITING
         spoke, self._spoke = self._spoke, status is not None
         if status is None and not spoke:
             return None
-        detail = self._values.get("detail", "") if status is not None else ""
-        return Report(source=Source.PROTOCOL, rule=RULE, status=status, detail=detail)
+        return Report(source=Source.PROTOCOL, rule=RULE, status=status, detail=detail if status else "")
 
 
 def _tokens(text: str) -> list[str]:

@@ -13,6 +13,7 @@ READ = [
     b"\x1b]7501;state=clear\x07", b"\x1b]7501;state=clear:id=a\x07", b"\x1b]7501;?\x07", b"\x1b]7501;?\x1b\\",
     b"\x1b]1338;state=waiting\x07", b"\x1b]1338;state=working;id=a\x1b\\",
     b"\x1b]26;CodeAgent=claude;Status=running;TaskProgress=1/4\x07", b"\x1b]26;Status=finished\x07",
+    b"\x1b]26;Status=\x07", b"\x1b]26;CodeAgent=\x1b\\", b"\x1b]26;Status=rate_limited;Detail=tool:Bash\x07",
     b"\x1b]88;arm;cmd=bnZpbQ==\x07", b"\x1b]88;clear\x1b\\", b"\x1b]21337;status=Waiting\x07",
     b"\x1b]3008;start=claude;event=busy\x07", b"\x1b]777;notify;Terax;claude;working\x07",
     b'\x1b]777;notify;warp://cli-agent;{"event":"stop","agent":"x;y"}\x07',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import subprocess
 import sys
@@ -209,8 +210,31 @@ def test_osc26_says_nothing_without_name_or_status() -> None:
     """There is no report before the map has an agent and a status, and none between `finished` and the next status."""
     assert merge(b"CodeAgent=x")[-1] is None
     assert merge(b"Status=idle")[-1] is None
-    assert merge(b"Status=idle", b"CodeAgent=x", b"CodeAgent=")[-1] is None
     assert merge(b"Status=idle;CodeAgent=x", b"Status=finished", b"Detail=x")[-1] is None
+
+
+_PAIRS = st.tuples(
+    st.sampled_from(["CodeAgent", "Status", "Detail", "TaskProgress"]),
+    st.sampled_from(["", "running", "finished", "awaiting-input", "rate_limited", "down", " idle", "1/4"]),
+)
+
+
+@given(st.lists(st.lists(_PAIRS, min_size=1, max_size=4), max_size=12))
+def test_osc26_tells_only_what_stands(frames: list[list[tuple[str, str]]]) -> None:
+    """What was told last stands only while the last name and the last status of the list are what was told."""
+    accumulator, told = osc26.Accumulator(), None
+    said: dict[str, str] = {}
+    for sent in frames:
+        with contextlib.suppress(DecodeError):
+            update = osc26.decode(frame(26, ";".join(f"{key}={value}" for key, value in sent).encode()))
+            said |= {key: value for key, value in update.pairs if key != "Status" or value in ("", *osc26.STATUSES)}
+            report = accumulator.merge(update)
+            told = report if report is not None else told
+            if told is not None and told.status is not None:
+                assert said["CodeAgent"] == told.agent != ""
+                assert osc26.STATUSES[said["Status"]] == (told.status, told.kind)
+                assert said.get("TaskProgress") == "1/4" or told.progress is None
+                assert sanitise(told.detail) == told.detail
 
 
 def test_osc26_report_is_a_protocols() -> None:

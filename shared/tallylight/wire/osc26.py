@@ -7,7 +7,7 @@ value, 64 user variables.
 
 A bad value costs its own pair only and never clears the old one; an empty value clears; of two equal keys the
 last wins. Keys are case-sensitive: another terminal uses 26 with lower-case keys, which are unknown here and so
-ignored.
+ignored. A word of `Status` that the page does not list leaves the status before it and is shown as detail.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAIR_LIMIT = 64
 USER_VAR_LIMIT = 64
 TASK_LIMIT = 64
 
-#: `finished` withdraws; `down` is a conclusion of the receiver, so that no sender may claim it.
+#: `finished` withdraws.
 STATUSES: dict[str, tuple[Status | None, Kind | None]] = {
     "idle": (Status.IDLE, None),
     "running": (Status.WORKING, None),
@@ -41,10 +41,16 @@ STATUSES: dict[str, tuple[Status | None, Kind | None]] = {
     "error": (Status.ERROR, None),
     "finished": (None, None),
 }
+#: A conclusion of the receiver, so that no sender may claim it.
+_DOWN = "down"
+#: Where the map has a `Status` that is none of these. No key on the wire has a space.
+_WORD = "Status word"
 #: What `finished` takes away. Who the agent is and how to resume it stays.
-LIVE = ("Status", "Detail", "TaskList", "TaskProgress")
+LIVE = ("Status", _WORD, "Detail", "TaskList", "TaskProgress")
+WORD_CELLS = 64
 
 _TOKEN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _USER_VAR = re.compile(r"UserVar:[A-Za-z0-9_.-]{1,64}")
 _VERSION = re.compile(r"[0-9]{1,4}")
 
@@ -70,6 +76,7 @@ class Accumulator:
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
+        self._spoke = False
 
     @property
     def user_vars(self) -> dict[str, str]:
@@ -81,37 +88,51 @@ class Accumulator:
         Take an update in; return what the pane's agent now says, or None while there is nothing to say.
 
         There is nothing to say before the map has an agent and a status: the page's own examples send a status alone,
-        to be understood once the agent is named. After `finished` the report withdraws the record, once.
+        to be understood once the agent is named. When it says `finished`, or one of the two is cleared, the report
+        withdraws the record, once. With its name goes what an agent does, for the next one must not inherit that.
         """
+        if dict(update.pairs).get("CodeAgent") == "":
+            self._forget_live()
         for key, value in update.pairs:
-            if not value:
-                self._values.pop(key, None)
-            elif key in self._values or not key.startswith("UserVar:") or len(self.user_vars) < USER_VAR_LIMIT:
-                self._values[key] = value
-        if "CodeAgent" not in self._values or "Status" not in self._values:
+            self._set(key, value)
+        status, kind = None, None
+        if "CodeAgent" in self._values and "Status" in self._values:
+            status, kind = STATUSES[self._values["Status"]]
+            if status is None:
+                self._forget_live()
+        elif not self._spoke:
             return None
-        report = self._report()
-        if report.status is None:
-            for key in LIVE:
-                self._values.pop(key, None)
-            report = attributes.evolve(report, detail="", tasks=(), progress=None)
-        return report
+        self._spoke = status is not None
+        report = self._report(status, kind)
+        return report if self._spoke else attributes.evolve(report, detail="", tasks=(), progress=None)
 
-    def _report(self) -> Report:
+    def _set(self, key: str, value: str) -> None:
+        if key == "Status":
+            self._values.pop(_WORD, None)
+            key = _WORD if value and value not in STATUSES else key
+        if not value:
+            self._values.pop(key, None)
+        elif key in self._values or not key.startswith("UserVar:") or len(self.user_vars) < USER_VAR_LIMIT:
+            self._values[key] = value
+
+    def _forget_live(self) -> None:
+        for key in LIVE:
+            self._values.pop(key, None)
+
+    def _report(self, status: Status | None, kind: Kind | None) -> Report:
         get = self._values.get
-        status, kind = STATUSES[self._values["Status"]]
         return Report(
             source=Source.PROTOCOL,
             rule="osc-26",
             status=status,
             kind=kind,
-            agent=self._values["CodeAgent"],
+            agent=get("CodeAgent", ""),
             session=get("SessionId", ""),
             title=get("SessionTitle", ""),
             cwd=get("ProjectFolder", ""),
             worktree=get("WorkTree", ""),
             mode=get("Mode", ""),
-            detail=get("Detail", ""),
+            detail=sanitise(": ".join([self._values[key] for key in (_WORD, "Detail") if key in self._values])),
             progress=progress(get("TaskProgress", "")),
             tasks=tuple(get("TaskList", "").split("\n")) if get("TaskList") else (),
             # Split before any placeholder is filled: a session id can never become two arguments.
@@ -121,10 +142,10 @@ class Accumulator:
 
     def _method(self, key: str) -> tuple[str, ...]:
         """The argument list of a method, the agent's name in front: the page's examples have only its arguments."""
-        if key not in self._values:
+        agent = self._values.get("CodeAgent")
+        if agent is None or key not in self._values:
             return ()
         words = self._values[key].split(" ")
-        agent = self._values["CodeAgent"]
         return tuple(words) if words[0] == agent else (agent, *words)
 
 
@@ -156,7 +177,13 @@ def _read_agent(value: str) -> str | None:
 
 
 def _read_status(value: str) -> str | None:
-    return value if value in STATUSES else None
+    word = _word(value)
+    # What only reads like one of the list must not become it.
+    return value if value in STATUSES else None if word in STATUSES or word == _DOWN else word
+
+
+def _word(value: str) -> str | None:
+    return sanitise(value, cells=WORD_CELLS, graphemes=WORD_CELLS).strip() or None
 
 
 def _read_progress(value: str) -> str | None:
@@ -169,11 +196,15 @@ def _read_version(value: str) -> str | None:
 
 
 def _read_detail(value: str) -> str | None:
-    # The page says "b64 / token", and `thinking` is both. Nothing may ever depend on the text.
-    if _TOKEN.fullmatch(value):
-        return value
-    text = _base64(value)
-    return sanitise(text) if text.isprintable() else None
+    # The page says "b64 / token", and `thinking` is both. Its words are open: one is `tool:Bash`, and one is `Edit`,
+    # which is base64 of a control. Nothing may ever depend on the text.
+    try:
+        text = "" if _TOKEN.fullmatch(value) else _base64(value)
+    except DecodeError:
+        text = ""
+    if not text or _CONTROL.search(text):
+        return _word(value)
+    return sanitise(text).strip() or None
 
 
 def _read_tasks(value: str) -> str | None:

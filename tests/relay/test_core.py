@@ -681,7 +681,7 @@ def test_the_last_words_are_heard() -> None:
         (WORKING, (1, None), Status.DOWN),
         (WORKING, (0, None), Status.DONE),
         (BLOCKED, (None, 9), Status.WAITING),
-        (BLOCKED, (0, None), Status.ACTIVE),
+        (BLOCKED, (0, None), Status.WAITING),
         (DONE, (0, None), Status.DONE),
         (CLEAR, (0, None), Status.ACTIVE),
     ],
@@ -705,6 +705,57 @@ def test_the_host_concludes(last: bytes, end: tuple[int | None, int | None], sta
     tracker.tick(4.0)
 
     assert tracker.decision.status is status
+
+
+CHILD_BLOCKED = b"\x1b]7501;state=blocked:kind=permission:id=a\x07"
+
+
+@each("agent", ["claude", ""])
+@each("is_watched", [True, False])
+@each(
+    ("said", "stays"),
+    [
+        (BLOCKED, True), (IDLE + CHILD_BLOCKED, True), (otty(CodeAgent="claude", Status="awaiting-input"), True),
+        (BLOCKED + CLEAR, False), (variable("state=waiting;tool=claude"), True),
+        (variable("state=waiting;tool=claude") + variable("state=clear"), False),
+        (otty(CodeAgent="claude", Status="awaiting-input") + otty(Status=""), False), (BLOCKED + IDLE, False),
+    ],
+)  # fmt: skip
+def test_a_program_that_ends_while_it_waits_keeps_its_light_until_seen(
+    said: bytes, stays: bool, agent: str, is_watched: bool
+) -> None:
+    """A good end in a shell without marks is no answer; the program's own goodbye is one. So it is without a relay."""
+    relayed, direct = Tracker(Timing()), Tracker(Timing())
+    core = RelayCore(agent=agent)
+    for tracker in (relayed, direct):
+        tracker.foreground(Foreground("claude", 1) if is_watched else None, 0.0)
+    for at, item in enumerate(Scanner().feed(said), 1):
+        core.from_child(item.raw, float(at))
+        for report in told(core.to_terminal()):
+            relayed.report(report, float(at))
+            direct.report(report, float(at))
+    core.finished(5.0)
+    for report in told(core.to_terminal()):
+        relayed.report(report, 5.0)
+    for tracker in (relayed, direct):
+        tracker.foreground(None, 5.1)
+        tracker.tick(6.0)
+
+    assert (relayed.decision.status is Status.WAITING) is stays
+    if is_watched:
+        assert relayed.decision.status is direct.decision.status
+    relayed.seen(7.0)
+    assert relayed.decision.status is Status.ACTIVE
+
+
+def test_a_goodbye_that_was_not_told_yet_is_the_programs_own() -> None:
+    """A program that takes its question back and ends at once has said goodbye, whatever the pace of our writes."""
+    line = Line(RelayCore(agent="claude"))
+    line.at(1.0, BLOCKED)
+    assert line.at(1.01, CLEAR) == b""
+    line.core.finished(1.02)
+
+    assert line.core.to_terminal() == variable("state=clear")
 
 
 def test_a_record_survives_the_way() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 
 from tallylight import wire
-from tallylight.model.errors import DecodeError
-from tallylight.model.report import Report, Source
+from tallylight.model.report import Report
 from tallylight.relay.core import RelayCore
 from tallylight.wire import osc1338
 from tallylight.wire.passthrough import Unwrapper
@@ -26,11 +24,8 @@ def told(data: bytes) -> list[Report]:
         event = wire.decode(sequence)
         if not isinstance(event, UserVar) or event.name != "tally":
             continue
-        if event.value is None:
-            found.append(Report(source=Source.PROTOCOL, status=None))
-            continue
-        with contextlib.suppress(DecodeError):
-            found.append(osc1338.decode_payload(event.value))
+        if (report := osc1338.decode_variable(event.value)) is not None:
+            found.append(report)
     return found
 
 

@@ -90,6 +90,8 @@ def test_osc1338_tasks_and_protocol_round_trip() -> None:
 
     assert osc1338.decode_variable(payload) == report
     assert osc1338.decode_variable("state=working;via=sudo").rule == osc1338.VARIABLE_RULE
+    assert osc1338.decode_variable("state=working;via=exit").rule == osc1338.VARIABLE_RULE
+    assert osc1338.decode_variable("state=clear;via=exit").rule == osc1338.EXIT
     assert osc1338.decode_payload("state=working;via=osc-26").rule == "osc-1338"
     hostile = "state=working;tasks=" + "%0A".join(["%1B%5D0%3Bx%07", "", "%E2%80%AE" * 9, "a" * 500, *["t"] * 99])
     tasks = osc1338.decode_payload(hostile).tasks

@@ -30,6 +30,7 @@ from collections.abc import Callable
 from tallylight import wire
 from tallylight.model import attributes
 from tallylight.model.report import Report
+from tallylight.model.status import Status
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.position import Position
@@ -170,9 +171,10 @@ class RelayCore:
         The program has ended; nothing more comes from it.
 
         `done` and `error` stay, for a person to see. A program that ended well while `working` has done its work.
-        Everything else is withdrawn, with one exception: of an agent that the host knows and that did not end well
-        nothing is withdrawn. The host knows its last words, sees it leave the foreground with us, and concludes: `down`
-        from `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.
+        Everything else is withdrawn, and if it was `waiting` the host is told that the program did not take that back
+        itself: it stays until seen. One exception: of an agent that the host knows and that did not end well nothing is
+        withdrawn. The host knows its last words, sees it leave the foreground with us, and concludes: `down` from
+        `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.
         """
         self._splitter.release(self._terminal)
         self._now = now
@@ -346,10 +348,12 @@ class RelayCore:
         self._mirror.clear()
 
     def _conclude(self, now: float, *, is_good: bool) -> None:
-        for report in self._records.current():
+        reports = self._records.current()
+        is_waiting = any(report.status is Status.WAITING for report in reports)
+        for report in reports:
             left = records.finished(report.status, is_good=is_good and not report.id)
             if left is None:
-                self._records.drop(report.id)
+                self._records.end(report.id, is_waiting=is_waiting)
             elif left is not report.status:
                 self._records.replace(attributes.evolve(report, status=left, kind=None, progress=None), now)
 

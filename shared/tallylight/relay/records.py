@@ -68,6 +68,8 @@ class Records:
         self._told: dict[str, tuple[Report | None, float]] = {}
         #: Those of them whose record is gone, the longest gone first.
         self._gone: dict[str, None] = {}
+        #: Those of them that are withdrawn in place of a program that ended while it waited.
+        self._left: set[str] = set()
         #: How many of the records, and of those that are gone, are below another one than the root.
         self._nested = 0
         #: What OSC 88 asked for. It goes out with the root record, alone while there is none.
@@ -158,10 +160,12 @@ class Records:
         for id_ in list(self._records):
             self._drop(id_)
 
-    def drop(self, id_: str) -> None:
-        """Forget one record, and not those below it."""
+    def end(self, id_: str, *, is_waiting: bool) -> None:
+        """The program has ended, and *is_waiting* for an answer: forget one record, and not those below it."""
         if id_ in self._records:
             self._drop(id_)
+            if is_waiting:
+                self._left.add(id_)
 
     def renew(self) -> None:
         """Tell the host everything again: it may have forgotten, or be another one."""
@@ -182,7 +186,7 @@ class Records:
             if id_ in self._told:
                 if len(payloads) >= limit:
                     return payloads
-                payloads.append(pairs.join([("state", "clear"), ("id", id_)] if id_ else [("state", "clear")]).decode())
+                payloads.append(self._goodbye(id_))
                 for below in [id_, *self._within(id_, self._told)]:
                     self._forget(below)
                     if below in self._records:
@@ -211,6 +215,10 @@ class Records:
         told = [self._told[id_][0] for id_ in self._records if id_ in self._told]
         payloads = [_payload(report) for report in told[-limit:] if report is not None]
         return [payload + BEAT for payload in payloads if payload and len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
+
+    def _goodbye(self, id_: str) -> str:
+        fields = [("id", id_), ("via", osc1338.EXIT if id_ in self._left else "")]
+        return pairs.join([("state", "clear"), *[pair for pair in fields if pair[1]]]).decode()
 
     def _change(self, id_: str) -> None:
         self._changed[id_] = None

@@ -7,9 +7,10 @@ from __future__ import annotations
 import attrs
 
 from tallylight.model.decision import Decision
-from tallylight.model.report import Source
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
+from tallylight.wire import osc1338
 
 #: A command's end this long after its agent vanished, in seconds, is taken to be that agent's end.
 LAST_WORDS_S = 2.0
@@ -37,6 +38,13 @@ def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Clai
         return None
     report = attrs.evolve(last.report, source=source or Source.HEURISTIC, status=keep, rule=rule)
     return Claim(report, at=now, since=now)
+
+
+def left(goodbye: Report, last: Decision, now: float) -> Claim | None:
+    """What is left of *last*, if *goodbye* was said in place of a program that ended while it waited."""
+    if goodbye.rule != osc1338.EXIT or last.status is not Status.WAITING:
+        return None
+    return write(last, now, was_agent=True, is_gone=True)
 
 
 def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:

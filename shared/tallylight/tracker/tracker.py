@@ -120,6 +120,7 @@ class Tracker:
         before, since = self._records.own.get(source), now if since is None else min(since, now)
         if report.status is None:
             self._records.goodbye(report.id, source, since)
+            self.after_exit_claim = after_exit.left(report, self._pending or self._shown, now) or self.after_exit_claim
         else:
             self._claim(report, now, since)
         if source is Source.SCREEN and before is not None and before.status is Status.WAITING:

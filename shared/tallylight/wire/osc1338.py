@@ -9,8 +9,9 @@ Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `ba
 withdraws; the keys `id kind session title cwd worktree mode message what detail progress tasks background resume
 fork via`. A bad value of those is dropped alone, except for `id`: without it the report would be about another record.
 `what` is kept of `waiting` alone. `resume` and `fork` are argument lists, the program first, a word a line (`%0A`);
-`tasks` is what there is to do, one a line; `via` names the protocol in which a relay heard what it tells. Numbers other
-programs put under 1338 fail the rule that `state` must be known.
+`tasks` is what there is to do, one a line; `via` names the protocol in which a relay heard what it tells, or says of a
+`clear` that the program has ended while it waited. Numbers other programs put under 1338 fail the rule that `state`
+must be known.
 
 The variable alone has one more form: `resume` and `cwd` without a `state` tell how to start the program again, and
 nothing of its status. A reader that does not know it sees a frame that lacks its state.
@@ -77,6 +78,8 @@ MAX_WORD = 500
 VARIABLE_RULE = "user variable"
 #: The rules that `via` may name: of the protocols that a relay reads.
 SPOKEN = frozenset({"osc-7501", "osc-1338", "osc-26", "osc-21337", "osc-3008", "cli-agent", "terax"})
+#: What `via` of a `clear` names instead: the program has ended while it waited, and has not said this itself.
+EXIT = "exit"
 #: Of a list of tasks, and of one of them, in cells.
 MAX_TASKS = 32
 MAX_TASK = 96
@@ -266,7 +269,8 @@ def _report(payload: str, rule: str) -> Report:
         elif key == "kind":
             found[key] = _kind(status, text)
         elif key == "via":
-            rule = text if rule == VARIABLE_RULE and text in SPOKEN else rule
+            is_known = text in SPOKEN or (status is None and text == EXIT)
+            rule = text if rule == VARIABLE_RULE and is_known else rule
         elif key == "source" and is_waiting and text == _NOTIFICATION:
             source = Source.NOTIFICATION
     return Report(source=source, rule=rule, status=status, **found)

@@ -75,6 +75,11 @@ class Anthropic(Dialect):
         error = {"type": _ERRORS.get(code, "api_error"), "message": f"the script says {code}"}
         return {"type": "error", "error": error}
 
+    def limit(self, seconds: int, until: int) -> tuple[dict[str, Any], dict[str, str]]:
+        windows = {"status": "rejected", "reset": str(until), "representative-claim": "five_hour"}
+        headers = {f"anthropic-ratelimit-unified-{name}": value for name, value in windows.items()}
+        return self.error(429), headers
+
     def _answer(
         self, body: dict[str, Any], wire: Wire, block: dict[str, Any], pieces: Iterable[str] = (), tokens: int = 10
     ) -> None:

@@ -78,6 +78,10 @@ class Chat(Dialect):
     def error(self, code: int) -> dict[str, Any]:
         return {"error": {"type": "scripted", "message": f"the script says {code}", "code": str(code), "param": None}}
 
+    def limit(self, seconds: int, until: int) -> tuple[dict[str, Any], dict[str, str]]:
+        message = "You exceeded your current quota, please check your plan and billing details."
+        return {"error": {"type": "insufficient_quota", "message": message, "code": "insufficient_quota"}}, {}
+
     def _start(self, body: dict[str, Any], wire: Wire) -> dict[str, Any]:
         head = _head(body, "chat.completion.chunk")
         wire.start_stream()

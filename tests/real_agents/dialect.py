@@ -106,3 +106,6 @@ class Dialect(Protocol):
 
     def error(self, code: int) -> dict[str, Any]:
         """The body of an error."""
+
+    def limit(self, seconds: int, until: int) -> tuple[dict[str, Any], dict[str, str]]:
+        """The body and the headers of the error that nothing more is to be had for *seconds*, *until* (epoch)."""

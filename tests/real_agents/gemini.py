@@ -65,6 +65,15 @@ class Gemini(Dialect):
     def error(self, code: int) -> dict[str, Any]:
         return {"error": {"code": code, "message": f"the script says {code}", "status": _STATUSES.get(code, "UNKNOWN")}}
 
+    def limit(self, seconds: int, until: int) -> tuple[dict[str, Any], dict[str, str]]:
+        quota = {"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier", "quotaValue": "250"}
+        details = [
+            {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [quota]},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{seconds}s"},
+        ]
+        message = f"You exceeded your current quota, please check your plan. Please retry in {seconds}s."
+        return {"error": {"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED", "details": details}}, {}
+
     def _answer(self, parts: list[dict[str, Any]], reason: str | None = None, tokens: int = 10) -> dict[str, Any]:
         candidate: dict[str, Any] = {"content": {"role": "model", "parts": parts}, "index": 0}
         if reason is not None:

@@ -53,11 +53,12 @@ _STOPS, _PICKS, _CHILD = (
     ("answer", "AFTER 1 ASK THEN fine"),
     ("done", "TASK SUB fine THEN AFTER 3 fine"),
 )
+_LIMITED = ("limit", "LIMIT 7200")
 _PLANS = ("approve", "TODO 1 THEN TODO 2 THEN AFTER 1 TOOL touch made THEN TOKENS 100000")
 _LISTS = ("done", "TODO 0 THEN TODO 1 THEN TODO 2 THEN TODO 3 THEN TODO 4 THEN TODO 5 THEN TOKENS 150000")
 TURNS: dict[str, tuple[tuple[str, str], ...]] = {
     "claude": (_LISTS, _ASKS, _STOPS, _PICKS, _CHILD, _FAILS),
-    "codex": (_TEXT, _PLANS, _STOPS, _REFUSES, _CHILD, _FAILS, ("error", "LIMIT 7200")),
+    "codex": (_TEXT, _PLANS, _STOPS, _REFUSES, _CHILD, _FAILS, _LIMITED),
     "copilot": (_TEXT, _ASKS, _STOPS, _REFUSES, _PICKS, _CHILD, ("approve", "BACKGROUND sleep 8 THEN fine"), _FAILS),
     "gemini": (_TEXT, ("approve", "AFTER 1 TOOL touch made THEN TOKENS 900000"), _PICKS, _STOPS, _REFUSES, _FAILS),
     "qwen": (_TEXT, _ASKS, _PICKS, _STOPS, _REFUSES, _FAILS),
@@ -67,6 +68,12 @@ TURNS: dict[str, tuple[tuple[str, str], ...]] = {
     "kimi": (_TEXT, _PLANS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, _CHILD, _FAILS),
     "pi": (_TEXT, _ASKS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, ("done", "ERROR 429 1 THEN AFTER 1 fine"), _FAILS),
     "cline": (_TEXT, _ASKS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, _FAILS),
+    # Those that give up when nothing more is to be had for hours. The others go on trying, or do not tell it apart.
+    "claude-limit": (_TEXT, _LIMITED, _TEXT),
+    "copilot-limit": (_TEXT, _LIMITED, _TEXT),
+    "gemini-limit": (_TEXT, ("give up", _LIMITED[1]), _TEXT),
+    "kimi-limit": (_TEXT, _LIMITED),
+    "pi-limit": (_TEXT, _LIMITED, _TEXT),
     # What the others do not show: a list of what is to be done, and what a model with a price has cost.
     "gemini-plan": (("allow", "TODO 1 THEN TODO 2 THEN TOKENS 100000"), _TEXT),
     "qwen-plan": (_PLANS, _TEXT),
@@ -76,8 +83,12 @@ TURNS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 #: Of a million tokens, in dollars: those of the prompt, those of the answer.
 _PRICES = 3, 15
-#: Without these Claude keeps no list of tasks when nobody has asked for one.
-ENV = {"claude": {"CLAUDE_CODE_ENABLE_TASKS": "1", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
+#: Without the first Claude keeps no list of tasks when nobody has asked for one.
+ENV = {
+    "claude": {"CLAUDE_CODE_ENABLE_TASKS": "1", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"},
+    # Limits are those of a plan, which belongs to an account.
+    "claude-limit": {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-scripted"},
+}
 #: More words behind its name: Codex plans only when it is told to.
 WORDS = {"codex": ("-c", "tools.update_plan.enabled=true"), "gemini-plan": ("-m", "gemini-2.5-pro")}
 #: Most characters of a text that is kept.
@@ -116,6 +127,10 @@ def play(session: Session, turns: tuple[tuple[str, str], ...]) -> None:
                 session.rest(1.5)
                 session.keys(session.manner.answer, "working")
                 session.finished(PATIENCE_S)
+            case "give up":  # of an agent that asks first
+                session.shows("Keep trying", PATIENCE_S)
+                session.rest(1.5)
+                session.keys(("2",), "waiting:limit")
             case "escape":
                 session.shows("scripted model answers", PATIENCE_S)
                 session.rest(1.5)

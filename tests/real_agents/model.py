@@ -19,17 +19,17 @@ the request that follows a tool's result. A step is one of
     TODO n            a call of the tool that keeps a list of what is to be done, so many of which are
     TOKENS n          a short text at the end of a conversation that is so long
     ERROR code [n]    that HTTP status, every time or for the first n requests
-    LIMIT seconds     the error that says that nothing more is to be had for so long (Responses alone)
+    LIMIT seconds     the error that says that nothing more is to be had for so long
     CUT               some text, then the connection is dropped (`refused`)
     AFTER seconds X   nothing for that time, as of a model that thinks, and then what the step X says
     anything else     a short text, at once
 
-The server knows the truth, and writes it down as it happens, one JSON object a line in the marks file: `working`
-(a request of the main loop arrived), `waiting:permission` and `waiting:question` (a tool call is out), `calling` (one
-for which nobody is asked), `done`, `error` (an error no client retries), `refused` (one it may retry), `interrupted`
-(the client hung up in mid-answer). A mark holds `epoch` and `monotonic` seconds, the prompt and the step. A script that
-begins with `SUB` is a subagent's: the names of its marks begin with `sub:`. Requests beside the main loop (session
-titles, token counts, probes) are answered at once and leave no mark.
+The server knows the truth, and writes it down as it happens, one JSON object a line in the marks file: `working` (a
+request of the main loop arrived), `waiting:permission` and `waiting:question` (a tool call is out), `calling` (one for
+which nobody is asked), `done`, `error` (an error no client retries), `refused` (one it may retry), `limit` (what LIMIT
+answers), `interrupted` (the client hung up in mid-answer). A mark holds `epoch` and `monotonic` seconds, the prompt
+and the step. A script that begins with `SUB` is a subagent's: the names of its marks begin with `sub:`. Requests
+beside the main loop (session titles, token counts, probes) are answered at once and leave no mark.
 
 Standard library only and Python 3.11 to 3.14, so that it runs with any root's own interpreter inside a network
 namespace, in the checkout:
@@ -49,7 +49,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ from tests.real_agents.anthropic import Anthropic
 from tests.real_agents.chat import Chat
 from tests.real_agents.dialect import PROSE, Call, Dialect
 from tests.real_agents.gemini import Gemini
-from tests.real_agents.responses import Responses, usage_limit
+from tests.real_agents.responses import Responses
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
 _STEP = re.compile(
@@ -228,8 +228,10 @@ class Handler(BaseHTTPRequestHandler):
                     self.send_json(dialect.error(code), code)
                     return
             if word == "LIMIT":
-                script.mark(f"{whose}error", prompt, index)
-                self.send_json(usage_limit(time.time() + float(rest)), 429)
+                script.mark(f"{whose}limit", prompt, index)
+                seconds = int(rest)
+                error, headers = dialect.limit(seconds, int(time.time()) + seconds)
+                self.send_json(error, 429, {"retry-after": str(seconds), "x-should-retry": "false", **headers})
                 return
             if word in _CALLS:
                 dialect.call(body, self, Call(word, rest.replace("⏎", "\n"), f"{index}_{time.monotonic_ns():x}"))
@@ -266,9 +268,9 @@ class Handler(BaseHTTPRequestHandler):
 
     # The way back ------------------------------------------------------------------------------------------------
 
-    def send_json(self, value: object, code: int = 200) -> None:
+    def send_json(self, value: object, code: int = 200, headers: Mapping[str, str] | None = None) -> None:
         raw = json.dumps(value).encode()
-        self._start(code, "application/json", len(raw))
+        self._start(code, "application/json", len(raw), headers or {})
         self.wfile.write(raw)
 
     def start_stream(self) -> None:
@@ -283,12 +285,14 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"data: {text}\n\n".encode())
         self.wfile.flush()
 
-    def _start(self, code: int, kind: str, length: int | None = None) -> None:
+    def _start(self, code: int, kind: str, length: int | None = None, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(code)
         self.send_header("content-type", kind)
         self.send_header("request-id", f"req_{time.monotonic_ns():x}")
         if length is not None:
             self.send_header("content-length", str(length))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:

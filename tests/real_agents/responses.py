@@ -85,6 +85,11 @@ class Responses(Dialect):
     def error(self, code: int) -> dict[str, Any]:
         return {"error": {"type": "scripted", "message": f"the script says {code}", "code": None, "param": None}}
 
+    def limit(self, seconds: int, until: int) -> tuple[dict[str, Any], dict[str, str]]:
+        message = "You've hit your usage limit."
+        error = {"type": "usage_limit_reached", "message": message, "plan_type": "plus", "resets_at": until}
+        return {"error": error}, {}
+
     def _start(self, body: dict[str, Any], wire: Wire) -> dict[str, Any]:
         response = {"id": f"resp_{time.monotonic_ns():x}", "object": "response", "model": body.get("model")}
         wire.start_stream()
@@ -95,9 +100,3 @@ class Responses(Dialect):
         details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
         usage = {"input_tokens": tokens, "output_tokens": 10, "total_tokens": tokens + 10, **details}
         wire.event("response.completed", response={**response, "status": "completed", "output": [item], "usage": usage})
-
-
-def usage_limit(until: float) -> dict[str, Any]:
-    """The body of the error that says that a plan is used up *until* then, in seconds since the epoch."""
-    message = "You've hit your usage limit."
-    return {"error": {"type": "usage_limit_reached", "message": message, "plan_type": "plus", "resets_at": int(until)}}

@@ -35,6 +35,7 @@ TRUTHS = {
     "working": "working",
     "done": "done",
     "error": "error",
+    "limit": "waiting:limit",
     "interrupted": "idle",
 }
 

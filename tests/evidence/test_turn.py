@@ -94,6 +94,35 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
         [(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3, error="authentication_failed"))],
         "waiting/auth",
     ),
+    "failed at a limit": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3, error="rate_limit"))],
+        "waiting/limit",
+    ),
+    "failed for want of credit": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3, error="billing_error"))],
+        "waiting/limit",
+    ),
+    "failed at a server that is overloaded": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3, error="overloaded"))],
+        "error",
+    ),
+    "a limit stays, also behind a menu": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("idle", 3), api_error(3, error="rate_limit")),
+            (9, reading("waiting", 9, "dialog open"), api_error(3, error="rate_limit")),
+            (60, reading("idle", 3), api_error(3, error="rate_limit")),
+        ],
+        "waiting/limit",
+    ),
+    "a limit, and the person goes on": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("idle", 3), api_error(3, error="rate_limit")),
+            (9, reading("busy", 9), api_error(3, error="rate_limit")),
+        ],
+        "working",
+    ),
     "a turn too short to be seen": ([(0, reading("idle", 0), b""), (1, reading("idle", 0.9), duration(0.9))], "done"),
     "agents left in the background": (
         [(1, reading("busy", 1), b""), (3, reading("idle", 3), duration(3, pendingBackgroundAgentCount=2))],

@@ -47,6 +47,9 @@ DETAILS = {
     "gemini-plan": Details(model="gemini-2.5-pro", context=0, tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
     "kilo-price": Details(model="scripted", reply=ANSWER, cost=0.00018),
     "opencode-price": Details(model="scripted", reply=ANSWER, cost=0.00018),
+    "claude-limit": Details(model="claude-sonnet-5-5", reply=ANSWER),
+    "copilot-limit": Details(model="scripted", reply=ANSWER),
+    "kimi-limit": Details(model="scripted", reply=ANSWER),
     "aider-price": Details(model="openai/scripted", reply=ANSWER, cost=0.0071),
 }
 #: How its turns ended, by those records that tell.
@@ -59,9 +62,13 @@ ENDS = {
     "kimi": ["done", "done", "idle", "done", "done", "done", "error"],
     "pi": ["done", "done", "idle", "done", "done", "done", "error"],
     "qwen": ["error"],
+    "copilot-limit": ["done", _LIMIT, "done"],
+    "gemini-limit": [_LIMIT],
+    "kimi-limit": ["done", _LIMIT],
+    "pi-limit": ["done", _LIMIT, "done"],
 }
 #: What may be true when such an end is told, and how much later, in seconds, a busy agent writes that it was.
-OVER = {"done", "idle", "error"}
+OVER = {"done", "idle", "error", "waiting:limit"}
 LATE_S = 3.0
 
 
@@ -128,10 +135,11 @@ def test_how_turns_ended(agent: str) -> None:
         if (word, turn.at) not in told:
             told.append((word, turn.at))
 
-    assert [word for word, _ in told] == ENDS[_base(agent)]
+    assert [word for word, _ in told] == (ENDS.get(agent) or ENDS[_base(agent)])
     for word, at in told:
         around = {record.truth(at), *(name for since, name in record.truths if at - LATE_S <= since <= at + 0.3)}
-        assert around & ({"error"} if word == _LIMIT else {"done"} if word == "background" else {word}), (word, at)
+        true = {_LIMIT: "waiting:limit", "background": "done"}.get(word, word)
+        assert true in around, (word, at)
 
 
 @pytest.mark.parametrize("agent", ["codex", "copilot", "kimi", "pi"])

@@ -11,12 +11,13 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records import claude_ending
+from tallylight.evidence.records import claude_ending, limits
 from tallylight.evidence.records.locate import Facts, Place, Places
 from tallylight.evidence.records.reading import (
     NAME_CELLS,
     Reading,
     entries,
+    epoch,
     is_done_word,
     line,
     table,
@@ -59,7 +60,10 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         message = table(entry, "message")
         match entry.get("type"):
             case "assistant":
-                _answer(found, message, is_error=entry.get("isApiErrorMessage") is True)
+                if entry.get("isApiErrorMessage") is not True:
+                    _answer(found, message)
+                elif claude_ending.is_limit(entry):
+                    found.limited_until = _until(entry, message)
             case "user":
                 _result(found, message, entry.get("toolUseResult"))
             case _:
@@ -69,9 +73,17 @@ def read(tail: bytes, state: Reading | None) -> Reading:
     return found
 
 
-def _answer(found: Reading, message: dict[str, Any], *, is_error: bool) -> None:
-    if is_error:
-        return
+def _until(entry: dict[str, Any], message: dict[str, Any]) -> float:
+    """When the limit ends that an API error tells of; 0 if it does not say."""
+    stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
+    if stated is not None:
+        return stated
+    text = next(tables(message.get("content")), {}).get("text")
+    return limits.ends(text, epoch(entry.get("timestamp")))
+
+
+def _answer(found: Reading, message: dict[str, Any]) -> None:
+    found.limited_until = 0.0
     model = word(message.get("model"))
     if model and not model.startswith("<"):  # `<synthetic>` is no model
         found.named(model)

@@ -7,7 +7,7 @@ Its status file says `idle` after a finished turn, an interrupted one and a fail
 
 * finished: a `system` entry of subtype `turn_duration`, with the number of background agents it left running; or,
   where `showTurnDuration` is off, a last `assistant` entry with `stop_reason` `end_turn`;
-* failed: an `assistant` entry with `isApiErrorMessage`, and why: some errors only a login mends;
+* failed: an `assistant` entry with `isApiErrorMessage`, and why: some errors only a login mends, some are a limit;
 * interrupted, or a dialog dismissed: a `user` entry whose text begins `[Request interrupted by user`.
 
 While an agent of a turn that is over still runs, the status file goes on saying `busy`; then the transcript alone tells
@@ -41,6 +41,8 @@ _DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted"
 #: Agents left running that are counted; more is no number of agents.
 _MAX_AGENTS = 9_999
 _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cloud_credential_error"})
+#: "Rejected for now", and "no credit left". That a server is `overloaded` is no limit of the person's.
+_LIMIT_ERRORS = frozenset({"rate_limit", "billing_error"})
 #: Enough for the very end of a transcript that is read again and again while a turn goes on.
 LAST_BYTES = 16_384
 #: Lines with one of these belong to the conversation.
@@ -58,8 +60,8 @@ _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class Ending:
     """
     How a turn ended: `done`, with kind `question` and the question if its last words ask one; `background` with the
-    number of agents still running; `error` with its first line; `waiting` for a login; or `idle` for one a person
-    broke off.
+    number of agents still running; `error` with its first line; `waiting` for a login, or for the end of a limit; or
+    `idle` for one a person broke off.
     """
 
     status: Status
@@ -161,6 +163,11 @@ def pending_call(tail: bytes, cwd: str, after: float) -> str:
     return middle(waiting[0], WHAT_CELLS) if len(waiting) == 1 else ""
 
 
+def is_limit(entry: dict[str, Any]) -> bool:
+    """Whether an entry that tells of an API error says that nothing more is available."""
+    return values.text(entry.get("error"), _MAX_WORD) in _LIMIT_ERRORS
+
+
 def _ending_of(entry: dict[str, Any]) -> Ending | None:
     kind = entry.get("type")
     if kind == "system" and entry.get("subtype") == "turn_duration":
@@ -170,6 +177,8 @@ def _ending_of(entry: dict[str, Any]) -> Ending | None:
         message = sanitise(_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
         if values.text(entry.get("error"), _MAX_WORD) in _LOGIN_ERRORS:
             return Ending(Status.WAITING, message, kind=Kind.AUTH)
+        if is_limit(entry):
+            return Ending(Status.WAITING, message, kind=Kind.LIMIT)
         return Ending(Status.ERROR, message)
     if kind == "assistant" and table(entry, "message").get("stop_reason") == "end_turn":
         return Ending(Status.DONE)

@@ -161,7 +161,8 @@ class Turns:
     def _is_settled(self) -> bool:
         """Whether the last turn left something that stays true while nothing happens."""
         left = (Status.DONE, Status.ERROR, Status.BACKGROUND)
-        return self._report is not None and (self._report.status in left or self._report.kind is Kind.AUTH)
+        report = self._report
+        return report is not None and (report.status in left or report.kind in (Kind.AUTH, Kind.LIMIT))
 
     def _say(self, reading: Reading, status: Status, rule: str, kind: Kind | None = None) -> Report:
         return Report(

@@ -9,15 +9,15 @@ person is asked is not in it.
 
 from __future__ import annotations
 
-import datetime
 import posixpath
 import re
 from typing import Any
 
+from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
 from tallylight.evidence.records.reading import Reading, entries, epoch, line, table, tables
 from tallylight.model.errors import DecodeError
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.wire import values
 
 #: Days of sessions that are looked through, the latest first.
@@ -117,8 +117,7 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> None:
                 found.left = working  # what becomes of them stands in records of their own
                 found.ended(Status.DONE, at, "its record: the turn is complete")
             elif error.get("codex_error_info") == "usage_limit_exceeded":
-                found.ended(Status.WAITING, at, "its record: usage limit", error.get("message"), Kind.LIMIT)
-                found.limited_until = max(found.limited_until, _again(error.get("message"), at))
+                found.limited(at, error.get("message"), limits.ends(error.get("message"), at))
             else:
                 found.ended(Status.ERROR, at, "its record: the turn failed", _words(error.get("message")))
         case "turn_aborted":
@@ -127,7 +126,7 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> None:
             info = table(payload, "info")
             last = table(info, "last_token_usage")
             found.counted(last.get("total_tokens"), info.get("model_context_window"))
-            _limits(found, table(payload, "rate_limits"))
+            _windows(found, table(payload, "rate_limits"))
         case "item_completed":
             item = table(payload, "item")
             if item.get("type") == "CollabAgentToolCall":
@@ -148,30 +147,11 @@ def _children(found: Reading, item: dict[str, Any]) -> None:
 _CHILD = {"completed": Status.DONE, "shutdown": Status.DONE, "errored": Status.ERROR, "interrupted": Status.IDLE}
 
 
-def _again(message: object, at: float | None) -> float:
-    """The time that a message tells to try again at, in this zone, as `11:08 AM` or `Nov 29th, 2026 11:08 AM`."""
-    match = _TRY.search(values.text(message, 1024))
-    if match is None or at is None:
-        return 0.0
-    try:
-        if match[1]:
-            day = re.sub(r"(\d)(st|nd|rd|th)", r"\1", match[1])
-            return datetime.datetime.strptime(f"{day} {match[2]}", "%b %d, %Y %I:%M %p").timestamp()  # noqa: DTZ007
-        clock = datetime.datetime.strptime(match[2], "%I:%M %p")  # noqa: DTZ007
-        then = datetime.datetime.fromtimestamp(at).replace(hour=clock.hour, minute=clock.minute, second=0)  # noqa: DTZ006
-        return (then if then.timestamp() > at else then + datetime.timedelta(days=1)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0
-
-
-_TRY = re.compile(r"try again at (?:([A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th), \d{4}) )?(\d{1,2}:\d\d [AP]M)")
-
-
-def _limits(found: Reading, limits: dict[str, Any]) -> None:
+def _windows(found: Reading, windows: dict[str, Any]) -> None:
     """Until when nothing more is available: of the windows that are used up, the last to open again."""
     resets = 0.0
     for name in ("primary", "secondary"):
-        window = table(limits, name)
+        window = table(windows, name)
         if (values.number(window.get("used_percent"), 0, 1000) or 0.0) >= 100:
             resets = max(resets, values.number(window.get("resets_at"), 0, values.LATEST) or 0.0)
     found.limited_until = resets

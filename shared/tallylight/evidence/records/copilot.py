@@ -27,6 +27,8 @@ _WORDS = (
 #: A line begins with the type of its event.
 _WITHIN = 64
 _QUESTION = "ask_user"
+#: What it calls errors that mean that nothing more is available.
+_LIMITS = ("rate_limit", "quota")
 #: Commands in the background that are counted.
 _MAX_SHELLS = 64
 _STARTED = re.compile(r"<command started in background with shellId: ([A-Za-z0-9_-]{1,64})>")
@@ -68,6 +70,8 @@ def _event(found: Reading, kind: str, data: dict[str, Any], at: float | None) ->
             found.named(data.get("selectedModel"))
         case "session.model_change":
             found.named(data.get("newModel"))
+        case "session.error" if data.get("errorType") in _LIMITS:
+            found.limited(at, data.get("message"))
         case "session.error":
             found.ended(Status.ERROR, at, "its record: the turn failed", data.get("message"))
         case "session.shutdown":

@@ -13,6 +13,7 @@ import posixpath
 import re
 from typing import Any
 
+from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
 from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, line, table, tables, word
 from tallylight.model.errors import DecodeError
@@ -25,6 +26,11 @@ _WORDS = (b'"type":"gemini"', b'"type":"user"', b'"type":"info"', b'"type":"erro
 #: What it takes the window of every model for, `tokenLimit` in its source.
 _WINDOW = 1_048_576
 _CANCELLED = "Request cancelled."
+#: What it writes itself where nothing more is available, or leaves of what the server says.
+_LIMIT = re.compile(
+    r"\[API Error: You have exhausted your daily quota|\nPlease wait and try again later\. To increase your limits|"
+    r"\(Status: RESOURCE_EXHAUSTED\)\]|\"status\": ?\"RESOURCE_EXHAUSTED\""
+)
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
@@ -64,6 +70,8 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             case "info":
                 if entry.get("content") == _CANCELLED:
                     found.ended(Status.IDLE, at, "its record: the turn was broken off")
+            case "error" if _LIMIT.search(values.text(entry.get("content"), 2048)):
+                found.limited(at, error_words(entry.get("content")), limits.ends(entry.get("content"), at))
             case "error":
                 found.ended(Status.ERROR, at, "its record: the turn failed", error_words(entry.get("content")))
             case _ if isinstance(entry.get("sessionId"), str) and "startTime" in entry:

@@ -76,6 +76,8 @@ def read(tail: bytes, state: Reading | None) -> Reading:
     return found
 
 
+#: What it calls errors that mean that nothing more is available.
+_LIMITS = ("APIProviderRateLimitError", "APIProviderQuotaExhaustedError")
 _KINDS = {"approval": Kind.PERMISSION, "question": Kind.QUESTION}
 
 
@@ -92,6 +94,8 @@ def _ended(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     match entry.get("reason"):
         case "cancelled":
             found.ended(Status.IDLE, at, "its record: the turn was broken off")
+        case "failed" if table(entry, "error").get("name") in _LIMITS:
+            found.limited(at, table(entry, "error").get("message"))
         case "failed":
             found.ended(Status.ERROR, at, "its record: the turn failed", table(entry, "error").get("message"))
         case _:

@@ -17,6 +17,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Any
 
+from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, Place, Places, mine
 from tallylight.evidence.records.reading import Reading, entries, epoch, table, word
 from tallylight.model.errors import DecodeError
@@ -144,7 +145,7 @@ def _answer(
     if error.get("name") == "MessageAbortedError":
         found.ended(Status.IDLE, completed or at, "its record: the turn was broken off")
     elif error:
-        found.ended(Status.ERROR, completed or at, "its record: the turn failed", table(error, "data").get("message"))
+        _failed(found, table(error, "data"), completed or at)
     elif data.get("finish") == "stop" and (said or completed) is not None:
         # The same time in both, or it would be told as two ends.
         found.ended(Status.DONE, said or completed, "its record: the turn ended")
@@ -152,5 +153,14 @@ def _answer(
         found.ended(Status.IDLE, completed, "its record: a call was refused")
 
 
+def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
+    if about.get("statusCode") == _TOO_MANY:
+        found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
+    else:
+        found.ended(Status.ERROR, at, "its record: the turn failed", about.get("message"))
+
+
+#: With this a server answers who has used up what may be had.
+_TOO_MANY = 429
 #: How the error of a call begins that a person did not permit.
 _REFUSED = "The user rejected permission"

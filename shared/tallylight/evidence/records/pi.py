@@ -13,6 +13,7 @@ import posixpath
 import re
 from typing import Any
 
+from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
 from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, table, tables, word
 from tallylight.model.status import Status
@@ -27,6 +28,13 @@ _STATUS = re.compile(r"(4\d\d)\b")
 _RETRIED = re.compile(
     r"4(?:08|09|29)\b|overload|rate.?limit|too many|unavailable|server.?error|internal|network|connection|timed? ?out|"
     r"terminated|retry",
+    re.IGNORECASE,
+)
+
+#: Words of errors that it takes for a limit, and does not try again.
+_LIMITS = re.compile(
+    r"GoUsageLimitError|FreeUsageLimitError|usage limit reached|hit your ChatGPT usage limit|available balance|"
+    r"insufficient_quota|out of budget|quota exceeded|billing|usage_limit_exceeded|\"code\"\s*:\s*\"?1308(?!\d)",
     re.IGNORECASE,
 )
 
@@ -88,7 +96,9 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
             found.ended(Status.IDLE, at, "its record: the turn was broken off")
         case "error":
             said = values.text(message.get("errorMessage"), 512)
-            if _STATUS.match(said) and not _RETRIED.search(said):
+            if _LIMITS.search(said):
+                found.limited(at, said, limits.ends(said, at))
+            elif _STATUS.match(said) and not _RETRIED.search(said):
                 found.ended(Status.ERROR, at, "its record: the turn failed", said)
         case _:
             if found.turn is not None and found.turn.status is not Status.WORKING:

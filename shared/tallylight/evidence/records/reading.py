@@ -204,6 +204,11 @@ class Reading:
             self.turn = Turn(status, at, rule, line(message, LINE_CELLS), kind)
         self.calls, self.asked = {}, {}
 
+    def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
+        """The turn ended because nothing more is available, *until* then if that is told."""
+        self.ended(Status.WAITING, at, "its record: usage limit", message, Kind.LIMIT)
+        self.limited_until = max(self.limited_until, until)
+
     def followed(self, records: Mapping[str, Reading]) -> Reading:
         """
         This, with what has become of the subagents that it `left`, by what their own *records* say.

@@ -50,6 +50,8 @@ def test_a_table_as_json_says_the_same() -> None:
 LS = {"tool_input": {"command": "ls"}}
 LS_L = {"tool_name": "shell", "tool_input": {"command": ["ls", "-l"]}}
 PLAN = {"tool_name": "ExitPlanMode", "tool_input": {"plan": "# Plan\nx"}}
+LIMITED = {"last_assistant_message": "You've hit your limit"}
+QUOTA = {"error_message": "429 no"}
 ALLOW = {"notification_type": "permission_prompt", "message": "m"}
 BASH = {"tool_name": "Bash", "tool_input": {"command": "npm test\nnpm run x"}}
 ASK = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which one?"}]}}
@@ -73,6 +75,9 @@ ASK = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question":
         ("claude", "Elicitation", {"message": "Name?"}, "waiting/question", "Name?"),
         ("claude", "Stop", {"last_assistant_message": "All done.\n\nMore"}, "done", "All done."),
         ("claude", "StopFailure", {"error": "unknown"}, "error", "unknown"),
+        ("claude", "StopFailure", {"error": "overloaded"}, "error", "overloaded"),
+        ("claude", "StopFailure", {"error": "rate_limit"} | LIMITED, "waiting/limit", "You've hit your limit"),
+        ("claude", "StopFailure", {"error": "billing_error"}, "waiting/limit", "billing_error"),
         ("claude", "PostCompact", {"trigger": "manual"}, "idle", ""),
         ("claude", "SessionEnd", {"reason": "other"}, "clear", ""),
         ("codex", "Interrupt", {}, "idle", ""),
@@ -81,7 +86,11 @@ ASK = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question":
         ("gemini", "Notification", ALLOW | {"notification_type": "ToolPermission"}, "waiting/permission", "m"),
         ("gemini", "AfterAgent", {}, "done", ""),
         ("qwen", "PermissionRequest", {"tool_name": "run_sh", **LS}, "waiting/permission", "run_sh: ls"),
-        ("qwen", "StopFailure", {"error": "rate_limit"}, "error", "rate_limit"),
+        ("qwen", "StopFailure", {"error": "rate_limit"}, "waiting/limit", "rate_limit"),
+        ("qwen", "StopFailure", {"error": "billing_error"}, "error", "billing_error"),
+        ("kimi", "StopFailure", {"error_type": "APIStatusError", "error_message": "400 no"}, "error", "400 no"),
+        ("kimi", "StopFailure", {"error_type": "APIProviderQuotaExhaustedError"} | QUOTA, "waiting/limit", "429 no"),
+        ("kimi", "StopFailure", {"error_type": "APIProviderRateLimitError"} | QUOTA, "waiting/limit", "429 no"),
         ("copilot", "notification", ALLOW, "waiting/permission", "m"),
         ("copilot", "errorOccurred", {"error": {"message": "boom"}, "recoverable": False}, "error", "boom"),
         ("copilot", "preToolUse", {"toolName": "bash", "toolArgs": '{"command": "ls"}'}, "working", "bash"),
@@ -91,7 +100,10 @@ ASK = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question":
         ("cursor-agent", "stop", {"status": "error"}, "error", ""),
         ("opencode", "permission.asked", {"tool_name": "bash", **LS}, "waiting/permission", "bash: ls"),
         ("opencode", "session.error", {"error": "MessageAbortedError"}, "idle", ""),
-        ("opencode", "session.error", {"error": "APIError", "message": "400"}, "error", "400"),
+        ("opencode", "session.error", {"error": "APIError", "status": 400, "message": "400"}, "error", "400"),
+        ("opencode", "session.error", {"error": "APIError", "status": 429, "message": "429"}, "waiting/limit", "429"),
+        ("opencode", "session.limited", {"message": "Free limit"}, "waiting/limit", "Free limit"),
+        ("kilo", "session.error", {"error": "APIError", "status": 429, "message": "429"}, "waiting/limit", "429"),
         ("kilo", "question.asked", {"message": "Which?"}, "waiting/question", "Which?"),
     ],
 )  # fmt: skip

@@ -91,6 +91,17 @@ BURSTS = {
         "state=idle;weak=1;at=1003",
     ],
     "a weak one after the end": ["state=working;at=1001", "state=done;at=1002", "state=idle;weak=1;at=1003"],
+    "a limit that ends and reminders follow": [
+        "state=working;at=1001",
+        "state=waiting;kind=limit;at=1002",
+        "state=done;weak=1;at=1003",
+        "state=idle;weak=1;at=1004",
+    ],
+    "a limit that a prompt ends": [
+        "state=waiting;kind=limit;at=1001",
+        "state=idle;weak=1;at=1002",
+        "state=working;at=1003",
+    ],
     "an error that an end follows": ["state=working;at=1001", "state=error;at=1002", "state=done;weak=1;at=1003"],
 }
 ENDS = {
@@ -100,6 +111,8 @@ ENDS = {
     "an exit, and a new session": {"": "idle", "t": "working"},
     "an interruption that only a weak one tells": {"": "idle"},
     "a weak one after the end": {"": "done"},
+    "a limit that ends and reminders follow": {"": "waiting"},
+    "a limit that a prompt ends": {"": "working"},
     "an error that an end follows": {"": "error"},
 }
 

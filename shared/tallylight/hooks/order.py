@@ -23,7 +23,7 @@ import attrs
 
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.wire import osc1338, pairs
 
 #: The rule of a report that a hook made, whichever way it came.
@@ -186,7 +186,8 @@ def _after(state: _Entry | None, entry: _Entry) -> _Entry:
     if state is None:
         return entry
     before, now = state.report.status, entry.report.status
-    if entry.is_weak and (now is before or (now in (Status.IDLE, Status.DONE) and before in _OVER)):
+    is_over = before in _OVER or state.report.kind is Kind.LIMIT
+    if entry.is_weak and (now is before or (now in (Status.IDLE, Status.DONE) and is_over)):
         return state
     is_other_tool = bool(entry.of and state.of) and entry.of != state.of
     if before is Status.WAITING and now is Status.WORKING and is_other_tool:

@@ -6,6 +6,7 @@ import { spawn } from "node:child_process"
 const TALLY = "@TALLY@"
 const AGENT = "@AGENT@"
 const MODES = ["serve", "web", "acp", "run", "attach"]
+const LIMITS = ["free_tier_limit", "account_rate_limit"]
 const MOST = 64 // events that wait for their turn
 
 export const Tallylight = async ({ directory }) => {
@@ -53,12 +54,14 @@ export const Tallylight = async ({ directory }) => {
       if (info?.parentID && parents.size < 1000) parents.set(info.id, info.parentID)
       if (info?.title && titles.size < 1000) titles.set(info.id, info.title)
     } else if (type === "session.status") {
-      const kind = properties.status?.type
-      if (kind === "busy" || kind === "retry") send("session.busy", session)
+      const { type: kind, action, message } = properties.status ?? {}
+      if (kind === "retry" && LIMITS.includes(action?.reason)) send("session.limited", session, { message })
+      else if (kind === "busy" || kind === "retry") send("session.busy", session)
     } else if (type === "session.idle") {
       send(parents.has(session) ? "session.deleted" : type, session)
     } else if (type === "session.error") {
-      send(type, session, { error: properties.error?.name, message: properties.error?.data?.message })
+      const { name: error, data } = properties.error ?? {}
+      send(type, session, { error, status: data?.statusCode, message: data?.message })
     } else if (type === "permission.asked") {
       const command = properties.metadata?.command ?? properties.patterns?.join(" ")
       send(type, session, { tool_name: properties.permission, tool_input: { command } })

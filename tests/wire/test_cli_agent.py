@@ -98,6 +98,18 @@ def test_meaning(moment: Moment, present: Status | None) -> None:
     assert (report and (report.status, report.kind)) == expected
 
 
+@each(("word", "is_limit"), [("rate_limit", True), ("billing_error", True), ("overloaded", False), ("unknown", False)])
+def test_a_limit(word: str, is_limit: bool) -> None:
+    """Of what failed, Claude Code's words for a limit make it one; the same words at another moment do nothing."""
+    said = b'{"event":"%b","error_type":"%b"}'
+    failed, stopped = (decode(said % (event, word.encode())) for event in (b"stop_failure", b"stop"))
+    limited = (Status.WAITING, Kind.LIMIT)
+
+    report = to_report(failed, Status.WORKING)
+    assert report is not None and (report.status, report.kind) == (limited if is_limit else (Status.ERROR, None))
+    assert (report := to_report(stopped, Status.WORKING)) is not None and report.status is Status.DONE
+
+
 def test_fields() -> None:
     """What an event tells about its agent is in the report, which ranks as a protocol and names its rule."""
     event = CliAgentEvent(

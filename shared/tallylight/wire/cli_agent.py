@@ -65,6 +65,8 @@ _STATUSES: dict[Moment, tuple[Status, Kind | None]] = {
     Moment.STOP: (Status.DONE, None),
     Moment.STOP_FAILURE: (Status.ERROR, None),
 }
+#: Of Claude Code's words for what failed, those by which nothing more is available.
+_LIMITS = ("rate_limit", "billing_error")
 #: What says only that the agent waits no longer.
 _RELEASES = (Moment.TOOL_COMPLETE, Moment.PERMISSION_REPLIED)
 
@@ -84,6 +86,8 @@ class CliAgentEvent:
     message: str = ""
     detail: str = ""
     what: str = ""
+    #: A STOP_FAILURE that a limit is the reason of.
+    is_limit: bool = False
 
 
 def decode(sequence: Sequence) -> CliAgentEvent:
@@ -108,6 +112,7 @@ def decode(sequence: Sequence) -> CliAgentEvent:
         message=_label(_message(moment, fields), 512),
         detail=_label(_tool(fields), 256),
         what=_what(moment, fields),
+        is_limit=moment is Moment.STOP_FAILURE and _string(fields, "error_type") in _LIMITS,
     )
 
 
@@ -115,6 +120,8 @@ def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
     """Say what an event means for an agent whose status is *present*; None if it changes nothing."""
     if event.moment in _RELEASES and present is Status.WAITING:
         status, kind = Status.WORKING, None
+    elif event.is_limit:
+        status, kind = Status.WAITING, Kind.LIMIT
     elif event.moment in _STATUSES:
         status, kind = _STATUSES[event.moment]
     else:

@@ -458,6 +458,7 @@ CONTRADICTION = [
         "background by registry",
     ),
     row("or after", "0 agent, 1 protocol working, 5 registry background, 5.3 tick", "working by protocol"),
+    row("it ends no question", "0 agent, 0 registry background, 5 protocol waiting, 9 tick", "waiting by protocol"),
     row("a title does not know it", "0 agent, 0 title background, 5 protocol working, 6 tick", "working by protocol"),
 ]
 

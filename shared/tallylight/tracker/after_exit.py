@@ -8,7 +8,7 @@ import attrs
 
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.tracker.claims import Claim
 from tallylight.wire import osc1338
 
@@ -23,8 +23,8 @@ _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Sou
 def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
     """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
     source = last.reason.source
-    if last.status is Status.WAITING and source is Source.HEURISTIC:
-        return None  # it was silent, no more than that: a program that has left is owed no answer
+    if last.status is Status.WAITING and (source is Source.HEURISTIC or last.kind is Kind.LIMIT):
+        return None  # it was silent, or had used up its limit: a program that has left is owed no answer
     if not was_agent or not is_gone:
         keep: Status | None = last.status if last.status in (Status.WAITING, Status.DONE) else None
         rule = "it left the foreground" if is_gone else "it was stopped"

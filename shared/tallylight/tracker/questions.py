@@ -13,7 +13,7 @@ from tallylight.model.decision import Losing
 from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim, Timing, expires
-from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S, STILL, Fact
+from tallylight.tracker.table import HOW, LATE, LATE_S, OF_NOW, SHOWN_S, STANDS_S, STILL, Fact
 
 _FOREVER = float("inf")
 _MUTED = (Source.SCREEN, Source.HEURISTIC)
@@ -85,15 +85,16 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
             continue
         voters.append(claim)
         runs, is_asked, rests = claim.facts
+        time = _FOREVER if (source, claim.report.status) == OF_NOW else claim.time
         if runs is not None:
-            turn.append(Word(claim.time, source, claim.told, claim, runs, claim.since))
+            turn.append(Word(time, source, claim.told, claim, runs, claim.since))
         if claim.begin is not None and (runs := claim.begin.facts[0]) is not None:
             begin, runs = claim.begin, runs._replace(holds=0)
             turn.append(Word(begin.since, source, begin.told, begin, runs, begin.since, claim.begin_ended))
         if is_asked is not None:
             asks += _of_question(claim, is_asked, shown_until)
         if rests is not None:
-            rest.append(Word(claim.time, source, claim.told, claim, rests, claim.since))
+            rest.append(Word(time, source, claim.told, claim, rests, claim.since))
     begins: list[Word] = []
     found.turn = _walk(turn, now, found.deadlines, begins)
     found.asks = _walk(asks, now, found.deadlines, [])
@@ -150,8 +151,10 @@ def _end(found: Answers, turn: Word, begin: Word | None, voters: list[Claim], no
             return
 
 
-def _knowledge(claim: Claim) -> tuple[int, Source]:
-    return HOW[claim.report.source], claim.report.source
+def _knowledge(claim: Claim) -> tuple[bool, int, Source]:
+    """Who tells that it was at a limit knows more than who tells of an error."""
+    is_limit = claim.tells_how and claim.report.status is Status.WAITING
+    return is_limit, HOW[claim.report.source], claim.report.source
 
 
 def light(found: Answers) -> tuple[Status, Claim] | None:

@@ -48,6 +48,8 @@ LATE = frozenset({Source.RECORD, Source.REGISTRY})
 #: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record tells of the turn's end:
 #: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
 SHOWN_S = 2.5
+#: It is read all the time and alone knows a rest from work: what it says of the turn is of now.
+OF_NOW = (Source.REGISTRY, Status.BACKGROUND)
 #: Who, when it says the same again, tells of now: a report is an event, and so is what a screen shows of an end.
 _EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status}) | {
     (Source.SCREEN, status) for status in (Status.DONE, Status.IDLE, Status.ERROR, Status.BACKGROUND)
@@ -90,6 +92,4 @@ def facts_of(report: Report) -> tuple[Fact | None, ...]:
 
 def time_of(report: Report, at: float, since: float) -> float:
     """Where in time a word stands that has been said *since* then, and last *at*."""
-    if report.source is Source.REGISTRY and report.status is Status.BACKGROUND:
-        return float("inf")  # it is read all the time, and alone knows a rest from work
     return at if (report.source, report.status) in _EVENTS else since

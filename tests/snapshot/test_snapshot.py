@@ -542,8 +542,9 @@ def test_directory_follows_the_environment(tmp_path: Path) -> None:
 
 
 def test_sweep_removes_what_is_dead_and_ours_only(folder: Path, dead_pid: int) -> None:
-    """Of all that lies in the directory only a dead writer's snapshot and half-written file go."""
+    """Of all that lies in the directory only what dead writers wrote goes: snapshots with panes are put aside."""
     dead = put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=""))
+    empty = put(folder, f"sessions-{dead_pid}.json", document(host="sessions", pid=dead_pid, birth="", panes=[]))
     half = put(folder, f".kitty-{dead_pid}.json.abc123_x.new", "{")
     stay = [
         put(folder, HERE, document()),
@@ -553,12 +554,12 @@ def test_sweep_removes_what_is_dead_and_ours_only(folder: Path, dead_pid: int) -
         put(folder, f"kitty-{dead_pid}.json.bak", "kept"),
     ]
 
-    assert sorted(snapshot.sweep(folder)) == sorted([dead, half])
-    assert sorted(folder.iterdir()) == sorted(stay)
+    assert sorted(snapshot.sweep(folder)) == sorted([dead, empty, half])
+    assert sorted(folder.iterdir()) == sorted([*stay, dead.with_suffix(".former")])
 
 
 def test_writer_sweeps_when_it_starts(tmp_path: Path, dead_pid: int) -> None:
-    """A new host makes the directory for its user alone and removes what dead ones left in it."""
+    """A new host makes the directory for its user alone and takes away what dead ones left in it."""
     folder = tmp_path / "tallylight"
     environ = {"XDG_RUNTIME_DIR": str(tmp_path)}
     first = SnapshotWriter.for_host("kitty", environ, lambda: 5.0)
@@ -568,4 +569,4 @@ def test_writer_sweeps_when_it_starts(tmp_path: Path, dead_pid: int) -> None:
 
     assert first.error == ""
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert list(folder.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == [f"kitty-{dead_pid}.former"]

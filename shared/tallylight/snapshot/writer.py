@@ -36,6 +36,7 @@ RETRY = 5.0
 MAX_FILES = 256
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
+_ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")
 _LEFTOVER = re.compile(r"\A\.([a-z]{1,16})-([0-9]{1,10})\.json\.\w+\.new\Z")
 
 
@@ -177,6 +178,13 @@ class SnapshotWriter:
         """What is told beside the panes, and has to be written where it changes."""
         return self.allow, self.withheld, self.machines
 
+    def leave(self) -> None:
+        """The host goes away, what it shows may go on: the file is put aside for its next run, and no reader's."""
+        if self._written:
+            with contextlib.suppress(OSError):
+                _put_aside(self.path)
+        self.close()
+
     def close(self) -> None:
         """Remove the file: the host goes away."""
         self._panes = self._written = None
@@ -275,14 +283,23 @@ def read(path: Path) -> Snapshot:
     if found_json.get("version") != VERSION:
         raise SnapshotError(path, f"has version {found_json.get('version')!a:.20}, this program reads {VERSION}")
     snapshot = Snapshot.from_json(found_json, MAX_PANES)
-    match = _NAME.match(path.name)
-    if match is None or (match[1], int(match[2])) != (snapshot.host, snapshot.pid):
+    if path.stem != snapshot.name:
         raise SnapshotError(path, "is not what its name says")
     return snapshot
 
 
+def aside(folder: Path, host: str) -> list[Path]:
+    """The files that runs of the host *host* put aside in *folder*, or that were put aside for them."""
+    return [path for path in folder.iterdir() if (found := _ASIDE.match(path.name)) and found[1] == host]
+
+
+def _put_aside(path: Path) -> None:
+    path.replace(path.with_suffix(".former"))
+    os.utime(path.with_suffix(".former"))
+
+
 def sweep(folder: Path) -> list[Path]:
-    """Remove what dead writers left in *folder*, and nothing that is not a snapshot of this user."""
+    """Remove what dead writers left in *folder*, and nothing that is not of this user; snapshots are put aside."""
     swept: list[Path] = []
     for path in sorted(folder.iterdir())[: 4 * MAX_FILES]:
         try:
@@ -290,15 +307,20 @@ def sweep(folder: Path) -> list[Path]:
                 found = path.lstat()
                 # Half-written: there is nothing to read the writer's birth from, only the number of its process.
                 is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
-                dead = is_own and is_ours(int(leftover[2])) is False
+                if not is_own or is_ours(int(leftover[2])) is not False:
+                    continue
+                path.unlink()
             elif _NAME.match(path.name):
                 snapshot = read(path)
-                dead = not is_alive(snapshot.pid, snapshot.birth)
+                if is_alive(snapshot.pid, snapshot.birth):
+                    continue
+                if snapshot.panes and not snapshot.machines:
+                    _put_aside(path)
+                else:
+                    path.unlink()
             else:
                 continue
-            if dead:
-                path.unlink()
-                swept.append(path)
+            swept.append(path)
         except (OSError, SnapshotError):
             continue
     return swept

@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot.history import total
 from tallylight.snapshot.schema import Pane, ReasonEntry, RecordEntry
 from tallylight.snapshot.turns import CHECKPOINT_S, MAX_ASKED, MAX_PANES, SETTLE_S, TEXT_CELLS, Ending, Turn, Turns
 from tests.tables import each
@@ -311,6 +312,41 @@ def test_the_host_ends() -> None:
     desk.show(D, 5, id_="4")
 
     assert [told(turn) for turn in desk.turns.close(6, CLOCK + 6)] == [(5, 0, 0, Ending.DONE), (6, 0, 0, Ending.OPEN)]
+
+
+@pytest.mark.parametrize("first", [None, W], ids=["at once", "after a guess"])
+def test_a_host_that_was_started_again(first: Status | None) -> None:
+    """What the pane shows is older than this run: the time before, the turn and its question were written already."""
+    desk = Desk()
+    desk.show(W, 0)
+    desk.show(Q, 60, what="Bash: npm test", kind=Kind.PERMISSION)
+    desk.now = 1000
+    before = desk.turns.close(desk.now, CLOCK + desk.now)
+
+    again = Desk(Turns("kitty-2"), now=1010)
+    if first is not None:
+        again.show(first, 1010)
+    again.show(Q, 60, seen_at=1011, what="Bash: npm test", kind=Kind.PERMISSION)
+    again.show(Q, 60, seen_at=1015, what="Bash: npm test", kind=Kind.PERMISSION)
+    again.show(W, 1100)
+    again.show(Q, 1110, what="Bash: rm", kind=Kind.PERMISSION)
+    again.show(D, 1120)
+    whole = total([*before, *again.over()])
+    assert (whole.turns, whole.questions) == (1, 2)
+    assert whole.waited_s == pytest.approx(1120 - 60 - 10 - 10, abs=3)
+    assert whole.worked_s == pytest.approx(60 + 10, abs=3)
+
+
+def test_a_clock_that_is_set_does_not_make_a_turn_older() -> None:
+    """Nor does a night in suspension: it counts as one that began here."""
+    for slept in (8 * 3600, -3600):
+        desk = Desk()
+        desk.show(W, 10)
+        desk.slept = slept
+        desk.look()
+        desk.show(Q, 50)
+        desk.show(D, 60)
+        assert (total(desk.over()).turns, desk.written[0].questions) == (1, 1)
 
 
 def test_too_many_panes() -> None:

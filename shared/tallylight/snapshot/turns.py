@@ -72,7 +72,8 @@ class Turn:
     One turn of an agent, or the part of it that lies in one day. Every text was said by a program, and is cut.
 
     *id* is the same in everything that is written of one turn; the last of it counts. *ended* is as of when it was
-    written while the turn goes on. *goes_on*: the turn began the day before.
+    written while the turn goes on. *goes_on*: the turn began the day before, or before its host was started again, and
+    that part of it is another entry.
     """
 
     id: str
@@ -172,6 +173,8 @@ class Turns:
 
     host: str
     _day: str = ""
+    #: When the first look was, and by the wall: what was before that was written by an earlier run of the host.
+    _began: tuple[float, float] | None = None
     _going: dict[str, _Going] = attrs.field(factory=dict)
     #: Turns that have ended, by pane, and when.
     _ended: dict[str, tuple[Turn, float]] = attrs.field(factory=dict)
@@ -180,6 +183,7 @@ class Turns:
 
     def take(self, panes: Iterable[Pane], now: float, clock: float) -> list[Turn]:
         """The host shows *panes* at *now*, which is *clock* by the wall. What is to be written."""
+        self._began = self._began or (now, clock)
         found: list[Turn] = []
         there: set[str] = set()
         for pane in panes:
@@ -215,7 +219,11 @@ class Turns:
         before, self._shown[pane.id] = self._shown.get(pane.id), (status, pane.since)
         going = self._going.get(pane.id)
         # On the monotonic clock: since when it shows this.
-        since = min(now, max(now - max(0.0, clock - pane.since), going.at if going is not None else 0.0))
+        since = now - max(0.0, clock - pane.since)
+        began, began_clock = self._began or (now, clock)
+        # By both: the sleep of a machine, and a clock that is set, make one of them look older.
+        is_older = since < began - SETTLE_S and pane.since < began_clock - SETTLE_S
+        since = min(now, max(since, began if is_older else 0.0, going.at if going is not None else 0.0))
         is_at_it = status in (Status.WORKING, Status.WAITING)
         if going is not None:
             has_left = not going.turn.is_remote and pane.agent_pid is None
@@ -226,13 +234,13 @@ class Turns:
                 is_left = has_left and ending is Ending.STOPPED
                 self._end(pane.id, Ending.LEFT if is_left else ending, since, now, clock, pane)
             else:
-                self._go_on(going, pane, status, since)
+                self._go_on(going, pane, status, since, is_older=is_older)
             return []
         if not _name(pane) or (before is not None and before[0] is status):
             return []
         if is_at_it:
             found = self._settled(pane.id)
-            self._begin(pane, status, since, now, clock)
+            self._begin(pane, status, since, now, clock, is_older=is_older)
             return found
         if pane.id in self._ended:
             self._correct(pane, status)
@@ -256,7 +264,9 @@ class Turns:
             return []
         return [turn]
 
-    def _begin(self, pane: Pane, status: Status, since: float, now: float, clock: float) -> None:
+    def _begin(
+        self, pane: Pane, status: Status, since: float, now: float, clock: float, *, is_older: bool = False
+    ) -> None:
         began = round(clock - (now - since), 3)
         turn = Turn(
             id=f"{self.host}:{pane.id}:{began:.3f}"[:MAX_ID],
@@ -267,11 +277,17 @@ class Turns:
         )
         going = _Going(turn, Status.WORKING, is_limit=False, at=since, written_at=now)
         self._going[pane.id] = going
-        self._go_on(going, pane, status, since)
+        self._go_on(going, pane, status, since, is_older=is_older)
 
-    def _go_on(self, going: _Going, pane: Pane, status: Status, since: float) -> None:
-        """What *pane* says of its turn, which does *status* since then."""
+    def _go_on(self, going: _Going, pane: Pane, status: Status, since: float, *, is_older: bool) -> None:
+        """
+        What *pane* says of its turn, which does *status* since then.
+
+        *is_older*: it has done so since before the first look. Then an earlier run of the host has counted it.
+        """
         is_new = status is not going.phase
+        if is_older:
+            going.turn, going.is_asked = attrs.evolve(going.turn, goes_on=True), True
         if is_new:
             going.advance(since)
         going.phase, going.is_limit = status, pane.kind is Kind.LIMIT
@@ -279,7 +295,7 @@ class Turns:
         if status is not Status.WAITING or going.is_limit or pane.reason.source == Source.HEURISTIC.word:
             return
         turn, what = going.turn, _line(pane.asks or pane.message)
-        if is_new:
+        if is_new and not is_older:
             turn, going.is_asked = attrs.evolve(turn, questions=turn.questions + 1), False
         # What it asks is often known a moment after that it asks.
         if what and not going.is_asked:

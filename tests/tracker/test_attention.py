@@ -270,6 +270,19 @@ def test_a_closed_pane_counts() -> None:
     assert ledger.sum([], 200, 0.0).waited_s == 0
 
 
+def test_what_an_earlier_run_saw_is_not_summed_again() -> None:
+    """It wrote that down itself; of the pane it is told, until midnight."""
+    ledger = Ledger()
+    it = attention(Status.WAITING, 100)
+    it.took_over(60.0, 1400.0)
+    ledger.tick("2026-11-21", [it], 100)
+    assert (it.earlier_s, ledger.sum([it], 130, 0.0).waited_s) == (60, 30)
+    it.shown(decision(Status.WORKING, 130), 130)
+    assert (it.earlier_s, ledger.sum([it], 140, 0.0).waited_s) == (1460, 30)
+    ledger.tick("2026-11-22", [it], 150)
+    assert it.earlier_s == 0
+
+
 def test_a_run_goes_on_from_the_last() -> None:
     """A host that was started again the same day goes on from what it left; on another day it does not."""
     for day, expected in (("2026-11-21", 40.0), ("2026-11-22", 0.0)):

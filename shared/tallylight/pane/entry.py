@@ -10,6 +10,7 @@ import attrs
 
 from tallylight.model.details import NO_DETAILS
 from tallylight.model.status import Status
+from tallylight.pane.former import asked
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -60,7 +61,7 @@ def pane_entry(
         cost=details.cost,
         strange_record=record is not None and record.is_strange,
         background=report.background,
-        question=_whose(decision.whose, dialog.question) if dialog is not None else "",
+        question=asked(decision, dialog),
         what=report.what if decision.status is Status.WAITING else "",
         choices=tuple((choice.keys, choice.label) for choice in dialog.choices) if dialog is not None else (),
         prompt=dialog.fingerprint if dialog is not None else "",
@@ -72,7 +73,7 @@ def pane_entry(
         muted_until=min(epoch(attention.muted_until), MAX_NUMBER) if attention.muted_until is not None else 0.0,
         unread=attention.unread,
         answered=attention.answered,
-        waited_s=round(attention.waited_s, 1),
+        waited_s=round(attention.waited_s + attention.earlier_s, 1),
         notified=attention.notified,
         visible=attention.visible,
         unknown=unknown.name if unknown is not None else "",
@@ -94,8 +95,3 @@ def pane_entry(
             for lost in decision.losing
         ),
     )
-
-
-def _whose(whose: str, question: str) -> str:
-    """A question that stands on the screen, with the name of the subagent that asks it."""
-    return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question

@@ -52,6 +52,16 @@ class OwnFiles:
         """Whether there may be something to be read for this pane."""
         return self._run is not None or self._ended is not None
 
+    @property
+    def unnamed(self) -> str:
+        """The directory of its agent, if it is to be looked up what the project in it is called."""
+        return self.conversation.unnamed and (self.conversation.unnamed if self.tracker.decision.is_lit else "")
+
+    def name_project(self, name: str) -> None:
+        """What was looked up."""
+        self.conversation.name_project(name)
+        self.tracker.touch()
+
     def requests(self, tick: int = 0) -> tuple[Request, ...]:
         """All that is to be read for this pane at this *tick*, by a worker; `answered` takes each result."""
         run, record = self._run, None

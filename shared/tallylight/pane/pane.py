@@ -27,6 +27,7 @@ from tallylight.model.queued import Queued
 from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
+from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
 from tallylight.pane.processes import Foregrounds
 from tallylight.pane.run import Run, same_run
@@ -63,6 +64,8 @@ class Pane(OwnFiles):
         self.faults = Faults(tell)
         self.tracker = tracker if tracker is not None else Tracker(timing)
         self.attention = Attention()
+        #: What its host showed of it before the host was started again; the host's to set.
+        self.former: Former | None = None
         self._order = Order()
         self._inbox = Inbox(self.tracker.has)
         self.conversation = Conversation()
@@ -93,7 +96,8 @@ class Pane(OwnFiles):
     @property
     def decision(self) -> Decision:
         """What the pane shows."""
-        return self.tracker.decision
+        shown = self.tracker.decision
+        return shown if self.former is None else self.former.aged(shown, self)
 
     @property
     def agent(self) -> Agent | None:
@@ -122,16 +126,6 @@ class Pane(OwnFiles):
         """What it works on: as its agent says, else by the directory that its process works in."""
         report = self.decision.report
         return report.project or self.conversation.project or report.cwd.rstrip("/").rpartition("/")[2]
-
-    @property
-    def unnamed(self) -> str:
-        """The directory of its agent, if it is to be looked up what the project in it is called."""
-        return self.conversation.unnamed and (self.conversation.unnamed if self.decision.is_lit else "")
-
-    def name_project(self, name: str) -> None:
-        """What was looked up."""
-        self.conversation.name_project(name)
-        self.tracker.touch()
 
     def queue(self, queued: Queued | None) -> None:
         """Have *queued* wait in it, in place of what did; None for nothing."""
@@ -297,6 +291,8 @@ class Pane(OwnFiles):
 
     def look(self, visible: bool, now: float) -> None:
         """Whether the pane is in front of a person."""
+        if self.former is not None and not self.former.goes_on(now):
+            self.former = None
         self.attention.shown(self.decision, now)
         if self.attention.look(visible, now):
             self.tracker.seen(now)

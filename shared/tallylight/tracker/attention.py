@@ -37,6 +37,9 @@ class Attention:
     muted_until: float | None = None
     #: Of waits that are over, in seconds, since `new_day`.
     waited_s: float = 0.0
+    #: The same of waits that an earlier run of the host saw; and for how long it saw the present one.
+    earlier_s: float = 0.0
+    _already_s: float = 0.0
     _decision: Decision | None = None
     _since: float = 0.0
     #: Since when the agent has been waiting today; None while it is not.
@@ -75,7 +78,7 @@ class Attention:
             self.snoozed_until,
             self.muted_until,
             self.notified,
-            self.waited_s,
+            self.waited_s + self.earlier_s,
         )
 
     def shown(self, decision: Decision, now: float) -> None:
@@ -90,6 +93,7 @@ class Attention:
         elif self._waiting_since is not None:
             self.answered = True
             self.waited_s += max(0.0, now - self._waiting_since)
+            self.earlier_s, self._already_s = self.earlier_s + self._already_s, 0.0
             self._waiting_since = None
         self._decision = decision
         self._since = now
@@ -137,9 +141,13 @@ class Attention:
         """Let the present status rest for *seconds*, or until it changes; 0 ends the rest."""
         self.snoozed_until = now + seconds if seconds > 0 else None
 
+    def took_over(self, waited_s: float, already_s: float) -> None:
+        """An earlier run of the host saw it wait today, *waited_s* seconds, and *already_s* of the present wait."""
+        self.earlier_s, self._already_s = waited_s, already_s
+
     def new_day(self, now: float) -> None:
         """Midnight: count the waiting from *now*."""
-        self.waited_s = 0.0
+        self.waited_s = self.earlier_s = self._already_s = 0.0
         if self._waiting_since is not None:
             self._waiting_since = now
 

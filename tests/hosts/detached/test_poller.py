@@ -19,7 +19,7 @@ from tallylight.pane.pane import Look
 from tallylight.snapshot import open_conversations, requests, writer
 from tallylight.snapshot.requests import Request
 from tests.hosts.detached.polling import HandSource, System, until
-from tests.hosts.test_pane import AIDER, CLAUDE, rows, status_file
+from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, HandTable, rows, status_file
 
 
 def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource) -> None:
@@ -300,3 +300,42 @@ def test_what_is_open_is_kept_on_disk_by_a_thread(
     assert writers == {False}
     system.poller.close()
     assert not path.exists()
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_host_that_is_started_again(tmp_path: Path, is_killed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed or ended: in the next one what is the same is as old as it was, in the same order; the rest is new."""
+    home, began = str(tmp_path), time.time()
+    status_file(home, status="waiting", waitingFor="permission prompt")
+    asks = rows(" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel", cursor=1)
+    source = HandSource(source_panes=[SourcePane(id="a", group=CLAUDE.pid)])
+    first = System(tmp_path, source)
+    clocks = [first]
+    monkeypatch.setattr(time, "time", lambda: began + clocks[-1].now)
+    monkeypatch.setattr(HandTable, "start_time", lambda *_: began)
+    first.steps(5)
+    source.source_panes = [*source.source_panes, SourcePane(id="b", group=AIDER.pid, read=lambda: asks)]
+    first.steps(10)
+    before = {id_: first.entry(id_) for id_ in "ab"}
+    assert [before[id_].status for id_ in "ab"] == [Status.WAITING, Status.WAITING]
+    assert before["a"].since < before["b"].since
+    if not is_killed:
+        first.poller.close()
+        assert not first.path.exists()
+
+    again = System(tmp_path, source)
+    again.now = first.now + 1400
+    clocks.append(again)
+    source.source_panes = [*source.source_panes, SourcePane(id="c", group=CRUSH.pid)]
+    again.steps(10)
+    assert {id_: again.entry(id_).since for id_ in "ab"} == {id_: before[id_].since for id_ in "ab"}
+    assert again.entry("c").since > before["b"].since + 1400
+
+    status_file(home, status="busy")
+    again.steps(5)
+    status_file(home, status="waiting", waitingFor="permission prompt")
+    again.steps(5)
+    assert again.entry("a").status is Status.WAITING
+    assert again.entry("a").since > before["a"].since + 1400
+    again.poller.close()
+    first.poller.close()

@@ -44,6 +44,30 @@ def test_an_agent_that_asks(yard: Yard) -> None:
     assert yard.log() == ""
 
 
+@pytest.mark.parametrize("ends", ["-KILL", "-TERM"])
+def test_a_host_that_is_started_again(yard: Yard, ends: str) -> None:
+    """Killed or asked to end while an agent waits: the next one tells since when it has waited, and to its answer."""
+    yard.start_host()
+    first = yard.host_pid()
+    session = Tmux(yard, "work", agent(yard))
+    pane = wait_until(lambda: next((p for p in yard.panes() if p.agent), None), 10, "a pane with an agent")
+    before = yard.wait(pane.id, "waiting/permission", since=0).pane
+    yard.end_host(ends)
+
+    yard.start_host()
+    wait_until(lambda: yard.host_pid() != first, 10, "another host")
+    began = time.monotonic()
+    now = wait_until(
+        lambda: next((p for p in yard.panes() if p.status is Status.WAITING), None), 20, "it waits for the next one"
+    )
+    assert now.id == before.id
+    assert now.since == pytest.approx(before.since, abs=0.01)
+    session.send("1\r")
+    working = yard.wait(pane.id, "working", since=began).pane
+    assert working.since > before.since
+    assert yard.log() == ""
+
+
 def test_the_light_of_a_window(yard: Yard) -> None:
     """A window's options say what its most urgent pane shows, a status line can draw it; in the end they are gone."""
     session = Tmux(yard, "work", "sleep", "1000")

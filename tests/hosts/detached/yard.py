@@ -92,8 +92,12 @@ class Yard:
 
     def stop_host(self) -> int:
         """Ask the host to end; its exit code."""
+        return self.end_host("-TERM")
+
+    def end_host(self, signal: str) -> int:
+        """Send the host *signal*, `-KILL`, which ends it; its exit code."""
         assert self._host is not None
-        self.run("kill", "-TERM", str(self.host_pid()))
+        self.run("kill", signal, str(self.host_pid()))
         return self._host.wait(10)
 
     def host_pid(self) -> int:

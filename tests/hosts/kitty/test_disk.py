@@ -181,6 +181,29 @@ def test_the_main_thread_touches_no_disk(tracer: disk_tracer.Tracer, rig: Rig) -
     assert rig.kitty.log == []
 
 
+def test_a_host_that_is_loaded_again(tracer: disk_tracer.Tracer, rig: Rig) -> None:
+    """What its windows show is as old as the one before it left it, which the main thread does not read."""
+    rig.claude(1, status="waiting", waitingFor="permission prompt")
+    rig.claude(2, OTHER, status="busy")
+    rig.start()
+    rig.until(lambda: rig.snapshot() == {"1": "waiting", "2": "working"}, "the snapshot")
+    before = {pane.id: pane.since for one in snapshot.read_snapshots(rig.run / "tallylight")[0] for pane in one.panes}
+    rig.kitty.timers.clear()
+    status_file(rig.table.home, OTHER.pid, procStart=str(OTHER.start), status="waiting", waitingFor="permission prompt")
+
+    tracer.found.clear()
+    tracer.is_on = True
+    rig.start()
+    rig.until(lambda: (rig.status(1), rig.status(2)) == ("waiting", "waiting"), "the status files")
+    rig.until(lambda: rig.host._store.former, "what was left")
+    tracer.is_on = False
+    now = time.monotonic()
+    assert rig.host.panes[1].tracker.decision.since > rig.host.panes[1].decision.since
+    assert rig.host.entry(1, now).since == pytest.approx(before["1"], abs=0.01)
+    assert rig.host.entry(2, now).since > before["2"]
+    assert tracer.found == []
+
+
 def test_the_tracer_sees(tracer: disk_tracer.Tracer, rig: Rig) -> None:
     """What the host did before: each of these is found, with its place."""
     tracer.found.clear()

@@ -38,6 +38,7 @@ from tallylight.hosts.kitty.turns import AGAIN_S, REST_TICKS, Turns
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
+from tallylight.pane.former import Former
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -278,11 +279,10 @@ class KittyHost:
         pane = self._panes.get(id_)
         if pane is None:
             pane = self._panes[id_] = Pane(
-                self.config.timing,
-                self.reader,
-                self._table,
-                tell=lambda fault: log_error(f"tallylight: window {id_}: {fault}"),
+                self.config.timing, self.reader, self._table, lambda fault: _log(f"window {id_}: {fault}")
             )
+            now, former = time.monotonic(), self._store.former
+            pane.former = Former(str(id_), former, pane.attention, self._table, self._store.epoch(0.0, now), now)
             self._is_unsaved = self._is_redrawn = True
         return pane
 

@@ -17,6 +17,7 @@ import attrs
 from tallylight.hosts.worker import Worker
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.changes import Changes
+from tallylight.snapshot.former import Known, read_former
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import OWN, Pane
 from tallylight.snapshot.waiting_time import Ledger, Waited
@@ -36,6 +37,7 @@ class _Opened:
     changes: Changes
     waited_file: waiting_time_file.WaitingTimeFile
     ledger: Ledger
+    former: Known
 
     def take(self) -> tuple[list[Request], list[int] | None]:
         """All that waits, and what tells of the next one, if anything does."""
@@ -47,7 +49,8 @@ def _open(day: str) -> _Opened:
     snapshot = SnapshotWriter.for_host(HOST, os.environ, time.time)
     spool = Spool(HOST)
     waited_file = waiting_time_file.WaitingTimeFile(HOST)
-    return _Opened(snapshot, spool, Changes(spool.path), waited_file, waited_file.open(day))
+    former = read_former(HOST, os.environ, time.time())
+    return _Opened(snapshot, spool, Changes(spool.path), waited_file, waited_file.open(day), former)
 
 
 @attrs.define
@@ -69,6 +72,8 @@ class Store:
     #: As in `Snapshot`.
     allow: str = OWN
     withheld: tuple[str, ...] = ()
+    #: What an earlier run showed, once it was read.
+    former: Known = attrs.field(init=False, factory=dict)
     _error: str = ""
 
     def open(self) -> None:
@@ -85,6 +90,7 @@ class Store:
         if self._ledger.day in ("", result.ledger.day):
             self._ledger.day = result.ledger.day
             self._ledger.gone_s += result.ledger.gone_s
+        self.former.update(result.former)
         self._opened = result
 
     # The snapshot --------------------------------------------------------------------------------------------

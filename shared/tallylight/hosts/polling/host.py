@@ -42,8 +42,10 @@ from tallylight.hosts.polling.source import SourcePane as SourcePane
 from tallylight.hosts.powers import Powers
 from tallylight.hosts.projects import Projects
 from tallylight.pane import marks as requested
+from tallylight.pane.former import Former
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
+from tallylight.snapshot.former import read_former
 from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import MAX_PANES, SnapshotWriter
@@ -97,6 +99,7 @@ class PollingHost:
         self._projects = Projects(self._jobs.submit, environ.get("HOME", ""))
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
         self._snapshot.allow = self.config.scripting
+        self._former = read_former(host, environ, time.time())
         self._kept = Kept(host, self._jobs.submit, environ)
         self._kept.use(self.config)
         self._spool = Spool(host, environ=environ)
@@ -188,7 +191,7 @@ class PollingHost:
         for call in self.at_end:
             call()
         self._sleepers.close()
-        self._snapshot.close()
+        self._snapshot.leave()
         self._kept.close(self._clock())
         self._spool.close()
 
@@ -306,6 +309,8 @@ class PollingHost:
             if polled is None and len(self._held) < MAX_PANES:
                 tell = functools.partial(self.problems.__setitem__, f"evidence of pane {id_}")
                 pane = Pane(self.config.timing, self._reader, self._table, tell)
+                origin = self._snapshot.epoch(0.0, now)
+                pane.former = Former(id_, self._former, pane.attention, self._table, origin, now)
                 polled = self._held[id_] = PolledPane(pane, asked.source, source_pane)
                 self._title(polled, now)
             elif polled is not None:
@@ -390,11 +395,5 @@ class PollingHost:
         self._kept.tick(now)
         for asked in self._asked:
             if not asked.is_told:
-                self._tell(asked)
-
-    def _tell(self, asked: Asked) -> None:
-        entries = {i: h.entry for i, h in self._held.items() if h.source is asked.source and h.entry is not None}
-        if entries == asked.shown:
-            asked.is_told = True
-        elif self._jobs.submit(("shown", id(asked)), lambda: asked.source.shown(entries), lambda _: None):
-            asked.is_told, asked.shown = True, entries
+                held = [polled for polled in self._held.values() if polled.source is asked.source]
+                asked.tell({h.source_pane.id: h.entry for h in held if h.entry is not None}, self._jobs)

@@ -1,0 +1,151 @@
+"""
+The age of what a pane shows, across a restart of its host: a question that waited before it has waited since then.
+
+An earlier run told since when the pane showed what (`snapshot.former`). If the same process of the same agent comes to
+the same status and kind again soon after the pane was first seen, and nothing that is known says that it is another
+question, that is since when it is so. It is no evidence: it changes no status, only since when it has been shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import attrs
+
+from tallylight.evidence.process_table import Table
+from tallylight.model.decision import Decision
+from tallylight.model.dialog import Dialog
+from tallylight.model.status import Kind, Status
+from tallylight.pane.record import Record
+from tallylight.snapshot.former import Known
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.values import text
+from tallylight.tracker.attention import Attention
+
+#: How soon, in seconds after a pane was first seen, what it shows must begin in order to have been so before.
+SETTLE_S = 15.0
+#: By how many seconds the system may be wrong about when a process began.
+EXACT_S = 2.0
+
+
+class Shown(Protocol):
+    """What a `Pane` shows beside its decision."""
+
+    @property
+    def pid(self) -> int | None: ...
+
+    @property
+    def dialog(self) -> Dialog | None: ...
+
+    @property
+    def record(self) -> Record | None: ...
+
+
+@attrs.define(eq=False)
+class Former:
+    """
+    What earlier runs told of the pane *id*; *known*, which may be filled later, is what they told of every pane.
+
+    The pane was first seen at monotonic *began*; *origin* is monotonic 0 in seconds since the epoch.
+    """
+
+    id: str
+    known: Known
+    attention: Attention
+    table: Table
+    origin: float
+    began: float
+    #: What the age was taken from, and since when this run shows it.
+    _entry: PaneEntry | None = None
+    _own: float = 0.0
+    #: Whether it is decided that it is the same, or is not.
+    _is_sure: bool = False
+    _starts: dict[int, float | None] = attrs.field(factory=dict)
+    _last: tuple[Decision, Decision] | None = None
+
+    def aged(self, decision: Decision, pane: Shown) -> Decision:
+        """*decision* of *pane*, with the age that it had before, if it was so before."""
+        if self.id not in self.known:
+            return decision
+        if self._entry is not None and decision.since != self._own:
+            # It has gone on since: the same again is new.
+            del self.known[self.id]
+            return decision
+        if not self._is_sure:
+            self._compare(decision, pane)
+        if self._entry is None:
+            return decision
+        if self._last is None or self._last[0] is not decision:
+            self._last = decision, attrs.evolve(decision, since=self._entry.since - self.origin)
+        return self._last[1]
+
+    def goes_on(self, now: float) -> bool:
+        """Whether it may still tell the age of anything at *now*."""
+        if now <= self.began + SETTLE_S:
+            return True
+        self._is_sure = True
+        if self._entry is None:
+            self.known.pop(self.id, None)
+        return self.id in self.known
+
+    def _compare(self, decision: Decision, pane: Shown) -> None:
+        """Look whether what is shown was shown before."""
+        before, self._entry, self._last = self._entry, None, None
+        entry = next((one for one in self.known[self.id] if self._is_of(one, decision, pane.pid)), None)
+        if entry is not None:
+            told = [(was, now) for was, now in _told(entry, decision, pane) if was]
+            # The first one of which both are known tells; where it is not the first of all, that one may yet.
+            was, now = next((pair for pair in told if pair[1]), ("", ""))
+            if was == now:
+                self._entry, self._own = entry, decision.since
+                self._is_sure = not told or bool(told[0][1])
+        if self._entry is not before:
+            self._tell_waits(self._entry, decision)
+
+    def _tell_waits(self, entry: PaneEntry | None, decision: Decision) -> None:
+        waits = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
+        if entry is None:
+            self.attention.took_over(0.0, 0.0)
+        else:
+            self.attention.took_over(entry.waited_s, decision.since - (entry.since - self.origin) if waits else 0.0)
+
+    def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
+        """Whether *entry* tells the same of the same run of the same agent, and can be true."""
+        report = decision.report
+        if (entry.status, entry.kind, entry.agent) != (decision.status, decision.kind, report.agent):
+            return False
+        if not entry.since - self.origin <= decision.since <= self.began + SETTLE_S:
+            return False
+        if entry.session and report.session and entry.session != report.session:
+            return False
+        if entry.pid is not None and pid is not None:
+            if entry.pid != pid:
+                return False
+            if pid not in self._starts:
+                self._starts[pid] = self.table.start_time(pid)
+            if (start := self._starts[pid]) is not None:
+                # What began later has the number of one that is gone.
+                return entry.since >= start - EXACT_S
+        return bool(entry.session) and entry.session == report.session
+
+
+def asked(decision: Decision, dialog: Dialog | None) -> str:
+    """The question that stands on the screen, with the name of the subagent that asks it; nothing if none does."""
+    if dialog is None or decision.status is not Status.WAITING:
+        return ""
+    whose, question = decision.whose, dialog.question
+    return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question
+
+
+def _told(entry: PaneEntry, decision: Decision, pane: Shown) -> Iterator[tuple[str, str]]:
+    """What tells one question, or the end of one turn, from another: as it was, and as it is; what tells most first."""
+    report, record = decision.report, pane.record
+    if decision.status is Status.WAITING:
+        yield entry.what, text(report.what)
+        yield entry.question, text(asked(decision, pane.dialog))
+    elif decision.status in (Status.WORKING, Status.BACKGROUND):
+        return  # what it says while it works changes all the time
+    else:
+        yield entry.reply, text(record.details.reply if record is not None else "")
+    yield entry.message, text(report.message)

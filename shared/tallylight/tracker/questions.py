@@ -88,8 +88,8 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
         time = _FOREVER if (source, claim.report.status) == OF_NOW else claim.time
         if runs is not None:
             turn.append(Word(time, source, claim.told, claim, runs, claim.since))
-        if claim.begin is not None and (runs := claim.begin.facts[0]) is not None:
-            begin, runs = claim.begin, runs._replace(holds=0)
+        if (begin := claim.begin) is not None and runs is not None and not runs.is_so and begin.facts[0] is not None:
+            runs = begin.facts[0]._replace(holds=0)
             turn.append(Word(begin.since, source, begin.told, begin, runs, begin.since, claim.begin_ended))
         if is_asked is not None:
             asks += _of_question(claim, is_asked, shown_until)
@@ -168,7 +168,7 @@ def light(found: Answers) -> tuple[Status, Claim] | None:
     if found.rest is not None and found.rest.fact.is_so:
         return Status.BACKGROUND, found.rest.claim
     how = found.how or found.turn.claim
-    return how.status, how
+    return (Status.IDLE if how.status is Status.BACKGROUND else how.status), how
 
 
 def losing(claims: Mapping[Source, Claim], found: Answers, shown: Claim | None) -> tuple[Losing, ...]:

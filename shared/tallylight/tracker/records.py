@@ -67,7 +67,7 @@ class Records:
         """
         Take down what *report* says; it says something. The same status and kind go on from when they began.
 
-        *since* is when that was first seen, if not *now*. What a poorer source says late, of before a goodbye, is old.
+        *since* is when that was first so, if not *now*. What a poorer source says late, of before a goodbye, is old.
         """
         since = now if since is None else since
         said = now if report.source is Source.SCREEN else since
@@ -85,11 +85,11 @@ class Records:
         if before is None or before.report != report:
             self.revision += 1
         if before is not None and _goes_on(before.report, report):
-            before.again(report, now, self.told)
+            before.again(report, said, self.told)
             return
-        claim = claims[report.source] = Claim(report, at=now, since=since, told=self.told)
+        claim = claims[report.source] = Claim(report, at=said, since=since, told=self.told)
         if before is not None and before.status is Status.WORKING:
-            claim.begin, claim.begin_ended, before.begin = before, claim.since, None
+            claim.begin, claim.begin_ended, before.begin = before, since, None
         elif before is not None:
             claim.begin, claim.begin_ended = before.begin, before.begin_ended
 
@@ -120,7 +120,12 @@ class Records:
         if not id_ and source in (Source.REGISTRY, Source.PROTOCOL):
             self._gone_at = max(self._gone_at, at)
             for poorer in [poorer for poorer in _POORER if poorer in self.own and self.own[poorer].since <= at]:
-                self.withdraw("", poorer)
+                claim = self.own[poorer]
+                if claim.at <= at:
+                    self.withdraw("", poorer)
+                else:
+                    claim.since, claim.begin = claim.at, None
+                    claim.again(claim.report, claim.at, claim.told)
 
     def seen(self, *, is_so: bool = True) -> None:
         """Whether a person had a look at all that is `done`."""

@@ -13,6 +13,7 @@ from tallylight.actions.restore_page import Choice, RestorePage
 from tallylight.agents.agent import Agent
 from tallylight.agents.options import MAX_REMEMBERED, carried, dangerous_flags, remembered
 from tallylight.evidence.foreground import Identity, identify
+from tallylight.evidence.process_table import ProcTable
 from tallylight.pane.conversation import Conversation
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, agent, process
@@ -189,7 +190,7 @@ def test_the_options_of_an_interpreter_are_not_its_own(argv: tuple[str, ...], ke
 def test_an_agent_that_is_gone_keeps_them() -> None:
     """They are remembered with its conversation; not what may hold a key, whose name is told."""
     words = ("--disallowedTools", "Bash", "Edit", "--settings", '{"env": {"KEY": "secret"}}', "--plugin-url", "x")
-    made = Conversation()
+    made = Conversation(ProcTable())
     made.began(identify([process("claude", *words, "--system-prompt", "x" * (MAX_REMEMBERED + 1))], AGENTS), "/w")
     entry = ConversationEntry.from_json(made.entry.to_json())
     assert entry == made.entry and "secret" not in str(entry)

@@ -83,6 +83,33 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return desk
 
 
+def test_an_agent_that_no_file_describes(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its own word on how it is resumed is kept, goes through the gate, and runs by the file that the host saw."""
+    own = desk.folder / "own/zebra"
+    own.parent.mkdir()
+    own.symlink_to(desk.program)
+    kitty = OpenConversations.for_host("kitty", desk.environ, lambda: 1_763_690_001.0)
+    kitty.publish(
+        [
+            desk.pane(
+                n,
+                agent="zebra",
+                resume=("zebra", "--resume", "{SessionId}", *more),
+                conversation=ConversationEntry(agent="zebra", session=f"z{n}", cwd=str(desk.folder), program=str(own)),
+            )
+            for n, more in enumerate(((), ("--yolo",)))
+        ],
+        0.0,
+    )
+    document = json.loads(kitty.path.read_bytes())
+    kitty.path.write_text(json.dumps(document | {"birth": "earlier-boot/pid:[1]/5"}))
+    good, bad = (one["resume"] for one in desk.json(capsys)[:2])
+
+    assert good["argv"] == [str(own), "--resume", "z0"]
+    assert good["notes"][0].startswith("No agent file describes zebra")
+    assert (bad["refused"], bad["text"][:7]) == ("option", "'--yolo")
+
+
 def test_nothing_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Where nothing was open, that is the message."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import pytest
 
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
+from tallylight.evidence.process_table import ProcTable
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, ID, process
+from tests.actions.test_forking import HandTable
 from tests.tables import each
 
 SKIP = "--dangerously-skip-permissions"
@@ -29,7 +32,7 @@ def said(source: Source = Source.PROTOCOL, **fields: Any) -> Report:
 @pytest.fixture
 def conversation() -> Conversation:
     """One of Claude, just begun in /w/api."""
-    made = Conversation()
+    made = Conversation(ProcTable())
     made.began(found("claude"), "/w/api")
     return made
 
@@ -41,7 +44,7 @@ def test_it_begins_with_the_process(conversation: Conversation) -> None:
 
 def test_dangerous_flags_are_remembered() -> None:
     """Those that the process has, and nothing else of its arguments."""
-    made = Conversation()
+    made = Conversation(ProcTable())
     made.began(found("claude", SKIP, "--model", "opus"), "/w")
 
     assert made.entry.flags == (SKIP,)
@@ -59,7 +62,7 @@ def test_it_outlives_its_agent(conversation: Conversation) -> None:
 
 def test_before_any_agent_nothing_is_heard() -> None:
     """What is printed into a plain shell makes no conversation."""
-    made = Conversation()
+    made = Conversation(ProcTable())
     made.heard(said(agent="claude", session=ID, resume=("claude",)))
 
     assert (made.entry, made.resume) == (ConversationEntry(), ())
@@ -156,7 +159,7 @@ def test_whether_our_relay_stood_before_it(argv: tuple[str, ...], relayed: bool)
     """By the command that holds the foreground; what it runs is found behind it."""
     leader = Process(30, 10, 30, argv[0][:15], argv, argv[0], 300)
     inner = Process(32, 31, 32, "claude", ("claude", "tally", "run"), "/v/claude", 301)
-    made = Conversation()
+    made = Conversation(ProcTable())
     made.began(identify([leader, inner], AGENTS), "/w")
 
     assert (made.entry.agent, made.entry.relayed) == ("claude", relayed)
@@ -171,3 +174,112 @@ def test_more_of_the_same_run(conversation: Conversation) -> None:
 
     assert conversation.entry.agent == "copilot"
     assert conversation.entry.cwd == "/b"
+
+
+# Programs that no agent file names ---------------------------------------------------------------------------------
+
+ZEBRA = process("zebra", "--quiet", exe="/opt/zebra")
+SAID = ("zebra", "--resume", "{SessionId}")
+MET = ConversationEntry(agent="zebra", cwd="/w", program="/opt/zebra", lost=("--quiet",))
+
+
+def stranger(*processes: Process) -> Conversation:
+    """One in whose pane claude ran, and now a program that no agent file names, by default a zebra."""
+    known = {one.pid: one for one in processes or (ZEBRA,)}
+    made = Conversation(HandTable("/w", "", known))
+    made.began(found("claude", pid=19), "/w/api")
+    made.ended()
+    made.began(identify(list(known.values())[:1], AGENTS), "/elsewhere")
+    return made
+
+
+def test_a_stranger_has_one_once_it_says_how_that_goes_on() -> None:
+    """Until then the last agent's is remembered, whatever else it tells. Its file and directory are its process's."""
+    made = stranger()
+    made.heard(said(agent="zebra", session=ID, cwd="/evil"))
+    made.armed(())
+    assert made.entry == ConversationEntry(agent="claude", cwd="/w/api")
+    assert made.strangers_pid is None
+    made.heard(said(agent="zebra", session=ID, cwd="/evil", fork=SAID))
+
+    assert made.entry == attrs.evolve(MET, session=ID)
+    assert (made.resume, made.fork, made.strangers_pid) == ((), SAID, 20)
+
+
+def test_a_strangers_arm_is_enough() -> None:
+    """Without any status; and it stays when the program has gone, when nothing more is heard."""
+    made = stranger()
+    made.armed(SAID)
+    made.ended()
+    made.armed(("zebra", "--resume", "evil1"))
+    made.heard(said(agent="zebra", session="evil1", fork=SAID))
+
+    assert (made.entry, made.resume, made.fork, made.strangers_pid) == (MET, SAID, (), None)
+
+
+@each(
+    "report",
+    [
+        said(agent="okapi", resume=SAID),
+        said(agent="claude", resume=SAID),
+        said(agent="zebra", id="child", resume=SAID),
+        said(agent="zebra", status=None, resume=SAID),
+    ],
+)
+def test_whose_words_count_for_a_stranger(report: Report) -> None:
+    """Those about the pane itself by the program's own name, or by none."""
+    made = stranger()
+    made.heard(report)
+
+    assert made.entry.agent == "claude"
+
+
+@each(
+    "process_",
+    [
+        process("node", "zebra", exe="/usr/bin/node"),
+        process("vim", "zebra", exe="/usr/bin/vim"),
+        process("bash", exe="/usr/bin/bash"),
+        process("ssh", "zebra", exe="/usr/bin/ssh"),
+    ],
+)
+def test_no_file_no_conversation(process_: Process) -> None:
+    """What is printed while a program runs that is no stranger, or of which no file is known, makes none."""
+    made = stranger(process_)
+    for _ in range(20):
+        made.armed(SAID)
+        made.heard(said(resume=SAID, fork=SAID))
+
+    assert (made.entry.agent, made.resume, made.fork) == ("claude", (), ())
+
+
+def test_a_stranger_behind_our_relay() -> None:
+    """It is the process behind it, and goes on behind one."""
+    argv = ("/usr/bin/python3", "-I", "/home/me/.local/bin/tally", "run", "zebra")
+    made = stranger(Process(30, 10, 30, "tally", argv, argv[0], 300), attrs.evolve(ZEBRA, pid=31, ppid=30, pgrp=31))
+    made.armed(SAID)
+
+    assert made.entry == attrs.evolve(MET, relayed=True)
+    assert made.strangers_pid == 31
+
+
+def test_the_same_stranger_again() -> None:
+    """Told again it goes on; another run, another program in its process and an agent are others."""
+    made = stranger()
+    made.armed(SAID)
+    made.ended()
+    made.began(identify([ZEBRA], AGENTS), "/x")
+    assert (made.entry, made.resume, made.strangers_pid) == (MET, SAID, 20)
+    for other in (attrs.evolve(ZEBRA, start=201), process("okapi", exe="/opt/okapi")):
+        made.began(identify([other], AGENTS), "/x")
+        made.heard(said(session=ID))
+        assert (made.entry, made.resume, made.strangers_pid) == (MET, SAID, None)
+    made.began(found("claude"), "/w/api")
+
+    assert (made.entry, made.resume) == (ConversationEntry(agent="claude", cwd="/w/api"), ())
+
+
+def test_a_strangers_entry_is_read_back() -> None:
+    """With the file that it is known by."""
+    assert ConversationEntry.from_json(MET.to_json()) == MET
+    assert "program" not in ConversationEntry(agent="claude").to_json()

@@ -155,3 +155,22 @@ def test_a_screen_that_has_to_be_read_first(pane: Pane) -> None:
             pane.screen(unread, 2.0)
     pane.screen(lambda: Look(BOX, 4, 3, 80), 2.0)
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize("is_candidate", [True, False])
+def test_it_says_how_it_is_continued(pane: Pane, is_candidate: bool) -> None:
+    """A candidate has a conversation by its own word alone, as any program has that no agent file names."""
+    if is_candidate:
+        spin(pane, 2.0)
+    pane.carrier("state=idle;tool=mystery;session=s1;fork=mystery%0A--fork%0A%7BSessionId%7D", 3.0)
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
+
+    assert (entry.fork, entry.agent_pid) == (("mystery", "--fork", "{SessionId}"), MYSTERY.pid)
+    assert (entry.conversation.agent, entry.conversation.session) == ("mystery", "s1")
+    assert entry.conversation.program == MYSTERY.exe
+    assert bool(entry.signs) is is_candidate
+    pane.foreground(SHELL.pid, 4.0)
+    pane.carrier("state=idle;tool=mystery;session=evil1;fork=mystery%0A--fork%0Aevil1", 5.0)
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
+
+    assert (entry.fork[2], entry.conversation.session, entry.agent_pid) == ("{SessionId}", "s1", None)

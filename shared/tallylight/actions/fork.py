@@ -3,7 +3,8 @@ Fork and resume: a pane of a snapshot and the process table become a plan that c
 
 `plan_fork` and `plan_resume` look afresh: whatever a snapshot says, the process must be there at this moment. The
 program is looked for by the agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is
-gone), in absolute directories only, so that it is the file that a person would have started there. Behind our relay it
+gone), in absolute directories only, so that it is the file that a person would have started there. That of an agent
+which no agent file names is the file that its process runs, or ran. Behind our relay it
 is started as it was: `tally run --` stands before it. Nothing is started here, and nothing is written.
 """
 
@@ -25,6 +26,7 @@ from tallylight.evidence import process_table
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import ProcTable, Table
+from tallylight.evidence.stranger import itself, stranger
 from tallylight.files import directories
 from tallylight.files.program import find_program, is_program
 from tallylight.snapshot.schema import Pane
@@ -80,6 +82,10 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
     """What there is to know of *pane* at this moment."""
     base = pane.agent_pid or pane.pid or 0
     identity = _identity(pane, agents, table, pgid or _foreground_of(base, table))
+    known = pane.conversation
+    own = itself(identity, table) if known.program else None
+    if own is not None and (identity.stranger, own[1]) == (known.agent, known.program):
+        identity = attrs.evolve(identity, agent=stranger(known.agent), process=own[0], is_direct=True)
     process = identity.process
     return Scene(
         identity=identity,
@@ -91,6 +97,7 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
         said_resume=pane.resume,
         said_fork=pane.fork,
         name=pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2],
+        program=known.program if identity.agent is None or identity.stranger else "",
     )
 
 
@@ -102,7 +109,7 @@ def _identity(pane: Pane, agents: Agents, table: Table, pgid: int) -> Identity:
         return found
     # A name that others have too: the host saw a title that told them apart, for this very process.
     if (found.process.pid, found.doubtful.name) == (pane.agent_pid, pane.conversation.agent):
-        return attrs.evolve(found, agent=found.doubtful, doubtful=None, is_direct=True)
+        return found.as_doubted
     return found
 
 

@@ -8,7 +8,8 @@ that names the rule. The list is never joined and never split: a value stays one
 What a program asked for is accepted only as a whole shape: one list of the agent's own data file, with a session id
 where `{session}` stands, and beside it whole options of the running agent, each with all of its values and no more
 often than it has them; see `actions.shape`. So a list that came out of a file somebody printed can name a conversation,
-and can neither loosen what the agent may do nor tell it to do something.
+and can neither loosen what the agent may do nor tell it to do something. An agent that no file describes has the few
+lists of `evidence.stranger` in place of its own, and runs only by the very file of its process.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from collections.abc import Collection, Mapping, Sequence
 import attrs
 
 from tallylight.actions.shape import Mismatch, match
-from tallylight.agents.agent import Agent, Template
+from tallylight.agents.agent import STRANGE_IDS, Agent, Template
 from tallylight.agents.options import dangerous_flags, is_option
 from tallylight.evidence.commands import REMOTE, interpreter_name, unwrap
 from tallylight.evidence.process import Process, base_name
 
-#: Of one value, in characters.
-MAX_VALUE = 256
+#: Of one value, in characters; and of the session id of an agent that no file describes.
+MAX_VALUE, MAX_STRANGE = 256, 64
 
 #: What OSC 26 calls the placeholders of the data files.
 _ALIASES = {"SessionId": "session", "ProjectFolder": "cwd"}
@@ -97,7 +98,13 @@ def id_problem(value: str, agent: Agent) -> str:
     # Where its own list has this very word it is allowed as a part of that list, and means something else.
     if any(value in words for words in agent.lists):
         return f"is a word of the command line of {agent.name}"
-    return value_problem(value, is_path=agent.ids == "path")
+    problem = value_problem(value, is_path=agent.ids == "path")
+    if problem or agent.ids != STRANGE_IDS:
+        return problem
+    # Where the option before it takes no value, it would be a prompt.
+    if len(value) > MAX_STRANGE:
+        return f"is longer than {MAX_STRANGE} characters, and no agent file says that {agent.name} has such"
+    return "" if any(map(str.isdigit, value)) else f"has no digit, and may be a word that {agent.name} obeys"
 
 
 def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tuple[str, ...] | Refusal:
@@ -142,7 +149,7 @@ def check_said_program(word: str, agent: Agent, process: Process | None) -> Refu
     if word.startswith("/") and process is not None and word in (process.exe, *(one.word for one in chain)):
         return None
     seen = {one.name for one in chain} & {*agent.processes, *agent.generic}
-    return _among(word, seen or {*agent.processes, *(words[0] for words in agent.lists if words)}, agent)
+    return _among(word, seen or {*agent.processes, *(words[0] for words in agent.lists)}, agent)
 
 
 def _denied(word: str) -> Refusal | None:
@@ -176,11 +183,10 @@ def check_said(
     *words* are filled and without the program's name, *running* are the arguments its process has, *cwd* is what the
     data file's `{cwd}` stands for.
     """
-    lists = [list_ for list_ in (template.by_id, template.latest) if list_]
-    if not lists:
+    if not template.lists:
         return Refusal("method", f"{agent.display} is not known to have a way to do this from the command line")
     refusals = []
-    for list_ in lists:
+    for list_ in template.lists:
         found = match(words, list_[1:], agent, running, cwd)
         if isinstance(found, Mismatch):
             refusals.append((found.position, _mismatch(found, agent)))

@@ -8,6 +8,8 @@ whose processes it saw there, and what the program asked for. The order, for a f
 2. the agent's data file with the session id, which its own status file, a hook or a report told;
 3. the data file's list for the latest conversation of the directory, said to be that.
 
+Of a stranger, which no agent file names, only the first counts, and what runs is the file of its own process.
+
 A fork needs a living agent. A resume may also continue one that is gone, if the host had seen its process.
 """
 
@@ -32,7 +34,8 @@ from tallylight.agents.agent import Agent, Agents, Template
 from tallylight.agents.options import Carried, carried, dangerous_flags, is_option, runs
 from tallylight.evidence.commands import arguments
 from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.process import Process
+from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.stranger import stranger
 from tallylight.snapshot.schema import ConversationEntry
 from tallylight.wire.text import sanitise
 
@@ -122,7 +125,8 @@ class Scene:
 
     *identity* is what the process table says of its foreground, *in_tree* whether that process is below the pane's own;
     *process_cwd* its working directory. *agent*, *session* and *said* (argument lists for fork and resume, command
-    first) are what reports said, and prove nothing. *name* is what the pane is called.
+    first) are what reports said, and prove nothing. *name* is what the pane is called. *program* is the file of the
+    agent, if no agent file names it.
     """
 
     identity: Identity = NOBODY
@@ -134,6 +138,7 @@ class Scene:
     said_resume: tuple[str, ...] = ()
     said_fork: tuple[str, ...] = ()
     name: str = ""
+    program: str = ""
 
     @property
     def process(self) -> Process | None:
@@ -157,7 +162,9 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     words = scene.said_fork if verb is Verb.FORK else scene.said_resume
     said = _said(words, template, agent, process, values, flags) if words else None
     if isinstance(said, tuple):
-        argv, method = said, Method.SAID
+        argv, method = (scene.program or said[0], *said[1:]), Method.SAID
+    elif scene.program:
+        return said or Refusal("method", f"{agent.display} has not said how to {verb} it, and no agent file does")
     else:
         chosen = _known(verb, template, agent, values, flags)
         if isinstance(chosen, Refusal):
@@ -193,21 +200,28 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
             return Refusal("process", f"{found.agent.display} is named here, but its own process was not found")
         if not scene.in_tree:
             return Refusal("process", f"the process of {found.agent.display} does not belong to this pane")
-        return _allowed(found.agent)
-    known = agents.get(scene.conversation.agent)
+        return _allowed(found.agent, scene.program)
+    known = stranger(scene.conversation.agent) if scene.program else agents.get(scene.conversation.agent)
     if verb is Verb.FORK:
         if known is not None:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
-        return Refusal("process", "no agent runs in this pane")
+        return Refusal("process", _nobody(found))
     if known is None:
-        return Refusal("process", "no agent runs in this pane, and none was seen in it before")
-    return _allowed(known)
+        return Refusal("process", f"{_nobody(found)}, and none was seen in it before")
+    return _allowed(known, scene.program)
 
 
-def _allowed(agent: Agent) -> Agent | Refusal:
-    denied = next((name for name in (*agent.processes, *agent.generic) if is_denied(name)), "")
+def _nobody(found: Identity) -> str:
+    if found.stranger:
+        return f"no agent file names {found.stranger}, and nothing is known of how it is continued"
+    return "no agent runs in this pane"
+
+
+def _allowed(agent: Agent, program: str) -> Agent | Refusal:
+    names = (*agent.processes, *agent.generic, *([program] if program else ()))
+    denied = next((base_name(name) for name in names if is_denied(name)), "")
     if denied:
-        return Refusal("deny-list", f"the data file names {denied}, which runs other programs")
+        return Refusal("deny-list", f"the agent is said to be {denied}, which runs other programs")
     return agent
 
 
@@ -306,6 +320,8 @@ def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method, said: tuple[s
     notes = []
     if isinstance(said, Refusal):
         notes.append(f"The program asked for something else, which is refused: {said.text} (rule: {said.rule}).")
+    if scene.program:
+        notes.append(f"No agent file describes {agent.display}: what this command does is its own word.")
     if method is Method.LATEST:
         notes.append(f"It is the latest conversation of this directory; another {agent.display} there may have had it.")
     if verb is Verb.RESUME and scene.process is not None:

@@ -29,6 +29,8 @@ RECORDS = ("aider", "claude", "cline", "codex", "copilot", "gemini", "kimi", "op
 PROGRESSES = ("busy",)
 #: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")
+#: The same of an agent that no file describes: such that no word of a language is one.
+STRANGE_IDS = "strange"
 #: The keys that may stop an agent: what is typed for each.
 INTERRUPTS = {"escape": "\x1b", "escape twice": "\x1b\x1b", "ctrl+c": "\x03"}
 #: What an argument template may hold; see `Template`.
@@ -104,12 +106,19 @@ class Template:
     """
     Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's.
 
-    *is_local*: a session goes on only in the directory in which it was held, wherever the list is run.
+    *is_local*: a session goes on only in the directory in which it was held, wherever the list is run. *said* are the
+    lists that count only where the program asks for one itself.
     """
 
     by_id: tuple[str, ...] = ()
     latest: tuple[str, ...] = ()
     is_local: bool = False
+    said: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def lists(self) -> tuple[tuple[str, ...], ...]:
+        """Every list that there is."""
+        return tuple(words for words in (self.by_id, self.latest, *self.said) if words)
 
 
 @attributes.frozen(kw_only=True)
@@ -153,7 +162,7 @@ class Agent:
     harmless: tuple[str, ...] = ()
     #: Other spellings of the options in `resume` and `fork`, each with the option: `("-r", "--resume")`.
     aliases: tuple[tuple[str, str], ...] = ()
-    #: What its session ids look like, one of `IDS`.
+    #: What its session ids look like, one of `IDS` or `STRANGE_IDS`.
     ids: str = "plain"
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
@@ -165,8 +174,8 @@ class Agent:
 
     @property
     def lists(self) -> tuple[tuple[str, ...], ...]:
-        """Every argument list of its data file."""
-        return (self.resume.by_id, self.resume.latest, self.fork.by_id, self.fork.latest)
+        """Every argument list that is known of it."""
+        return (*self.resume.lists, *self.fork.lists)
 
 
 def parse_agent(text: str, path: str) -> Agent:

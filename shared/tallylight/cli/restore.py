@@ -177,8 +177,9 @@ def _state(pane: Pane) -> str:
 
 def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
     """What would resume it: its process is gone, and nothing but its conversation is believed."""
+    kept = lost.pane
     gone = Pane(
-        id=lost.pane.id, status=Status.DOWN, project=lost.pane.project, conversation=lost.pane.conversation
+        id=kept.id, status=Status.DOWN, project=kept.project, conversation=kept.conversation, resume=kept.resume
     )  # fmt: skip
     return fork.act(Verb.RESUME, gone, agents)
 

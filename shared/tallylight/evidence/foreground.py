@@ -63,8 +63,18 @@ class Identity:
         """The same, where *title* is the second sign that was lacking."""
         if self.agent is None and self.doubtful is not None and title.startswith(self.doubtful.sign.titles or ("\0",)):
             rule = f"{self.rule}, and its title"
-            return _with_voice(attributes.evolve(self, agent=self.doubtful, doubtful=None, is_direct=True, rule=rule))
+            return _with_voice(attributes.evolve(self.as_doubted, rule=rule))
         return self
+
+    @property
+    def as_doubted(self) -> Identity:
+        """The same, where another sign has shown that it is the doubtful agent."""
+        return attributes.evolve(self, agent=self.doubtful, doubtful=None, is_direct=True, unknown="")
+
+    @property
+    def stranger(self) -> str:
+        """The name of a program that no agent file has for any agent, a candidate's too; nothing if one has it."""
+        return self.unknown if self.doubtful is None else ""
 
 
 NOBODY = Identity()
@@ -124,7 +134,7 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
                 return attributes.evolve(found, is_open=False, rule=f"{rule}, but {refused} is not a conversation")
             if is_sure:
                 return attributes.evolve(
-                    found, agent=agent, is_direct=_is_direct(chain, position), is_open=False, rule=rule
+                    found, agent=agent, is_direct=is_direct(chain, position), is_open=False, rule=rule
                 )
             doubtful = doubtful or agent
         elif is_remote(invocation):
@@ -135,7 +145,7 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
     return attributes.evolve(found, doubtful=doubtful, rule=rule, unknown=unknown)
 
 
-def _is_direct(chain: Chain, position: int) -> bool:
+def is_direct(chain: Chain, position: int) -> bool:
     """Whether the process itself is the agent: nothing in front of it but an interpreter that runs nothing else."""
     invocation = chain.invocations[position]
     if invocation.is_package or invocation.interpreter in SHELLS:

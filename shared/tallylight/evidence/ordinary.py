@@ -103,9 +103,15 @@ def ordinary(chain: Chain) -> str:
 
 def own_name(chain: Chain) -> str:
     """The name by which a person knows the innermost program of *chain*; nothing if it has none that tells it."""
-    found = [one for one in chain.invocations if one.name not in _IN_FRONT and not interpreter_name(one.word)]
-    name = _named(found[0]) if found else ""
+    place = own_place(chain)
+    name = _named(chain.invocations[place]) if place is not None else ""
     return name if _NAME.fullmatch(name) else ""
+
+
+def own_place(chain: Chain) -> int | None:
+    """Where in *chain* that program stands; None if there are only such as run others."""
+    places = enumerate(chain.invocations)
+    return next((n for n, one in places if one.name not in _IN_FRONT and not interpreter_name(one.word)), None)
 
 
 def _named(invocation: Invocation) -> str:

@@ -5,6 +5,8 @@ It outlives the agent, so that what is left of a crash can be resumed. Only an a
 it, so that nothing which is printed into a plain shell gets in. A session id that the agent's own status file tells is
 not replaced by one that came through the terminal. A directory that came through the terminal is never taken: where
 something is run, and where git is asked, is what the agent's own status file says, else where its process works.
+
+A stranger, which no agent file names, has a conversation once it has said itself how that is continued.
 """
 
 from __future__ import annotations
@@ -14,15 +16,21 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.agents.options import carried, dangerous_flags, remembered
 from tallylight.evidence.commands import arguments, is_relayed
-from tallylight.evidence.foreground import Identity
+from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process_table import Table
+from tallylight.evidence.stranger import itself, stranger
 from tallylight.model.report import Report, Source
 from tallylight.snapshot.schema import ConversationEntry
+
+#: How often the process of a stranger is looked for, when it says how it is continued.
+_LOOKS = 8
 
 
 @attrs.define
 class Conversation:
     """One pane's. `entry` is what is remembered, `resume` and `fork` what the program asked for in this run."""
 
+    table: Table
     entry: ConversationEntry = attrs.field(factory=ConversationEntry)
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()
@@ -35,6 +43,16 @@ class Conversation:
     _named: tuple[str, str] = ("", "")
     #: The arguments that were read, and of which agent.
     _read: tuple[tuple[str, ...], Agent] | None = None
+    #: A stranger in the foreground that has no conversation yet, and how often its process may still be looked for.
+    _stranger: Identity = NOBODY
+    _looks: int = 0
+    #: The process of a stranger that has one.
+    _pid: int | None = None
+
+    @property
+    def strangers_pid(self) -> int | None:
+        """The process of the agent in the foreground, if no agent file names it."""
+        return self._pid if self._is_listening else None
 
     @property
     def unnamed(self) -> str:
@@ -52,15 +70,18 @@ class Conversation:
 
     def began(self, found: Identity, cwd: str) -> None:
         """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be told again."""
-        process = found.process or found.leader
-        if found.agent is None or process is None:
+        first = found.leader or found.process
+        if first is None or not (found.agent or found.stranger):
             return
-        first = found.leader or process
         run = (first.pid, first.start)
-        if run != self._run:
-            self._run, self._own_session = run, False
-            self.resume = self.fork = ()
-            self.entry, self._read = ConversationEntry(agent=found.agent.name, cwd=cwd), None
+        if found.stranger:
+            self._is_listening = run == self._run and bool(self.entry.program) and self.entry.agent == found.stranger
+            self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
+            return
+        assert found.agent is not None
+        process = found.process or first
+        if run != self._run or self.entry.program:
+            self._begin(run, ConversationEntry(agent=found.agent.name, cwd=cwd))
         elif self.entry.cwd == self._process_cwd:
             self.entry = attrs.evolve(self.entry, cwd=cwd)
         self._process_cwd = cwd
@@ -76,13 +97,41 @@ class Conversation:
                 lost=kept.lost,
             )
 
+    def _begin(self, run: tuple[int, int], entry: ConversationEntry) -> None:
+        self._run, self.entry = run, entry
+        self._own_session, self._read, self._pid = False, None, None
+        self.resume = self.fork = ()
+
+    def _meet(self) -> None:
+        """The stranger in the foreground, if there is one, says how it is continued."""
+        found, self._looks = self._stranger, self._looks - 1
+        first = found.leader or found.process
+        own = itself(found, self.table) if self._looks >= 0 else None
+        if first is None or own is None:
+            return
+        process, file = own
+        name = found.stranger
+        entry = ConversationEntry(
+            agent=name,
+            cwd=self.table.cwd(process.pid),
+            program=file,
+            relayed=is_relayed(first.argv),
+            lost=carried(arguments(process.argv, process.exe, process.comm), stranger(name)).lost,
+        )
+        self._begin((first.pid, first.start), entry)
+        self._stranger, self._pid, self._is_listening = NOBODY, process.pid, True
+
     def ended(self) -> None:
         """No agent holds the foreground any more."""
-        self._is_listening = False
+        self._is_listening, self._stranger = False, NOBODY
 
     def heard(self, report: Report) -> None:
         """A report about the pane itself came in."""
-        if not self._is_listening or report.id or report.status is None:
+        if report.id or report.status is None:
+            return
+        if (report.resume or report.fork) and report.agent in ("", self._stranger.stranger):
+            self._meet()
+        if not self._is_listening:
             return
         if report.agent not in ("", self.entry.agent):
             return
@@ -102,5 +151,7 @@ class Conversation:
 
     def armed(self, argv: tuple[str, ...]) -> None:
         """The program asked to be started again by *argv*; nothing takes that back. It told no status."""
+        if argv:
+            self._meet()
         if self._is_listening:
             self.resume = argv

@@ -68,7 +68,7 @@ class Pane(OwnFiles):
         self.former: Former | None = None
         self._order = Order()
         self._inbox = Inbox(self.tracker.has)
-        self.conversation = Conversation()
+        self.conversation = Conversation(table)
         self._reader = reader
         self._table = table
         self._screen = ScreenLooks(self.tracker)
@@ -119,7 +119,7 @@ class Pane(OwnFiles):
     def agent_pid(self) -> int | None:
         """The process of the agent that holds the foreground, as far as it is known."""
         process = self._run.identity.process if self._run is not None else None
-        return process.pid if process is not None else None
+        return process.pid if process is not None else self.conversation.strangers_pid
 
     @property
     def project(self) -> str:
@@ -358,6 +358,7 @@ class Pane(OwnFiles):
             self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
         self._run = None
         self.conversation.ended()
+        self._remember(found)
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
             foreground = Foreground(
@@ -367,7 +368,6 @@ class Pane(OwnFiles):
                 is_candidate=self.unknown.is_agent or found.is_candidate,
             )
             self._run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
-            self._remember(found)
             self._run.find_files(self._table, now)
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
@@ -380,8 +380,6 @@ class Pane(OwnFiles):
             self._read_title(now)
 
     def _remember(self, found: Identity) -> None:
-        if self.unknown.is_agent:
-            return  # nobody knows how to start it again
         process = found.process or found.leader
         self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
 

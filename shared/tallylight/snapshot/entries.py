@@ -141,7 +141,8 @@ class ConversationEntry:
     The last conversation of a pane: of an *agent* whose process the host itself saw there, and which may be gone.
 
     No output of a program makes one. *flags* are the dangerous ones its process had, *options* those with their values
-    that restricted it, *lost* the names of others that are not kept; *relayed*: it ran behind our relay.
+    that restricted it, *lost* the names of others that are not kept; *relayed*: it ran behind our relay. *program* is
+    the file that ran, of an agent that no agent file names: it is known by nothing else.
     """
 
     agent: str = ""
@@ -151,6 +152,7 @@ class ConversationEntry:
     options: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     relayed: bool = False
+    program: str = ""
 
     @classmethod
     def from_json(cls, value: object) -> ConversationEntry:
@@ -164,6 +166,7 @@ class ConversationEntry:
             options=words(value.get("options")),
             lost=words(value.get("lost")),
             relayed=value.get("relayed") is True,
+            program=path(value.get("program")),
         )
 
     def to_json(self) -> Json:
@@ -175,6 +178,7 @@ class ConversationEntry:
             "options": list(words(self.options)),
             "lost": list(words(self.lost)),
             "relayed": self.relayed,
+            **({"program": path(self.program)} if self.program else {}),
         }
 
 

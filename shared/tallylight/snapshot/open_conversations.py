@@ -64,6 +64,8 @@ def _kept(pane: Pane) -> Pane:
         question=pane.question or pane.message,
         since=pane.since,
         agent_pid=pane.agent_pid,
+        # Of an agent that an agent file names, that file tells it.
+        resume=pane.resume if pane.conversation.program else (),
         conversation=pane.conversation,
     )
 
@@ -152,7 +154,8 @@ class OpenConversations:
     def _places(self) -> list[tuple[object, ...]]:
         """What of the panes is written again as soon as it changes. The rest changes at every turn."""
         return [
-            (pane.id, pane.conversation, pane.tab, pane.os_window, self._tabs.get(pane.tab)) for pane in self._panes
+            (pane.id, pane.conversation, pane.resume, pane.tab, pane.os_window, self._tabs.get(pane.tab))
+            for pane in self._panes
         ]
 
     def close(self) -> None:

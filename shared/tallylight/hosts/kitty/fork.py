@@ -184,8 +184,10 @@ class _Start:
         if isinstance(now, Refusal):
             return now
         is_same = (now.pid, now.start, now.cwd) == (plan.pid, plan.start, plan.cwd)
-        # Before them stand the program's path, and perhaps our relay.
-        if not is_same or plan.argv[len(plan.argv) - len(now.argv) + 1 :] != now.argv[1:]:
+        # Before them stands perhaps our relay; and where a program is known by its name alone, its path was found.
+        program, *words = plan.argv[-len(now.argv) :]
+        is_same = is_same and tuple(words) == now.argv[1:] and (now.argv[0] == program or "/" not in now.argv[0])
+        if not is_same:
             return _changed()
         self._is_over = True
         launch(self.boss, self.boss.window_id_map[self.window_id], plan, asked.cwd, asked.place)

@@ -1,0 +1,66 @@
+"""
+A stranger: an agent that no file describes, as far as it may be continued because it said itself how.
+
+Nothing is known of its options, so no list is taken from it as it stands. `stranger` has the few ways in which agents
+are told to go on with a conversation; what it asks for has to be one of them. `itself` finds the process and the file
+that the program in the foreground is: nothing else is ever run for it, whatever its name leads to elsewhere.
+"""
+
+from __future__ import annotations
+
+from tallylight.agents.agent import STRANGE_IDS, Agent, Template
+from tallylight.evidence.commands import interpreter_name, unwrap
+from tallylight.evidence.foreground import Identity, is_direct
+from tallylight.evidence.ordinary import own_name, own_place
+from tallylight.evidence.process import Process
+from tallylight.evidence.process_table import Table
+
+_ID = "{session}"
+_NOUNS = ("session", "sessions", "thread", "threads", "conversation", "conversations", "chat", "chats")
+#: What names the conversation, in whole words that mean the same everywhere. A short option may mean anything.
+_RESUMES = (
+    *((option, _ID) for option in ("--resume", "--session", "--session-id", "--conversation", "--thread")),
+    ("resume", _ID),
+    *((noun, verb, _ID) for noun in _NOUNS for verb in ("resume", "continue", "--resume")),
+)
+_FORK_OPTIONS = ("--fork", "--fork-session")
+_FORKS = (
+    *((option, _ID) for option in _FORK_OPTIONS),
+    ("fork", _ID),
+    *((noun, "fork", _ID) for noun in _NOUNS),
+    *((*words, option) for words in _RESUMES for option in _FORK_OPTIONS),
+)
+
+
+def stranger(name: str) -> Agent:
+    """The agent whose program is called *name* and that no file describes, with all that it may ask for."""
+    resume, fork = (Template(said=tuple((name, *words) for words in lists)) for lists in (_RESUMES, _FORKS))
+    return Agent(name=name, display=name, processes=(name,), resume=resume, fork=fork, ids=STRANGE_IDS)
+
+
+def itself(found: Identity, table: Table) -> tuple[Process, str] | None:
+    """The process that is the stranger of *found*, which may run behind our relay, and its file; None if not known."""
+    front = found.leader or found.process
+    if not found.stranger or front is None:
+        return None
+    for process in (front, *table.descendants(front.pid)):
+        if file := _file(process, found.stranger):
+            return process, file
+    return None
+
+
+def _file(process: Process, name: str) -> str:
+    """
+    The file by which *process* is the program *name*; nothing if it only leads to it, or that is not known.
+
+    It is the script as its interpreter was given it, else the executable. What is relative may lead to another file by
+    now, and a program of an interpreter that has written its own title tells no script.
+    """
+    chain = unwrap(process.argv, process.exe, process.comm)
+    place = own_place(chain)
+    if place is None or own_name(chain) != name or not is_direct(chain, place):
+        return ""
+    own = chain.invocations[place]
+    file = own.word if own.interpreter else process.exe.removesuffix(" (deleted)")
+    is_its_own = file.startswith("/") and (own.interpreter or not interpreter_name(file))
+    return file if is_its_own else ""

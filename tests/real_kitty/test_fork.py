@@ -352,6 +352,80 @@ def test_the_example_of_the_protocol(bench: Bench) -> None:
     bench.shut(int(second["window"]))
 
 
+def test_an_agent_that_no_file_describes(bench: Bench) -> None:
+    """A zebra says in OSC 26 how it is continued: what it says is shown and runs, or the gate says why not."""
+    kitty = bench.kitty
+    program = kitty.home / ".local/bin/zebra"
+    shutil.copy(kitty.home / ".local/bin/claude", program)
+    window = bench.shell(FAKE_MARK="carried")
+    kitty.send_text(window, "tally run zebra --quiet\r")
+    kitty.wait_text(window, "claude is here")
+    refused(bench, FORK, "No agent file names zebra, and nothing is known of how it is continued", "rule: process")
+    zebra = "26;CodeAgent=zebra;Status=idle"
+    methods = f"MethodFork={b64('--fork {SessionId}')};MethodResume={b64('--resume {SessionId}')}"
+    bench.say(window, osc(f"{zebra};SessionId={b64('z1')};{methods}"))
+    bench.known(window, agent="zebra", session="z1")
+
+    for key, title, words in ((FORK, "Fork zebra", ["--fork", "z1"]), (RESUME, "Resume zebra", ["--resume", "z1"])):
+        count = len(bench.diary())
+        bench.press(key)
+        page, shown = bench.page(title)
+        bench.press("Return")
+        second = bench.started(count)
+        bench.gone(page)
+        shown = re.sub(r"\s+", " ", shown)
+
+        assert shown.strip().startswith("Not kept: --quiet.")
+        assert f"{kitty.home}/.local/bin/tally run -- {program} {' '.join(words)} in " in shown
+        assert "No agent file describes zebra" in shown
+        assert (second["argv"], second["cwd"], second["mark"]) == (
+            [str(program), *words],
+            str(kitty.home / "work"),
+            "carried",
+        )
+        bench.shut(int(second["window"]))
+
+    for said, at, rule, reason in (
+        ("--fork {SessionId}\n--yolo", 3, "option", "'--yolo' is not needed by zebra"),
+        ("--prompt touch-pwned-1", 1, "option", "'--prompt touch-pwned-1' is not needed"),
+        ("bash -c touch$IFSpwned", 1, "deny-list", "It asks for bash, which runs other programs"),
+        ("--fork $(touch$IFSpwned1)", 2, "value", "which no session id has"),
+        ("--fork 1;touch$IFSpwned", 2, "value", "which no session id has"),
+        ("okapi --fork {SessionId}", 1, "word", "'okapi' is not a session id"),
+    ):
+        bench.say(window, osc(f"{zebra};MethodFork={b64(said)}"))
+        wait_said(bench, window, said.split()[at - 1], at)
+        refused(bench, FORK, reason, f"rule: {rule}")
+    bench.say(window, osc(f"88;arm;cmd={b64('okapi')};args={b64('--resume z1')}"))
+    wait_said(bench, window, "okapi", 0, "resume")
+    refused(bench, RESUME, "'okapi' is not the agent that runs here, which is zebra", "rule: program")
+
+    # What cannot be shown as it is, is not even heard: what was said before it counts.
+    bidi = b64("--fork \u202e{SessionId}")
+    bench.say(window, osc(f"{zebra};{methods}"))
+    bench.say(window, osc(f"{zebra};SessionId={b64('z2')};MethodFork={bidi}"))
+    bench.known(window, agent="zebra", session="z2")
+    bench.press(FORK)
+    page, shown = bench.page("Fork zebra")
+    bench.press("Escape")
+    bench.gone(page)
+    assert f"{program} --fork z2 in " in re.sub(r"\s+", " ", shown)
+
+    # What its host has seen of it is resumed when it has gone.
+    bench.say(window, osc("88;clear"))
+    wait_said(bench, window, "zebra", 0, "resume")
+    kitty.send_text(window, "\x04")
+    kitty.wait_until(lambda: not any("zebra" in line for line in bench.programs()), what="the end of the zebra")
+    count = len(bench.diary())
+    bench.press(RESUME)
+    bench.page("Resume zebra")
+    bench.press("Return")
+    second = bench.started(count)
+    assert second["argv"] == [str(program), "--resume", "z2"]
+    bench.shut(int(second["window"]))
+    assert not (kitty.home / "work/pwned").exists()
+
+
 def wait_said(bench: Bench, window: int, word: str, at: int = 1, verb: str = "fork") -> None:
     """Wait until the host was told an argument list for *verb* with *word* in it."""
 

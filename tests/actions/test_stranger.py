@@ -208,7 +208,7 @@ def test_the_program_is_the_one_that_runs(zoo: Zoo, tmp_path: Path) -> None:
 
 @each(
     ("exe", "refused"),
-    [("{0}/own/sudo", "deny-list"), ("{0}/own/gone", "program")],
+    [("{0}/own/sudo", "deny-list"), ("{0}/own/java", "deny-list"), ("{0}/own/gone", "program")],
 )
 def test_a_program_that_runs_nothing(zoo: Zoo, exe: str, refused: str) -> None:
     """What runs other programs is refused, whatever it calls itself; a file that has gone is looked for nowhere."""

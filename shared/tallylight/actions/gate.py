@@ -41,13 +41,15 @@ def _words(text: str) -> frozenset[str]:
 
 #: Programs that run what their arguments say, or that change what is there: never an agent, whatever a file calls them.
 _DENIED = _words(
-    "sh bash dash zsh fish ksh mksh ash csh tcsh nu xonsh elvish pwsh powershell busybox toybox python ruby perl "
-    "php node nodejs bun deno lua luajit tclsh wish osascript awk gawk mawk nawk sed ed ex vi vim nvim emacs sudo "
-    "doas su run0 pkexec runuser env xargs nohup setsid setpriv nice ionice chrt taskset timeout time stdbuf "
-    "unbuffer script unshare chroot flock parallel find watch entr strace ltrace gdb make cmake just npx npm pnpm "
-    "pnpx yarn bunx uvx uv pipx pip exec eval source command builtin trap at batch crontab systemctl systemd-run "
-    "dbus-run-session dbus-send rm dd shred mv cp ln tee truncate chmod chown mkfs mount curl wget nc ncat netcat "
-    "socat ftp scp sftp rsync git tmux screen open xdg-open start kill pkill killall"
+    "sh bash dash zsh fish ksh mksh ash csh tcsh nu xonsh elvish pwsh powershell busybox toybox python ruby perl php "
+    "node nodejs bun deno lua luajit tclsh wish expect pypy pypy3 jruby java groovy scala kotlin clojure bb dotnet "
+    "mono elixir escript erl raku guile racket julia rscript swipl janet hy tsx ts-node dart go cargo osascript awk "
+    "gawk mawk nawk sed ed ex vi vim nvim emacs sudo doas su run0 pkexec runuser env xargs nohup setsid setpriv nice "
+    "ionice chrt taskset timeout time stdbuf unbuffer script unshare bwrap firejail chroot flock parallel find watch "
+    "entr strace ltrace gdb make cmake just npx npm pnpm pnpx yarn bunx uvx uv pipx pip exec eval source command "
+    "builtin trap at batch crontab systemctl systemd-run dbus-run-session dbus-send rm dd shred mv cp ln tee truncate "
+    "chmod chown mkfs mount curl wget nc ncat netcat socat ftp scp sftp rsync git tmux screen open xdg-open start "
+    "kill pkill killall"
 )
 
 

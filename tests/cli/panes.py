@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import writer as snapshot
-from tallylight.snapshot.schema import LosingEntry, Pane, ReasonEntry, RecordEntry
+from tallylight.snapshot.schema import AnswerEntry, LosingEntry, Pane, ReasonEntry, RecordEntry
 
 NOW = 100_000.0
 HOST = f"kitty-{os.getpid()}"
@@ -28,6 +28,11 @@ WAITING = Pane(
         RecordEntry(id="a", status=Status.WORKING, source="protocol", at=NOW - 7, fields={"title": "read files"}),
     ),
     losing=(LosingEntry(source="heuristic", rule="output", status="working", at=NOW - 3, why="explicit wins"),),
+    answers=(
+        AnswerEntry(question="turn", answer="running", source="title", rule="spinner", at=NOW - 9, changes="record"),
+        AnswerEntry(question="asks", answer="permission", source="protocol", rule="osc-1338", at=NOW - 120),
+        AnswerEntry(question="rest", answer="nothing"),
+    ),
 )
 DONE = Pane(id="1", status=Status.DONE, agent="codex", title="make tests", since=NOW - 12)
 WORKING = Pane(id="2", status=Status.WORKING, agent="claude", since=NOW - 1)

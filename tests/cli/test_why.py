@@ -17,7 +17,7 @@ from tallylight.cli.output import Output
 from tallylight.evidence.process import Process
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, own_place
-from tallylight.snapshot.schema import LosingEntry, Pane, ReasonEntry, RecordEntry
+from tallylight.snapshot.schema import AnswerEntry, LosingEntry, Pane, ReasonEntry, RecordEntry
 from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.hosts.test_pane import HandTable
@@ -30,7 +30,7 @@ def drawn(pane: Pane, columns: int = 200) -> str:
 
 
 def test_explanation() -> None:
-    """It names the source, the rule, the age, what would change it, the parts and the claims put aside."""
+    """The three answers, each with its source, rule and age; then the parts, and what was put aside."""
     assert drawn(WAITING).splitlines() == [
         "! waiting (permission) for 2m",
         f"  pane      {HOST}:3",
@@ -39,10 +39,9 @@ def test_explanation() -> None:
         "  session   0123",
         "  title     fix the lights",
         "  message   Allow rm -r build?",
-        "  source    protocol",
-        "  rule      OSC 1338",
-        "  said      2m ago",
-        "  until     the agent going on",
+        "  turn      running, by title: spinner, 9s ago; until record",
+        "  asks      permission, by protocol: OSC 1338, 2m ago",
+        "  rest      nothing",
         "its parts",
         "  a  working  protocol  7s ago  read files",
         "put aside",
@@ -76,16 +75,14 @@ def test_question() -> None:
         message="Run it?",
         question="Run it?",
         choices=(("1", "Yes"), ("\x1b[B\r", "Later"), ("\x1b", "No"), ("", "Chat about this")),
-        reason=ReasonEntry(source="screen", rule="screen rule: permission", at=NOW, changes="its dialog leaving"),
     )
 
     said = drawn(pane).splitlines()
 
     assert "  message   Run it?" in said
     assert "  answers   [1] Yes · [↓ Enter] Later · [Esc] No · Chat about this" in said
-    assert "  rule      screen rule: permission" in said
-    assert not [line for line in said if line.startswith("  asks")]
-    assert "  asks      Run it?" in drawn(attrs.evolve(pane, message="approve Bash")).splitlines()
+    assert not [line for line in said if line.startswith("  question")]
+    assert "  question  Run it?" in drawn(attrs.evolve(pane, message="approve Bash")).splitlines()
 
 
 def test_what() -> None:
@@ -105,9 +102,11 @@ def test_the_ledger() -> None:
     assert "snoozed" not in drawn(attrs.evolve(snoozed, snoozed_until=NOW - 1))
 
 
-def test_pane_of_which_nothing_is_known() -> None:
-    """A pane without any evidence has an explanation, too."""
-    assert "source    none" in drawn(COMMAND)
+def test_a_host_that_answers_nothing() -> None:
+    """Of a pane whose host tells no answers, as those of another version, the light as a whole is explained."""
+    assert "  light     active" in drawn(COMMAND).splitlines()
+    old = attrs.evolve(WAITING, answers=())
+    assert "  light     waiting, by protocol: OSC 1338, 2m ago; until the agent going on" in drawn(old).splitlines()
 
 
 def test_a_multiplexer_in_front(tmp_path: Path) -> None:
@@ -136,6 +135,7 @@ def test_hostile_text_is_harmless() -> None:
         reason=ReasonEntry(source=hostile, rule=hostile, at=1.0, changes=hostile),
         records=(RecordEntry(id=hostile, status=Status.WORKING, source=hostile, fields={"title": hostile}),),
         losing=(LosingEntry(source=hostile, rule=hostile, status=hostile, at=2.0, why=hostile),),
+        answers=(AnswerEntry(question=hostile, answer=hostile, source=hostile, rule=hostile, changes=hostile),),
     )
 
     said = drawn(pane, 80)
@@ -272,12 +272,12 @@ def test_narrow_terminal_breaks_between_words() -> None:
 def test_tasks_mode_and_topic() -> None:
     """What an agent says of its work is told: how far it is, what it does, and each of its tasks."""
     tasks = ("Add auth", "Fix login", "Ship")
-    reason = ReasonEntry(source="protocol", rule="osc-7501")
-    pane = attrs.evolve(WAITING, progress="1/3", tasks=tasks, reason=reason)
+    by = AnswerEntry(question="turn", answer="running", source="protocol", rule="osc-7501")
+    pane = attrs.evolve(WAITING, progress="1/3", tasks=tasks, answers=(by,))
     said = drawn(attrs.evolve(pane, topic="Login", mode="plan", worktree="fix", detail="edit_file"))
 
     for line in ("about     Login", "mode      plan", "worktree  fix", "does      ━━──── 1/3  Fix login"):
         assert line in said
-    assert "rule      OSC 7501" in said
+    assert "by protocol: OSC 7501" in said
     assert "its tasks\n  ✓  Add auth\n  ▸  Fix login\n     Ship" in said
     assert "  ✓  Ship" in drawn(attrs.evolve(pane, progress="3/3"))

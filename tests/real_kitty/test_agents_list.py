@@ -429,7 +429,7 @@ def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
         ("asked", "a shows what can be seen of it"),
         ("reply", "Do you want to proceed?"),
         ("plan", "told no plan"),
-        ("why", "source"),
+        ("why", "turn"),
     ):
         board.press("Tab")
         board.kitty.wait_text(list_, words)

@@ -74,6 +74,9 @@ def test_what_is_published_is_read(folder: Path) -> None:
         reason=ReasonEntry(source="protocol", rule="osc-1338", at=49.5, changes="an answer"),
         records=(RecordEntry.of(report, Status.WAITING, 49.5),),
         losing=(LosingEntry(source="heuristic", rule="silence", status="waiting", at=40.0, why="explicit wins"),),
+        answers=(
+            AnswerEntry(question="turn", answer="running", source="title", rule="x", at=41.0, changes="its exit"),
+        ),
         cwd="/home/x/p",
         progress="1/4",
         tasks=("Add auth", "Ship"),
@@ -135,7 +138,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
     assert found["written"] == 1000.0
     assert set(found["panes"][0]) == {
         *("id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message"),
-        *("since", "seen", "pid", "reason", "records", "losing"),
+        *("since", "seen", "pid", "reason", "records", "losing", "answers"),
         *(
             "cwd",
             "progress",

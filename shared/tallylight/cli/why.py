@@ -17,7 +17,7 @@ from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
-from tallylight.snapshot.schema import RecordEntry, status_of
+from tallylight.snapshot.schema import AnswerEntry, Pane, RecordEntry, status_of
 from tallylight.snapshot.tasks import current
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.ui import colours, details, tasks
@@ -61,6 +61,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
+_QUESTIONS = ("turn", "asks", "rest")
 #: What keeps its sessions from the terminal around them.
 _MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
 
@@ -80,7 +81,7 @@ def _advice(found: Found, panes: Sequence[Found], table: process_table.Table) ->
 
 def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
     """Draw the explanation of one pane, with *advice* if there is any."""
-    pane, reason = found.pane, found.pane.reason
+    pane = found.pane
     head = f"{lights.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
     since = f" for {age(now - pane.since)}" if pane.since else ""
     ledger = "".join(f", {word}" for word, is_so in (("seen", pane.seen), ("unread", pane.unread)) if is_so)
@@ -104,13 +105,10 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
         "children": details.children(pane),
         "reply": pane.reply,
         "queued": f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else pane.queued,
-        "asks": pane.question if pane.question != pane.message else "",
+        "question": pane.question if pane.question != pane.message else "",
         "what": pane.what,
         "answers": _answers(pane.choices),
-        "source": reason.source or "none",
-        "rule": rule_words(reason.rule),
-        "said": ago(reason.at, now) if reason.source else "",
-        "until": reason.changes,
+        **_answers_of(pane, now),
         "advice": advice,
         "reports": _pace(pane.said_per_s, pane.read_per_s),
     }
@@ -130,6 +128,22 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
             for e in pane.losing
         ],
     )
+
+
+def _answers_of(pane: Pane, now: float) -> dict[str, str]:
+    """The answers to the three questions; where the host tells none, the light as a whole."""
+    told = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
+    reason = pane.reason
+    whole = AnswerEntry(
+        answer=pane.status.value, source=reason.source, rule=reason.rule, at=reason.at, changes=reason.changes
+    )
+    return told or {"light": _answer(whole, now)}
+
+
+def _answer(entry: AnswerEntry, now: float) -> str:
+    """An answer with who gave it, how long ago, and until when it holds."""
+    by = f", by {entry.source}: {rule_words(entry.rule)}, {ago(entry.at, now)}" if entry.source else ""
+    return f"{entry.answer}{by}" + (f"; until {entry.changes}" if entry.changes else "")
 
 
 def _unknown(name: str, signs: str) -> str:

@@ -10,6 +10,7 @@ import attrs
 
 from tallylight.model.details import NO_DETAILS
 from tallylight.model.status import Status
+from tallylight.pane.explained import explained
 from tallylight.pane.former import asked
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
@@ -90,6 +91,7 @@ def pane_entry(
             RecordEntry.of(attrs.evolve(record.report, id=key), record.status, epoch(record.reason.at))
             for key, record in pane.tracker.records(MAX_LIST).items()
         ),
+        answers=explained(pane.tracker.answers, decision, pane.tracker.timing, epoch),
         losing=tuple(
             LosingEntry(source=lost.source.word, rule=lost.rule, status=lost.status, at=epoch(lost.at), why=lost.why)
             for lost in decision.losing

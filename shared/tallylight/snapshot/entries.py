@@ -69,6 +69,29 @@ class LosingEntry:
         }
 
 
+@attributes.frozen(kw_only=True)
+class AnswerEntry:
+    """The *answer* to one *question* of trust, who gave it by which rule *at* when, and what *changes* it."""
+
+    question: str = ""
+    answer: str = ""
+    source: str = ""
+    rule: str = ""
+    at: float = 0.0
+    changes: str = ""
+
+    @classmethod
+    def from_json(cls, value: Json) -> AnswerEntry:
+        fields = {name: text(value.get(name)) for name in _ANSWER}
+        return cls(at=number(value.get("at")), **fields)
+
+    def to_json(self) -> Json:
+        return {**{name: text(getattr(self, name)) for name in _ANSWER}, "at": self.at}
+
+
+_ANSWER = ("question", "answer", "source", "rule", "changes")
+
+
 #: The fields of a report that a record carries when they are not empty.
 REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "what", "detail")
 

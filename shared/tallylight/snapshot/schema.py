@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot.entries import AnswerEntry as AnswerEntry
 from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
 from tallylight.snapshot.entries import LosingEntry as LosingEntry
 from tallylight.snapshot.entries import MachineEntry as MachineEntry
@@ -47,6 +48,8 @@ class Pane:
     reason: ReasonEntry = attributes.field(factory=ReasonEntry)
     records: tuple[RecordEntry, ...] = ()
     losing: tuple[LosingEntry, ...] = ()
+    #: What is true of its turn, of what is asked and of the rest.
+    answers: tuple[AnswerEntry, ...] = ()
     #: Where the agent works, as it said itself.
     cwd: str = ""
     #: How far it is: `3/7`.
@@ -145,6 +148,7 @@ class Pane:
             conversation=ConversationEntry.from_json(value.get("conversation")),
             records=listed(value.get("records"), RecordEntry.from_json),
             losing=listed(value.get("losing"), LosingEntry.from_json),
+            answers=listed(value.get("answers"), AnswerEntry.from_json),
             choices=_choices(value.get("choices")),
             tasks=texts(value.get("tasks")),
             resume=words(value.get("resume")),
@@ -173,6 +177,7 @@ class Pane:
             "conversation": self.conversation.to_json(),
             "records": [record.to_json() for record in self.records[:MAX_LIST]],
             "losing": [entry.to_json() for entry in self.losing[:MAX_LIST]],
+            "answers": [entry.to_json() for entry in self.answers[:MAX_LIST]],
             "choices": [list(choice) for choice in self.choices[:MAX_CHOICES] if words(choice)],
             "tasks": list(texts(self.tasks)),
             "resume": list(words(self.resume)),

@@ -74,7 +74,8 @@ _HEAD, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
 CELLS = {Source[row[0].upper()]: dict(zip(_HEAD, row, strict=True)) for row in _ROWS}
 HOW = {source: int(row["how"]) for source, row in CELLS.items()}
 STILL = {source: _fact(source, "still") for source in CELLS}
-_FACTS = {
+#: What each source says of the turn, of what is asked and of the rest, by the status that it reports.
+FACTS = {
     (source, status): tuple(_fact(source, column) for column in columns)
     for source in CELLS
     for status, columns in IMPLIES.items()
@@ -87,7 +88,7 @@ def facts_of(report: Report) -> tuple[Fact | None, ...]:
     assert status is not None, "a withdrawn report says nothing"
     # At a limit nobody is asked anything: a turn has ended there.
     is_limit = status is Status.WAITING and report.kind is Kind.LIMIT
-    return _FACTS.get((report.source, Status.ERROR if is_limit else status), (None, None, None))
+    return FACTS.get((report.source, Status.ERROR if is_limit else status), (None, None, None))
 
 
 def time_of(report: Report, at: float, since: float) -> float:

@@ -18,7 +18,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.tracker import after_exit, subagents, wanted
 from tallylight.tracker.claims import Claim, Timing, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
-from tallylight.tracker.questions import View, answers, light, losing
+from tallylight.tracker.questions import Answers, View, answers, light, losing
 from tallylight.tracker.records import Records
 from tallylight.tracker.startup import Startup
 from tallylight.tracker.wording import as_wanted
@@ -69,6 +69,11 @@ class Tracker:
         now = self._now if self._now is not None else 0.0
         ids = itertools.islice(("", *(id_ for id_, _ in self._records.children)), most)
         return {id_: self._decide(id_, now, []) for id_ in ids}
+
+    @property
+    def answers(self) -> Answers:
+        """What is true of the pane itself: of its turn, of what is asked, and of the rest."""
+        return answers(self._records.own, self._view(self._now or 0.0, of_child=False))
 
     @property
     def revision(self) -> int:

@@ -1,0 +1,83 @@
+"""
+Why a pane shows its light: the answer to each of the three questions, who gave it, and what would change it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.model.decision import Decision
+from tallylight.model.report import Source
+from tallylight.model.status import Status
+from tallylight.snapshot.entries import AnswerEntry
+from tallylight.tracker.claims import Claim, Timing
+from tallylight.tracker.questions import Answers
+from tallylight.tracker.table import FACTS, Fact
+
+#: How a turn ended, by the status of who knows that best.
+_ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.WAITING: "over, at a limit"}
+_NOTHING = "nothing"
+
+
+def explained(
+    found: Answers, decision: Decision, timing: Timing, epoch: Callable[[float], float]
+) -> tuple[AnswerEntry, ...]:
+    """The three answers; *epoch* turns monotonic seconds into seconds since the epoch."""
+    entries = _turn(found, decision, timing), _asks(found, decision), _rest(found, decision)
+    return tuple(attrs.evolve(entry, at=epoch(entry.at)) if entry.source else entry for entry in entries)
+
+
+def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
+    turn = found.turn
+    if turn is None:
+        return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
+    if turn.fact.is_so:
+        answer = "over; how is not told yet" if found.is_awaited else "running"
+        fades = {Source.PROTOCOL: timing.fuse_s, Source.HEURISTIC: timing.silence_s, Source.REGISTRY: 0.0}
+        quiet = fades.get(turn.source, timing.stale_s)
+        return _entry("turn", answer, turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
+    how = found.how or turn.claim
+    is_news = how.status is Status.DONE
+    return _entry("turn", _ENDS.get(how.status, "over"), how, 0, turn.fact, "a look" if is_news else "")
+
+
+def _asks(found: Answers, decision: Decision) -> AnswerEntry:
+    asks, whose = found.asks, f"{decision.whose}: " if decision.whose else ""
+    if asks is None or not asks.fact.is_so:
+        is_other = whose and decision.status is Status.WAITING
+        return AnswerEntry(question="asks", answer=f"{whose}{decision.kind or 'something'}" if is_other else _NOTHING)
+    return _entry("asks", f"{asks.claim.report.kind or 'something'}", asks.claim, 1, asks.fact)
+
+
+def _rest(found: Answers, decision: Decision) -> AnswerEntry:
+    rest, count = found.rest, decision.report.background
+    if rest is None or not rest.fact.is_so:
+        return AnswerEntry(question="rest", answer=f"{count} of its subagents still run" if count else _NOTHING)
+    return _entry("rest", f"{count} still run" if count else "something still runs", rest.claim, 2, rest.fact)
+
+
+def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
+    report = claim.report
+    changes = [source.word for source in contradictors(column, fact)]
+    return AnswerEntry(
+        question=question,
+        answer=answer,
+        source=report.source.word,
+        rule=report.rule or report.source.word,
+        at=claim.at,
+        changes=", ".join([*changes, *filter(None, [more]), "its exit"]),
+    )
+
+
+@functools.cache
+def contradictors(question: int, fact: Fact) -> tuple[Source, ...]:
+    """The sources whose newer word on *question* overrules *fact*, best first."""
+    found = {
+        source
+        for (source, _), facts in FACTS.items()
+        if (other := facts[question]) is not None and other.is_so is not fact.is_so and other.says >= fact.holds
+    }
+    return tuple(sorted(found, reverse=True))

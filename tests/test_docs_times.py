@@ -1,4 +1,4 @@
-"""The times and counts in docs/trust.md are those that the code has: no number stands there that is not compared."""
+"""The times in docs/trust.md, and the counts of a flood in docs/protocol.md, are those that the code has."""
 
 from __future__ import annotations
 
@@ -6,43 +6,45 @@ import re
 from pathlib import Path
 
 from tallylight.config.settings import Config
-from tallylight.evidence import looks, titles
+from tallylight.evidence import sent, titles
 from tallylight.relay.core import PACE
-from tallylight.tracker import after_exit, attention, claims, startup, tracker
+from tallylight.tracker import after_exit, attention, startup, table, tracker
 from tallylight.wire.inbox import Limits
 
-PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
+DOCS = Path(__file__).parents[1] / "docs"
 _SETTINGS = Config()
 _WORDS = {"one second": 1.0, "a minute": 60.0, "a quarter of a second": 0.25, "tenth of a second": 0.1}
 _UNITS = {"s": 1.0, "ms": 0.001, "second": 1.0, "seconds": 1.0, "minute": 60.0, "minutes": 60.0}
 _TIME = re.compile(rf"({'|'.join(_WORDS)})|([\d.]+)\s(ms|s|seconds?|minutes?)\b")
 
-#: What stands before each time, in the order of the page, and what the code has.
+#: What stands before each time on the page of trust, in its order, and what the code has.
 TIMES: list[tuple[str, float]] = [
-    ("A guessed `working` turns stale after", _SETTINGS.stale_s),
-    ("a `working` from a protocol after", _SETTINGS.fuse_s),
-    ("but only for guesses:", _SETTINGS.silence_s),
-    ("Changes faster than", _SETTINGS.debounce_ms / 1000),
-    ("must be made twice**,", _SETTINGS.poll_ms / 1000),
-    ("If nothing comes of it within", looks.SENT_LOOKS * _SETTINGS.poll_ms / 1000),
-    ("keeps doing so for", claims.CONTRADICTION_S),
-    ("and after", claims.CONTRADICTION_S),
-    ("is taken to stand there for", claims.SEEN_S),
-    ("count as work:", startup.SLOW_START_S),
-    ("while it draws nothing;", startup.LOADING_S),
-    ("from its first output, or", startup.START_S),
-    ("If it draws for longer than", startup.BUSY_S),
-    ("a spinner in the title that comes within", titles.START_S),
-    ("A report that is up to", tracker.ADOPT_S),
-    ("the end of a command up to", after_exit.LAST_WORDS_S),
-    ("for", attention.DWELL_S),
-    ("the first eight in each", Limits().every),
-    ("sequences in each", PACE.every),
+    ("must be contradicted for", table.STANDS_S),
+    ("stays `working` for up to", table.LATE_S),
+    ("the end in a record** by", table.SHOWN_S),
+    ("visible output every", _SETTINGS.stale_s),
+    ("from a protocol every", _SETTINGS.fuse_s),
+    ("for guesses only:", _SETTINGS.silence_s),
+    ("at rest, and for", sent.SENT_LOOKS * _SETTINGS.poll_ms / 1000),
+    ("Changes within", _SETTINGS.debounce_ms / 1000),
+    ("counts as work:", startup.SLOW_START_S),
+    ("without output, then", startup.LOADING_S),
+    ("or", startup.START_S),
+    ("at most", startup.BUSY_S),
+    ("A spinner within", titles.START_S),
+    ("gone within", titles.TURN_S),
+    ("A report up to", tracker.ADOPT_S),
+    ("ended well within", after_exit.LAST_WORDS_S),
+    ("A look is", attention.DWELL_S),
 ]
 
 
+def text(page: str) -> str:
+    return re.sub(r"\s+", " ", (DOCS / page).read_text("utf-8"))
+
+
 def test_every_time_on_the_page_is_that_of_the_code() -> None:
-    page = re.sub(r"\s+", " ", PAGE.read_text("utf-8"))
+    page = text("trust.md")
     found = [
         (page[: match.start()].rstrip(), _WORDS.get(match[1] or "", 0.0) or float(match[2]) * _UNITS[match[3]])
         for match in _TIME.finditer(page)
@@ -52,10 +54,10 @@ def test_every_time_on_the_page_is_that_of_the_code() -> None:
         assert before.endswith(words)
 
 
-def test_every_count_on_the_page_is_that_of_the_code() -> None:
-    limits, page = Limits(), re.sub(r"\s+", " ", PAGE.read_text("utf-8"))
+def test_every_count_of_a_flood_is_that_of_the_code() -> None:
+    limits, page = Limits(), text("protocol.md")
     assert limits.at_once == 8
-    assert "the first eight in each" in page
+    assert f"the first eight in each {limits.every * 1000:g} ms" in page
     assert f"is queued and read soon, {limits.a_go} at a time" in page
     assert f"At most {limits.kept} reports" in page
-    assert f"{PACE.at_once} sequences in each" in page
+    assert f"{PACE.at_once} sequences in each tenth of a second" in page and PACE.every == 0.1

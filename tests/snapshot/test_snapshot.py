@@ -18,6 +18,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.schema import (
     MAX_CHOICES,
+    AnswerEntry,
     ConversationEntry,
     LosingEntry,
     Pane,

@@ -32,6 +32,8 @@ def explained(
 
 def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     turn = found.turn
+    if turn is None and found.asks is not None and found.asks.fact.is_so:
+        return AnswerEntry(question="turn", answer="waits for an answer")
     if turn is None:
         return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
     if turn.fact.is_so:
@@ -61,14 +63,15 @@ def _rest(found: Answers, decision: Decision) -> AnswerEntry:
 
 def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
     report = claim.report
-    changes = [source.word for source in contradictors(column, fact)]
+    *names, last = (source.word for source in contradictors(column, fact))
+    changes = f"{', '.join(names)} or {last} disagrees" if names else f"{last} disagrees"
     return AnswerEntry(
         question=question,
         answer=answer,
         source=report.source.word,
         rule=report.rule or report.source.word,
         at=claim.at,
-        changes=", ".join([*changes, *filter(None, [more]), "its exit"]),
+        changes=", ".join(filter(None, [changes, more, "its exit"])),
     )
 
 

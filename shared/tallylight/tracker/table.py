@@ -15,27 +15,27 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 
 #: Of a turn: it *runs* or is *over*. Of what is asked: a source *asks*, and *still* does when it is seen again; or
-#: nothing is asked, for it *works*, has *finished*, is *idle* or has *failed*. Of the rest: it has some, or is *alone*.
-#: Who has the greater *how* knows better how a turn ended.
+#: nothing is asked, for the agent *works*, its turn has *ended*, or has *failed*. Of the rest: it has some, or is
+#: *alone*. Who has the greater *how* knows better how a turn ended.
 TABLE = """
-source       runs  over  asks  still works finished idle  failed rest  alone how
-heuristic    0/0   0/0   0/0   -     0/0   0/0      0/0   0/0    0/0   0/0   1
-screen       2/2   2/2   2/2   1/2   2/2   2/2      2/2   2/2    2/2   2/2   2
-notification 2/2   2/2   2/3   -     2/2   2/2      2/2   2/2    -     -     2
-progress     2/2   2/3   2/2   -     2/2   2/1      2/1   2/2    -     2/2   1
-title        3/3   3/3   3/3   -     3/2   2/1      2/1   3/3    3/3   2/2   1
-record       4/2   4/2   4/2   -     4/2   4/2      4/2   4/2    4/4   4/4   4
-registry     4/4   4/3   4/4   -     4/4   4/4      4/4   4/4    4/4   4/4   4
-protocol     5/3   5/3   5/3   -     5/3   5/3      5/3   5/3    5/3   -     5
+source       runs  over  asks  still works ended failed rest  alone how
+heuristic    0/0   0/0   0/0   -     0/0   0/0   0/0    0/0   0/0   1
+screen       2/2   2/2   2/2   1/2   2/2   2/2   2/2    2/2   2/2   2
+notification 2/2   2/2   2/3   -     2/2   2/2   2/2    -     -     2
+progress     2/2   2/3   2/2   -     2/2   2/1   2/2    -     2/2   1
+title        3/3   3/3   3/3   -     3/2   2/1   3/3    3/3   2/2   1
+record       4/2   4/2   4/2   -     4/2   4/2   4/2    4/4   4/4   4
+registry     4/4   4/3   4/4   -     4/4   4/4   4/4    4/4   4/4   4
+protocol     5/3   5/3   5/3   -     5/3   5/3   5/3    5/3   -     5
 """
 #: Which columns a status is: of the turn, of what is asked, of the rest.
 IMPLIES: dict[Status, tuple[str, str, str]] = {
     Status.WORKING: ("runs", "works", ""),
     Status.WAITING: ("", "asks", ""),
-    Status.BACKGROUND: ("over", "finished", "rest"),
-    Status.DONE: ("over", "finished", "alone"),
-    Status.IDLE: ("over", "idle", "alone"),
-    Status.ACTIVE: ("over", "idle", "alone"),
+    Status.BACKGROUND: ("over", "ended", "rest"),
+    Status.DONE: ("over", "ended", "alone"),
+    Status.IDLE: ("over", "ended", "alone"),
+    Status.ACTIVE: ("over", "ended", "alone"),
     Status.ERROR: ("over", "failed", "alone"),
     Status.DOWN: ("over", "failed", "alone"),
 }

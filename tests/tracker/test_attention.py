@@ -161,7 +161,7 @@ def test_a_new_status_needs_no_mark() -> None:
 def test_nothing_is_looked_at_before_anything_is_shown() -> None:
     """A pane that nobody has told of anything has nothing to see, however long it is looked at."""
     it = Attention()
-    assert it.facts == (False, False, False, False, None, None, False, 0.0)
+    assert it.facts == (False, False, False, False, False, None, None, 0.0)
     assert not it.look(True, 1) and not it.look(True, 9)
 
     assert not it.seen and it.deadline() is None
@@ -216,9 +216,9 @@ def test_every_fact_is_told() -> None:
         [False, True, True, True, True, True, True, True],
         [False, False, False, True, True, True, True, False],
         [False, False, False, False, False, False, False, True],
+        [False, False, False, False, False, True, True, False],
         [None, None, None, None, 3.5, 3.5, 3.5, None],
         [None, None, None, None, None, None, 9.0, 9.0],
-        [False, False, False, False, False, True, True, False],
         [0, 0, 0, 0, 0, 0, 0, 5],
     ]
 

@@ -39,7 +39,7 @@ def mark_seen(pane: Pane, now: float) -> None:
     """A person has looked at *pane*, or says so: `done` is old news, a question stays one."""
     pane.tracker.seen(now)
     pane.attention.shown(pane.decision, now)
-    pane.attention.see(now)
+    pane.attention.see()
 
 
 def _minutes(args: tuple[str, ...], default: float) -> float | None:

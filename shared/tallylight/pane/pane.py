@@ -297,7 +297,7 @@ class Pane(OwnFiles):
         if self.attention.look(visible, now):
             self.tracker.seen(now)
             self.attention.shown(self.decision, now)
-            self.attention.seen_at = now
+            self.attention.seen = True
 
     def tick(self, now: float) -> None:
         """Let time pass, if anything depends on it."""

@@ -9,6 +9,8 @@ so that flipping through tabs does not put every green light out.
 
 from __future__ import annotations
 
+import math
+
 from tallylight.model import attributes
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind, Status
@@ -21,10 +23,10 @@ DWELL_S = 1.0
 class Attention:
     """The ledger of one pane. Times are monotonic seconds."""
 
-    #: Since when the pane has been in front of a person; None while it is not.
-    visible_since: float | None = None
-    #: When the person last looked at what is shown now; None if never.
-    seen_at: float | None = None
+    #: Whether the pane is in front of a person.
+    visible: bool = False
+    #: Whether a person has looked since the present status began.
+    seen: bool = False
     #: Whether a person marked the pane, and has not come back to it since.
     unread: bool = False
     #: Whether the agent has gone on since it last asked. False while it waits, and where it never asked.
@@ -40,22 +42,14 @@ class Attention:
     #: The same of waits that an earlier run of the host saw; and for how long it saw the present one.
     earlier_s: float = 0.0
     _already_s: float = 0.0
-    _decision: Decision | None = None
+    #: What is shown, and since when; None before anything is.
+    _shown: tuple[Status, float] | None = None
+    #: When the look began, while the pane is visible: since then it has been in front of a person with what is shown.
     _since: float = 0.0
-    #: Since when the agent has been waiting today; None while it is not.
-    _waiting_since: float | None = None
+    #: Since when the agent has been waiting today; infinite while it is not.
+    _waiting_since: float = math.inf
     #: A mark made while the pane was visible stands until it was not: the person is leaving it for later.
     _is_leaving: bool = False
-
-    @property
-    def seen(self) -> bool:
-        """Whether a person has looked since the present status began."""
-        return self.seen_at is not None
-
-    @property
-    def visible(self) -> bool:
-        """Whether the pane is in front of a person."""
-        return self.visible_since is not None
 
     @property
     def snoozed(self) -> bool:
@@ -65,40 +59,27 @@ class Attention:
     @property
     def waiting(self) -> bool:
         """Whether the agent waits."""
-        return self._waiting_since is not None
+        return self._waiting_since < math.inf
 
     @property
     def facts(self) -> tuple[object, ...]:
         """All that others are told: equal as long as nothing of it changes."""
-        return (
-            self.seen_at is not None,
-            self.visible_since is not None,
-            self.unread,
-            self.answered,
-            self.snoozed_until,
-            self.muted_until,
-            self.notified,
-            self.waited_s + self.earlier_s,
-        )
+        said = self.seen, self.visible, self.unread, self.answered, self.notified
+        return *said, self.snoozed_until, self.muted_until, self.waited_s + self.earlier_s
 
     def shown(self, decision: Decision, now: float) -> None:
         """Take note that *decision* is what the pane shows from *now* on. A new status ends a snooze and a mark."""
-        before = self._decision
-        if before is not None and before.status is decision.status and before.since == decision.since:
+        before, self._shown = self._shown, (decision.status, decision.since)
+        if self._shown == before:
             return
         # A limit waits for its end, and for nobody.
         if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT:
-            self.answered = False
-            self._waiting_since = now if self._waiting_since is None else self._waiting_since
-        elif self._waiting_since is not None:
-            self.answered = True
-            self.waited_s += max(0.0, now - self._waiting_since)
+            self.answered, self._waiting_since = False, min(self._waiting_since, now)
+        elif self.waiting:
+            self.answered, self.waited_s, self._waiting_since = True, self.waited(now), math.inf
             self.earlier_s, self._already_s = self.earlier_s + self._already_s, 0.0
-            self._waiting_since = None
-        self._decision = decision
-        self._since = now
-        self.seen_at = self.snoozed_until = None
-        self.unread = self.notified = self._is_leaving = False
+        self._since, self.snoozed_until = now, None
+        self.seen = self.unread = self.notified = self._is_leaving = False
 
     def look(self, visible: bool, now: float) -> bool:
         """
@@ -108,34 +89,26 @@ class Attention:
         """
         if self.snoozed_until is not None and now >= self.snoozed_until:
             self.snoozed_until = None
-        if not visible:
-            self.visible_since = None
-            self._is_leaving = False
+        if not self.visible or self._since > now:
+            self._since = now
+        self.visible, self._is_leaving = visible, self._is_leaving and visible
+        deadline = self.deadline()
+        if deadline is None or now < deadline:
             return False
-        if self.visible_since is None or self.visible_since > now:
-            self.visible_since = now
-        if self._decision is None or self.seen or self._is_leaving:
-            return False
-        if now - max(self.visible_since, self._since) < DWELL_S:
-            return False
-        self.see(now)
+        self.see()
         return True
 
     def ended(self, now: float) -> None:
         """What is shown is left of an agent that ended at *now*: that is news, also for who had looked at it before."""
-        self.seen_at = None
-        self._since = now
+        self.seen, self._since = False, now
 
-    def see(self, now: float) -> None:
+    def see(self) -> None:
         """The person has looked, or says so."""
-        self.seen_at = now
-        self.unread = self._is_leaving = False
+        self.seen, self.unread, self._is_leaving = True, False, False
 
     def mark_unread(self) -> None:
         """The person wants to come back to this: it is as if it had not been looked at, until it is looked at again."""
-        self.seen_at = None
-        self.unread = True
-        self._is_leaving = self.visible
+        self.seen, self.unread, self._is_leaving = False, True, self.visible
 
     def snooze(self, seconds: float, now: float) -> None:
         """Let the present status rest for *seconds*, or until it changes; 0 ends the rest."""
@@ -148,15 +121,13 @@ class Attention:
     def new_day(self, now: float) -> None:
         """Midnight: count the waiting from *now*."""
         self.waited_s = self.earlier_s = self._already_s = 0.0
-        if self._waiting_since is not None:
-            self._waiting_since = now
+        self._waiting_since = max(self._waiting_since, now)
 
     def waited(self, now: float) -> float:
         """The seconds that the agent has waited for a person today, the present wait among them."""
-        return self.waited_s + (max(0.0, now - self._waiting_since) if self._waiting_since is not None else 0.0)
+        return self.waited_s + max(0.0, now - self._waiting_since)
 
     def deadline(self) -> float | None:
         """When `look` would next return True if the pane stays visible."""
-        if self.visible_since is None or self.seen_at is not None or self._decision is None or self._is_leaving:
-            return None
-        return max(self.visible_since, self._since) + DWELL_S
+        is_looking = self.visible and not self.seen and not self._is_leaving and self._shown is not None
+        return self._since + DWELL_S if is_looking else None

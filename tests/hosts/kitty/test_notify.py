@@ -281,7 +281,7 @@ def test_who_asks_back_is_answered(bench: Bench) -> None:
 
 def test_at_work_it_may_say_what_it_likes(bench: Bench) -> None:
     """A notification of an agent that was not seen to need anything is news, also in front of the person."""
-    bench.panes[1].attention.visible_since = 0.0
+    bench.panes[1].attention.visible = True
     bench.say("state=working;tool=aider")
     bench.wait(1)
     assert bench.send("half of it is done") == 1
@@ -301,7 +301,7 @@ def test_a_reminder_in_quiet_hours(bench: Bench) -> None:
 
 def test_kittys_own_notifications_pass(bench: Bench) -> None:
     """What kitty tells of a command's end comes without a sequence and is not looked at."""
-    bench.panes[1].attention.visible_since = 0.0
+    bench.panes[1].attention.visible = True
     bench.say(ASK)
     bench.manager.notify_with_command(Command("Command finished"), 1)
 

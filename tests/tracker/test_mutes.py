@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallylight.tracker.mutes import ALL, FOREVER, MAX_MUTES, MAX_S, PROJECT, TAB, Mutes, asked
+from tallylight.tracker.mutes import ALL, FOREVER, MAX_MUTES, MAX_S, PROJECT, TAB, Mutes
 from tests.tables import each
 
 
@@ -32,27 +32,38 @@ def test_the_oldest_is_forgotten_for_a_new_one() -> None:
 
 
 @each(
-    "args, wanted",
+    "args, tab, api",
     [
-        (("tab", "", "60"), (TAB, "", 60.0)),
-        (("all", "", ""), (ALL, "", FOREVER)),
-        (("project", "api", "0"), (PROJECT, "api", 0.0)),
-        (("project", "api", str(MAX_S)), (PROJECT, "api", MAX_S)),
-        ((), None),
-        (("tab", "", "60", ""), None),
-        (("world", "", "60"), None),
-        (("tab", "1", "60"), None),
-        (("project", "", "60"), None),
-        (("all", "", "-1"), None),
-        (("all", "", "nan"), None),
-        (("all", "", "inf"), None),
-        (("all", "", "soon"), None),
-        (("all", "", str(MAX_S + 1)), None),
+        (("tab", "", "60"), 61, None),
+        (("all", "", ""), FOREVER, FOREVER),
+        (("project", "api", "60"), None, 61),
+        (("project", "api", "0"), None, None),
+        (("project", "api", str(MAX_S)), None, MAX_S + 1),
+        ((), None, None),
+        (("tab", "", "60", ""), None, None),
+        (("world", "", "60"), None, None),
+        (("tab", "1", "60"), None, None),
+        (("project", "", "60"), None, None),
+        (("all", "", "-1"), None, None),
+        (("all", "", "nan"), None, None),
+        (("all", "", "inf"), None, None),
+        (("all", "", "soon"), None, None),
+        (("all", "", str(MAX_S + 1)), None, None),
     ],
 )
-def test_what_another_process_asks(args: tuple[str, ...], wanted: tuple[str, str, float] | None) -> None:
-    """Three words that make sense, or nothing."""
-    assert asked(args) == wanted
+def test_what_another_process_asks(args: tuple[str, ...], tab: float | None, api: float | None) -> None:
+    """Three words that make sense, of the pane's tab or of a project; or nothing."""
+    mutes = Mutes()
+    mutes.ask(args, "7", 1)
+    assert (mutes.until("7", "", 2), mutes.until("8", "api", 2)) == (tab, api)
+
+
+def test_a_mute_is_taken_back_by_the_same_words() -> None:
+    """With no seconds at all."""
+    mutes = Mutes()
+    for seconds, wanted in (("", FOREVER), ("0", None)):
+        mutes.ask(("project", "api", seconds), "", 1)
+        assert mutes.until("", "api", 2) == wanted
 
 
 def test_a_tab_is_the_one_of_its_pane() -> None:

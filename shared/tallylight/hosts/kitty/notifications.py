@@ -127,7 +127,7 @@ class Notices:
             if (pane := self.panes.get(id_)) is None:
                 continue
             attention, decision = pane.attention, pane.decision
-            attention.muted_until = None if self.mutes.is_empty else self._muted_until(id_, pane, now)
+            attention.muted_until = self._muted_until(id_, pane, now) if self.mutes.ends else None
             is_muted = attention.muted_until is not None
             state = decision, attention.visible, attention.seen, attention.snoozed, is_muted
             before = self._looked.get(id_)

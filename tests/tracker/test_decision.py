@@ -93,6 +93,7 @@ def test_a_done_behind_work() -> None:
     done, works, asks = (decision(status, since=1) for status in (Status.DONE, Status.WORKING, Status.WAITING))
 
     assert has_hidden_done(works, [done, works])
+    assert has_hidden_done(decision(Status.BACKGROUND, since=1), [done])
     assert not has_hidden_done(works, [works])
     assert not has_hidden_done(asks, [done, asks])
     assert not has_hidden_done(done, [done])

@@ -2,37 +2,31 @@
 Roll-up: how urgent a status is, and one light for the many panes of a tab.
 
 Green means that nothing is left to wait for. So in one light for several panes work goes before an unseen `done`, which
-is then only a mark beside it; in a list, where each pane has its own, `done` goes before work. Of equals, the one that
-changed last counts.
+is then only a mark beside it. In a list each pane has its own light, and `done` goes before work. Of equals, the one
+that changed last counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeVar
 
 from tallylight.model.decision import Decision
 from tallylight.model.status import TAB_ORDER, URGENCY, Status
 
-_URGENCY = {status: len(URGENCY) - i for i, status in enumerate(URGENCY)}
-_PRECEDENCE = {status: len(TAB_ORDER) - i for i, status in enumerate(TAB_ORDER)}
-
-D = TypeVar("D", bound=Decision)
-
 
 def urgency(status: Status) -> int:
     """How urgent *status* is: greater is more urgent."""
-    return _URGENCY[status]
+    return len(URGENCY) - URGENCY.index(status)
 
 
 def precedence(status: Status) -> int:
     """Which status one light for several panes shows: the greatest."""
-    return _PRECEDENCE[status]
+    return len(TAB_ORDER) - TAB_ORDER.index(status)
 
 
-def of_tab(decisions: Collection[D]) -> D | None:
-    """The decision that a single light shows for all of *decisions*; None where there are none."""
-    return max(decisions, key=lambda d: (_PRECEDENCE[d.status], d.since), default=None)
+def of_tab(decisions: Collection[Decision]) -> Decision | None:
+    """The decision that one light shows for all of *decisions*; None where there are none."""
+    return max(decisions, key=lambda decision: (precedence(decision.status), decision.since), default=None)
 
 
 def has_hidden_done(shown: Decision, decisions: Collection[Decision]) -> bool:

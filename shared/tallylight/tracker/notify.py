@@ -1,14 +1,15 @@
 """
 Notifications: whether and when a person is to be told that an agent needs them, and when that is taken back.
 
-One `Notifier` a host is shown every pane again and again, with the monotonic time and the minute of the local day; it
-answers with a `Notice` to show, a `Withdrawal`, or nothing. A need is told once, and only while its pane is not in
-front of the person; who has looked at it has been told. It is withdrawn when the agent goes on or the person comes.
-Nothing is sent from here.
+A host has one `Notifier` and shows it every pane again and again, with the monotonic time and the minute of the local
+day. It answers with a `Notice` to show, a `Withdrawal`, or nothing. A need is told once, and only while its pane is not
+in front of the person; who has looked at it has been told. A notice is withdrawn when the agent goes on or the person
+comes. Nothing is sent from here.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -36,15 +37,18 @@ OWN_S = 2.0
 TITLE_CELLS = 80
 BODY_CELLS = 240
 
-_WAITS: dict[Kind | None, str] = {
-    Kind.PERMISSION: "asks for permission",
-    Kind.QUESTION: "asks you something",
-    Kind.INPUT: "waits for you",
-    Kind.AUTH: "wants you to log in",
-    Kind.LIMIT: "has used up its limit",
-    None: "waits for you",
+#: What an agent does, by its status and what it waits for; a kind without words of its own has those of its status.
+_TELLS: dict[tuple[Status, Kind | None], str] = {
+    (Status.WAITING, Kind.PERMISSION): "asks for permission",
+    (Status.WAITING, Kind.QUESTION): "asks you something",
+    (Status.WAITING, Kind.AUTH): "wants you to log in",
+    (Status.WAITING, Kind.LIMIT): "has used up its limit",
+    (Status.WAITING, None): "waits for you",
+    (Status.ERROR, None): "failed",
+    (Status.DONE, Kind.QUESTION): "is done, and asks you something",
+    (Status.DONE, None): "is done",
+    (Status.DOWN, None): "vanished in the middle of its turn",
 }
-_TELLS = {Status.ERROR: "failed", Status.DONE: "is done", Status.DOWN: "vanished in the middle of its turn"}
 _DIGITS = re.compile(r"[0-9]+")
 #: What not every source tells of a subject: how much of a file changes, and where its rows end.
 _COUNTED, _GAPS = re.compile(r" \(\+\d+ −\d+\)$"), re.compile(r"[\s↵]+")
@@ -90,7 +94,7 @@ class View:
     name: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Notice:
     """What is to be told of a pane. Every text is sanitised and one line."""
 
@@ -114,31 +118,55 @@ class Withdrawal:
 class _Need:
     """What a pane's agent needs of the person, and how far that has been told."""
 
-    decision: Decision
+    status: Status
+    since: float
     began: float
-    question: str
-    #: What it is about, as it was last told.
-    what: str
+    #: What is asked, as far as that was ever known, and what about.
+    question: str = ""
+    what: str = ""
     #: Whether there is nothing more to tell of it; and whether that is because the person was notified.
     is_told: bool = False
     was_shown: bool = False
+    #: How it was in the look before.
     was_seen: bool = False
     was_snoozed: bool = False
+
+    def hears(self, decision: Decision) -> bool:
+        """Take in what is asked now; whether that is something else than before. What is not known is no other."""
+        # The numbers in a question may count.
+        question, what = _DIGITS.sub("0", decision.report.message), decision.report.what
+        is_other = _is_other(self.what, what) or ("" not in (question, self.question) and question != self.question)
+        self.question, self.what = question or self.question, what or self.what
+        return is_other
+
+    def look(self, view: View, now: float) -> bool:
+        """Take note of how the pane is; whether what was told before is out of date."""
+        was_looked_at, is_rested = view.seen and not self.was_seen, self.was_snoozed
+        self.was_seen, self.was_snoozed = view.seen, view.snoozed
+        self.is_told = self.is_told or was_looked_at
+        if view.visible or view.snoozed:
+            return True
+        # It may ask another question right after the first, or its rest is over: that is what a snooze is for.
+        is_anew = (self.hears(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
+        if is_anew:
+            self.is_told, self.began = False, now
+        return was_looked_at or is_anew
 
 
 @attrs.define
 class _Pane:
     need: _Need | None = None
-    #: The need whose notice is with the person.
+    #: The need whose notice is with the person, and when a notice was last made.
     out: _Need | None = None
-    told_at: float | None = None
+    told_at: float = -math.inf
     #: The need before, and when it ended.
     last: _Need | None = None
     ended: float = 0.0
-    #: When the turn began that is going on, and how long the one took that has ended.
-    turn_began: float | None = None
-    turn_s: float | None = None
-    own_at: float | None = None
+    #: When the turn began that is going on, infinite if none is; and how long the last one took, below 0 if not known.
+    turn_began: float = math.inf
+    turn_s: float = -math.inf
+    #: When the agent last told the person by itself, until that has stood for a notice of ours.
+    own_at: float = -math.inf
 
 
 class Notifier:
@@ -152,52 +180,36 @@ class Notifier:
         """Look at one pane; say what is to be done about it."""
         pane = self._panes.setdefault(id_, _Pane())
         _time_turn(pane, view.decision)
-        need = self._need(pane, view, now)
-        was_looked_at = need is not None and view.seen and not need.was_seen
-        if need is not None:
-            need.is_told, need.was_seen = need.is_told or was_looked_at, view.seen
-        if view.visible or view.snoozed:
-            if need is not None:
-                need.was_snoozed = view.snoozed
-            return self._withdraw(id_, pane)
-        if pane.out is not None and (now - pane.ended >= AGAIN_S if pane.out is not need else was_looked_at):
-            return self._withdraw(id_, pane)
-        if need is None:
+        need = self._need(pane, view.decision, now)
+        is_over = need is not None and need.look(view, now)
+        is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= AGAIN_S
+        if view.visible or view.snoozed or is_stale:
+            return _withdraw(id_, pane)
+        if need is None or need.is_told:
             return None
-        if need.was_snoozed:
-            # The rest is over: that is what a snooze is for.
-            need.was_snoozed, need.is_told, need.began = False, False, now
-        if _restate(need, view, now) and pane.out is need:
-            return self._withdraw(id_, pane)
-        settle = QUESTION_S if need.decision.status is Status.WAITING and not need.question else SETTLE_S
-        settle = max(settle, self.settings.delay_s)
-        gap = GUESS_GAP_S if need.decision.reason.source is Source.HEURISTIC else GAP_S
-        if need.is_told or now - need.began < settle or (pane.told_at is not None and now - pane.told_at < gap):
+        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
+        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
+        if now - need.began < max(settle, self.settings.delay_s) or now - pane.told_at < gap:
             return None
         need.is_told = True
-        if self._is_known(pane, need) or self.settings.is_quiet(minute) or not self._is_worth_it(pane, need):
-            return None
-        if view.muted or (view.project and view.project in self.settings.mute):
+        if self._is_moot(pane, need, view, minute):
             return None
         need.was_shown, pane.out, pane.told_at = True, need, now
         return notice(id_, view)
 
     def is_resting(self, id_: str) -> bool:
-        """Whether the next `look` at the pane does nothing, if it shows what the last one showed."""
-        pane = self._panes.get(id_)
-        if pane is None or (pane.out is not None and pane.out is not pane.need):
-            return False
-        return pane.need is None or pane.need.is_told
+        """Whether the next `look` at the pane does nothing, if it shows what the last one showed. There was one."""
+        pane = self._panes.get(id_, _Pane())
+        return pane.out in (None, pane.need) and (pane.need is None or pane.need.is_told)
 
     def was_notified(self, id_: str) -> bool:
         """Whether the person was notified of what the pane needs now."""
-        pane = self._panes.get(id_)
-        return pane is not None and pane.need is not None and pane.need.was_shown
+        need = self._panes.get(id_, _Pane()).need
+        return need is not None and need.was_shown
 
     def put_away(self, id_: str) -> None:
         """The person has put the notice away, or come through it."""
-        if (pane := self._panes.get(id_)) is not None:
-            pane.out = None
+        self._panes.get(id_, _Pane()).out = None
 
     def told_itself(self, id_: str, now: float) -> None:
         """The agent in the pane has notified the person by itself; ours would be a second one for the same."""
@@ -205,118 +217,68 @@ class Notifier:
 
     def close(self, id_: str) -> Withdrawal | None:
         """The pane is gone."""
-        pane = self._panes.pop(id_, None)
-        return Withdrawal(id_) if pane is not None and pane.out is not None else None
+        return _withdraw(id_, self._panes.pop(id_, _Pane()))
 
-    def _need(self, pane: _Pane, view: View, now: float) -> _Need | None:
-        """The need of the pane at this moment: the one before, if it is still that."""
-        decision, need = view.decision, pane.need
-        if need is not None and (decision.status, decision.since) == (need.decision.status, need.decision.since):
-            need.decision = decision
-            return need
-        if need is not None:
-            pane.last, pane.ended, pane.need = need, now, None
-        if decision.status not in self.settings.when:
-            return None
-        made = _Need(decision, now, _question(decision), decision.report.what)
-        last = pane.last
-        if last is not None and now - pane.ended < AGAIN_S and _is_same(last, made):
-            made.question, made.what = made.question or last.question, made.what or last.what
-            made.began, made.is_told, made.was_shown = last.began, last.is_told, last.was_shown
-            pane.out = made if pane.out is last else pane.out
-        pane.need = made
-        return made
+    def _need(self, pane: _Pane, decision: Decision, now: float) -> _Need | None:
+        """The need of the pane at this moment: the one before, if it is still that, or is again right after its end."""
+        need, status = pane.need, decision.status
+        if need is not None and (status, decision.since) != (need.status, need.since):
+            pane.last, pane.ended, need = need, now, None
+        if need is None and status in self.settings.when:
+            need, last = _Need(status, decision.since, now), pane.last
+            need.hears(decision)
+            if last is not None and now - pane.ended < AGAIN_S and last.status is status and not last.hears(decision):
+                last.since, last.was_seen, last.was_snoozed = decision.since, False, False
+                need = last
+        pane.need = need
+        return need
 
-    def _is_known(self, pane: _Pane, need: _Need) -> bool:
-        """Whether the agent has told the person itself."""
-        own, pane.own_at = pane.own_at, None
-        return own is not None and own >= need.began - OWN_S
-
-    def _is_worth_it(self, pane: _Pane, need: _Need) -> bool:
-        if need.decision.status is not Status.DONE:
-            return True
-        return pane.turn_s is not None and pane.turn_s >= self.settings.min_turn_s
-
-    def _withdraw(self, id_: str, pane: _Pane) -> Withdrawal | None:
-        if pane.out is None:
-            return None
-        pane.out = None
-        return Withdrawal(id_)
+    def _is_moot(self, pane: _Pane, need: _Need, view: View, minute: int) -> bool:
+        """Whether the person knows of *need* from the agent itself, or does not want to be told of it."""
+        own, pane.own_at = pane.own_at, -math.inf
+        is_short = need.status is Status.DONE and pane.turn_s < self.settings.min_turn_s
+        is_muted = view.muted or view.project in self.settings.mute or self.settings.is_quiet(minute)
+        return is_short or is_muted or own >= need.began - OWN_S
 
 
 def notice(id_: str, view: View) -> Notice:
     """Word what there is to tell of a pane."""
     decision = view.decision
-    report = decision.report
+    status, kind, report = decision.status, decision.kind, decision.report
     agent = sanitise(report.agent, cells=32) or "an agent"
-    project = sanitise(_project(view), cells=40)
-    tells = _WAITS[decision.kind] if decision.status is Status.WAITING else _TELLS.get(decision.status, "")
-    if decision.status is Status.DONE and decision.kind is Kind.QUESTION:
-        tells = "is done, and asks you something"
+    project = report.project or view.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name
+    project = sanitise(project, cells=40)
+    tells = _TELLS.get((status, kind), _TELLS[status, None])
     title = f"{agent} {tells}" + (f" · {project}" if project not in ("", agent) else "")
-    return Notice(
-        pane=id_,
-        status=decision.status,
-        kind=decision.kind,
-        agent=agent,
-        project=project,
-        title=sanitise(title, cells=TITLE_CELLS),
-        body=sanitise(_body(decision), cells=BODY_CELLS),
-    )
-
-
-def _project(view: View) -> str:
-    report = view.decision.report
-    return report.project or view.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name
+    title, body = sanitise(title, cells=TITLE_CELLS), sanitise(_body(decision), cells=BODY_CELLS)
+    return Notice(id_, status, kind, agent, project, title, body)
 
 
 def _body(decision: Decision) -> str:
     """What is asked, and what about: the one beside the other, unless one says the other."""
-    report = decision.report
-    said = report.message or report.detail
-    if decision.status is not Status.WAITING or not report.what or report.what in said:
+    what, said = decision.report.what, decision.report.message or decision.report.detail
+    if decision.status is not Status.WAITING or what in said:
         return said
-    return report.what if not said or said in report.what else f"{report.what}. {said}"
+    return what if said in what else f"{what}. {said}"
+
+
+def _withdraw(id_: str, pane: _Pane) -> Withdrawal | None:
+    out, pane.out = pane.out, None
+    return Withdrawal(id_) if out is not None else None
 
 
 def _time_turn(pane: _Pane, decision: Decision) -> None:
+    """Take the time of turns. A wait is in the middle of one; a `done` that stays or comes back is still its end."""
     if decision.status is Status.WORKING:
-        if pane.turn_began is None:
-            pane.turn_began, pane.turn_s = decision.since, None
+        pane.turn_began = min(pane.turn_began, decision.since)
     elif decision.status not in (Status.WAITING, Status.BACKGROUND):
-        if pane.turn_began is not None:
+        if pane.turn_began < math.inf or decision.status is not Status.DONE:
             pane.turn_s = decision.since - pane.turn_began
-        elif decision.status is not Status.DONE:
-            pane.turn_s = None
-        pane.turn_began = None
-
-
-def _question(decision: Decision) -> str:
-    """What tells one question from another: its text, except for the numbers that may count in it."""
-    return _DIGITS.sub("0", decision.report.message)
-
-
-def _restate(need: _Need, view: View, now: float) -> bool:
-    """Whether an agent asks another question right after the first: it is not answered yet, and asks again."""
-    question, what = _question(view.decision), view.decision.report.what
-    is_other = bool(question and need.question and question != need.question) or _is_other(need.what, what)
-    need.question, need.what = question or need.question, what or need.what
-    if not is_other or need.decision.status is not Status.WAITING or view.seen:
-        return False
-    need.is_told, need.began = False, now
-    return True
-
-
-def _is_same(before: _Need, after: _Need) -> bool:
-    if before.decision.status is not after.decision.status or _is_other(before.what, after.what):
-        return False
-    return before.question == after.question or not before.question or not after.question
+        pane.turn_began = math.inf
 
 
 def _is_other(before: str, after: str) -> bool:
     """Whether two subjects are of two questions: each source has its name of a tool, and may cut or join rows."""
-    if not before or not after:
-        return False
     texts = [_GAPS.sub("", _COUNTED.sub("", what).partition(" ")[2] or what) for what in (before, after)]
-    heads = [text.partition("…")[0] for text in texts if "…" in text]
-    return not all(text.startswith(min(heads, key=len)) for text in texts) if heads else texts[0] != texts[1]
+    cut = min((text.index("…") for text in texts if "…" in text), default=None)
+    return bool(before and after) and texts[0][:cut] != texts[1][:cut]

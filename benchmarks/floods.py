@@ -35,9 +35,9 @@ from tallylight import wire
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.relay.core import RelayCore
-from tallylight.tracker.claims import Timing
 from tallylight.wire import envelope
 from tallylight.wire.osc133 import Mark, MarkKind
 from tallylight.wire.scanner import Scanner, Sequence

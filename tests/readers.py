@@ -42,6 +42,7 @@ from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
 from tallylight.model.status import Kind, Status
+from tallylight.model.timing import Timing
 from tallylight.pane import marks
 from tallylight.pane.pane import Pane as HostPane
 from tallylight.recordings.asciicast import Event
@@ -77,7 +78,6 @@ from tallylight.snapshot.schema import (
     Snapshot,
 )
 from tallylight.snapshot.turns import Ending, Turn
-from tallylight.tracker.claims import Timing
 from tallylight.ui import layout
 from tallylight.ui.agent_list import channel, draw, state
 from tallylight.wire import cli_agent, osc1338, pairs

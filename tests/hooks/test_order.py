@@ -10,7 +10,7 @@ import pytest
 
 from tallylight.hooks.order import MAX_KEPT, MAX_LINES, WINDOW, Order
 from tallylight.model.report import Report
-from tallylight.tracker.claims import Timing
+from tallylight.model.timing import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import osc1338

@@ -9,10 +9,10 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.status import Status
+from tallylight.model.timing import Timing
 from tallylight.pane.marks import MAX_MINUTES, carry_out
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.requests import Request
-from tallylight.tracker.claims import Timing
 from tests.hosts.test_pane import HandTable
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
 from tallylight.relay.core import RelayCore
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.tracker.claims import Timing
 from tallylight.wire import decode
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.user_var import UserVar

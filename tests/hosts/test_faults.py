@@ -20,10 +20,10 @@ from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.status import Status
+from tallylight.model.timing import Timing
 from tallylight.pane import pane as panes
 from tallylight.pane.faults import MAX_LINE, MAX_TOLD, Faults
 from tallylight.pane.pane import Look, Pane
-from tallylight.tracker.claims import Timing
 from tests.hosts.test_pane import AIDER, CLAUDE, HandTable, status_file
 
 

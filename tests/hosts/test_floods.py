@@ -13,8 +13,8 @@ from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
-from tallylight.tracker.claims import Timing
 from tallylight.tracker.records import MAX_RECORDS
 from tallylight.tracker.tracker import Tracker
 from tests.helpers import is_linear

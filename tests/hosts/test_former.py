@@ -16,11 +16,11 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
+from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.former import EXACT_S, SETTLE_S, Former
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.tracker.claims import Timing
 from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, HandTable, rows
 from tests.snapshot.test_hostile_values import PANES
 from tests.strategies import at_most

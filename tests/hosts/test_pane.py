@@ -13,10 +13,10 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Source
 from tallylight.model.status import Status
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import LAST_WORDS_S, Look, Pane
 from tallylight.pane.run import EAGER_LOOKS
 from tallylight.tracker.attention import DWELL_S
-from tallylight.tracker.claims import Timing
 
 SHELL = Process(10, 1, 10, "bash", ("-bash",), "/usr/bin/bash", 100)
 CLAUDE = Process(20, 10, 20, "claude", ("claude",), "/opt/claude", 200)

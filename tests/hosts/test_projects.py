@@ -12,10 +12,10 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.projects import MAX_KNOWN, Projects
+from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.pane.project import project_of
-from tallylight.tracker.claims import Timing
 from tests.hosts.test_pane import CLAUDE, HandTable
 from tests.tables import each
 

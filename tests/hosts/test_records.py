@@ -21,6 +21,7 @@ from tallylight.evidence.records.locate import Place
 from tallylight.evidence.records.reading import Reading, Turn
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
+from tallylight.model.timing import Timing
 from tallylight.pane import record as record_module
 from tallylight.pane import record_places
 from tallylight.pane.entry import pane_entry
@@ -29,7 +30,6 @@ from tallylight.pane.pane import Pane
 from tallylight.pane.record import RecordRequest
 from tallylight.pane.record_places import DiskPlaces, StrangeError, added, ask
 from tallylight.pane.screen_looks import CALM_LOOKS
-from tallylight.tracker.claims import Timing
 from tests.evidence.records.kept import Kept, kept, make_database
 from tests.evidence.records.test_readers import LATE_S
 from tests.hosts.test_pane import CODEX, SHELL, HandTable, rows

@@ -10,9 +10,9 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.screen import Look
+from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
-from tallylight.tracker.claims import Timing
 from tallylight.tracker.notify import View, notice
 from tests.actions.desk import look
 from tests.evidence.test_turn import EPOCH, answered, called

@@ -11,10 +11,10 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
+from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.entries import ConversationEntry
-from tallylight.tracker.claims import Timing
 from tests.hosts.test_pane import SHELL, HandTable
 
 MYSTERY = Process(90, 10, 90, "mystery", ("/opt/bin/mystery",), "/opt/bin/mystery", 900)

@@ -8,11 +8,11 @@ import pytest
 
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Source
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Look, Pane
 from tallylight.recordings.asciicast import Event, Header, Mark, Output
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.replay import Replay
-from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tests.evidence.agents import AGENTS
 from tests.hosts.test_pane import COPILOT, HandTable

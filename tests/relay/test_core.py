@@ -11,8 +11,8 @@ import pytest
 from tallylight import wire
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
+from tallylight.model.timing import Timing
 from tallylight.relay.core import ANSWERS_A_SECOND, BATCH, HELD_S, KEY_S, RelayCore
-from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope, osc88, osc1338

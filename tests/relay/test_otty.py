@@ -6,7 +6,7 @@ from base64 import b64encode
 
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker.claims import Timing
+from tallylight.model.timing import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope

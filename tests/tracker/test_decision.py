@@ -5,10 +5,8 @@ from __future__ import annotations
 from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Timing
+from tallylight.model.timing import Timing
 from tallylight.tracker.rollup import has_hidden_done, of_tab
-
-TIMING = Timing()
 
 #: Where it depends on the source what ends a status, a word of it that no other source has.
 BY_SOURCE: dict[tuple[Status, Source], str] = {
@@ -44,17 +42,10 @@ def test_what_would_change() -> None:
 
 def test_a_fuse_that_never_burns_ends_nothing() -> None:
     """Only a report's own word has one, so that only there it is left out."""
-    assert what_would_change(Status.WORKING, Source.PROTOCOL, fuse_s=0) == "its next report, or its exit"
+    assert what_would_change(Status.WORKING, Source.PROTOCOL, Timing(fuse_s=0)) == "its next report, or its exit"
     for source in set(Source) - {Source.PROTOCOL}:
         for status in Status:
-            assert what_would_change(status, source, fuse_s=0) == what_would_change(status, source)
-
-
-def test_the_times_are_the_trackers() -> None:
-    """Unless others are named."""
-    times = {"silence_s": TIMING.silence_s, "stale_s": TIMING.stale_s, "fuse_s": TIMING.fuse_s}
-    for status, source in BY_SOURCE:
-        assert what_would_change(status, source) == what_would_change(status, source, **times)
+            assert what_would_change(status, source, Timing(fuse_s=0)) == what_would_change(status, source)
 
 
 def test_what_is_lit() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker.claims import Timing
+from tallylight.model.timing import Timing
+from tallylight.pane.explained import put_aside
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.records import MAX_RECORDS
 from tallylight.tracker.tracker import Tracker
@@ -356,8 +357,8 @@ def test_a_decision_says_why() -> None:
 
     assert (decision.status, decision.kind) == (Status.WAITING, Kind.PERMISSION)
     assert (decision.reason.source, decision.reason.rule, decision.reason.at) == (Source.PROTOCOL, "osc-1338", 2)
-    assert [(lost.source, lost.why) for lost in decision.losing] == [
-        (Source.HEURISTIC, "explicit wins: the agent speaks for itself")
+    assert [(lost.source, lost.why) for lost in put_aside(tracker, float)] == [
+        ("heuristic", "explicit wins: the agent speaks for itself")
     ]
 
 

@@ -18,7 +18,8 @@ import attrs
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker.claims import Timing
+from tallylight.model.timing import Timing
+from tallylight.pane.explained import put_aside
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.records import MAX_RECORDS
 from tallylight.tracker.tracker import Tracker
@@ -48,7 +49,7 @@ FACTS: dict[str, Callable[[Tracker], Any]] = {
     "at": lambda tracker: tracker.decision.reason.at,
     "since": lambda tracker: tracker.decision.since,
     "deadline": lambda tracker: tracker.deadline(),
-    "losing": lambda tracker: [f"{each.source.word} {each.status}: {each.why}" for each in tracker.decision.losing],
+    "losing": lambda tracker: [f"{each.source} {each.status}: {each.why}" for each in put_aside(tracker, float)],
     "children": lambda tracker: {id_: shown(each) for id_, each in tracker.records().items() if id_},
     "wants": lambda tracker: (tracker.wants_output, tracker.wants_screen),
 }

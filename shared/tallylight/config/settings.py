@@ -21,7 +21,7 @@ from tallylight.model.errors import DataFileError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.palettes import PALETTES, THEME
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Timing
+from tallylight.model.timing import Timing
 from tallylight.tracker.notify import STATUSES
 from tallylight.tracker.notify import Settings as Notify
 

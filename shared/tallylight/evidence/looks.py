@@ -78,8 +78,7 @@ class ScreenReader:
 
     def look(self, look: Look) -> Change:
         """Take in one look; what changed since the last one."""
-        screen, hand = self._screen, self._input
-        before, found = screen.before, screen.found
+        screen, hand, before, found = self._screen, self._input, self._screen.before, self._screen.found
         change = screen.look(look)
         is_shown = found is not None and found.status is Status.IDLE and not self._is_own_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)
@@ -109,7 +108,7 @@ class ScreenReader:
             found = None
         self._is_own_menu = found is not None and found.dialog is not None and self._is_opened(found.dialog)
         self.dialog = found.dialog if found is not None and not self._is_own_menu else None
-        meant, is_sure = self._meant(found, look)
+        meant, is_sure = self._meant(None if self._is_own_menu else found, look)
         return self._settled(meant, is_sure, now) if meant is not None else None
 
     def _is_text(self, dialog: Dialog, look: Look) -> bool:
@@ -127,27 +126,30 @@ class ScreenReader:
 
     def _meant(self, found: ScreenReading | None, look: Look) -> tuple[Report | None, bool]:
         """The report that *found* is worth, None if it is too early to say; and whether that is sure at once."""
-        screen, hand, is_at_rest = self._screen, self._input, self._status in _AT_REST
+        hand = self._input
         if hand.to_show and not self._is_own_menu and (found is None or found.status is Status.IDLE):
             if hand.to_show == 1 and not hand.has_moved:
                 self._rest = Status.IDLE  # it was not sent, or nothing came of it
             return self._say(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
-        if found is None or self._is_own_menu:
-            if is_at_rest and screen.quiet and (not self._is_parted or is_left_by_key(read_tail(look.lines))):
-                return self._sure, False  # a person types, or has opened something
-            return self._say(None, "nothing on the screen"), False
-        if found.status in _AT_REST:
-            return self._at_rest(found)
+        if found is None:
+            return self._sure if self._is_used(look) else self._say(None, "nothing on the screen"), False
+        return self._at_rest(found) if found.status in _AT_REST else self._at_work(found)
+
+    def _is_used(self, look: Look) -> bool:
+        """Whether a person types at an agent at rest, or has opened something there."""
+        is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
+        return self._status in _AT_REST and self._screen.quiet > 0 and is_theirs
+
+    def _at_work(self, found: ScreenReading) -> tuple[Report | None, bool]:
         is_work = found.status is Status.WORKING
-        is_answered = self._status is Status.WAITING and screen.is_burst
-        hand.to_show = 0
-        self._shows_work = is_work
+        self._input.to_show, self._shows_work = 0, is_work
         if is_work or found.status is Status.WAITING:
             self._rest = None
             if self._worked is not None:
                 # A dialog that is dismissed is no turn that ended.
                 self._worked = WORK_LOOKS if is_work else 0
-        is_sure = screen.stood or (is_work and (is_at_rest or is_answered))
+        is_answered = self._status is Status.WAITING and self._screen.is_burst
+        is_sure = self._screen.stood or (is_work and (self._status in _AT_REST or is_answered))
         return self._say(found.status, f"screen rule: {found.rule}", found.dialog), is_sure
 
     def _at_rest(self, found: ScreenReading) -> tuple[Report | None, bool]:

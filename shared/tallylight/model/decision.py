@@ -11,6 +11,7 @@ import functools
 from tallylight.model import attributes
 from tallylight.model.report import Report, Source
 from tallylight.model.status import NEEDS_PERSON, Kind, Status
+from tallylight.model.timing import Timing
 
 _CHANGES: dict[Status, str] = {
     Status.WORKING: "silence, the end of its turn, a question, or its exit",
@@ -50,17 +51,18 @@ _CHANGES_BY: dict[tuple[Status, Source], str] = {
 }
 
 
+_USUAL = Timing()
+
+
 @functools.lru_cache(maxsize=64)
-def what_would_change(
-    status: Status, source: Source | None, *, silence_s: float = 4, stale_s: float = 30, fuse_s: float = 300
-) -> str:
-    """In words, what would end *status* that *source* says. The times are the tracker's; a fuse of 0 never burns."""
+def what_would_change(status: Status, source: Source | None, timing: Timing = _USUAL) -> str:
+    """In words, what would end *status* that *source* says; a fuse of 0 never burns."""
     text = _CHANGES_BY.get((status, source)) if source is not None else None
     if text is None:
         return _CHANGES[status]
-    if source is Source.PROTOCOL and not fuse_s:
+    if source is Source.PROTOCOL and not timing.fuse_s:
         return "its next report, or its exit"
-    return text.format(silence=f"{silence_s:g} s", stale=f"{stale_s:g} s", fuse=f"{fuse_s:g} s")
+    return text.format(silence=f"{timing.silence_s:g} s", stale=f"{timing.stale_s:g} s", fuse=f"{timing.fuse_s:g} s")
 
 
 @attributes.frozen
@@ -71,17 +73,6 @@ class Reason:
     rule: str
     at: float
     changes: str
-
-
-@attributes.frozen
-class Losing:
-    """A claim that did not win, and the trust rule that put it aside."""
-
-    source: Source
-    rule: str
-    status: Status
-    at: float
-    why: str
 
 
 @attributes.frozen
@@ -98,7 +89,6 @@ class Decision:
     reason: Reason
     since: float
     report: Report
-    losing: tuple[Losing, ...] = ()
     #: What the subagent is called that shows in place of its pane; nothing if none does.
     whose: str = ""
 

@@ -10,11 +10,11 @@ import attrs
 
 from tallylight.model.details import NO_DETAILS
 from tallylight.model.status import Status
-from tallylight.pane.explained import explained
+from tallylight.pane.explained import explained, put_aside
 from tallylight.pane.former import asked
 from tallylight.pane.pane import Pane
-from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.schema import ReasonEntry, RecordEntry
 from tallylight.snapshot.values import MAX_LIST, MAX_NUMBER
 
 
@@ -92,8 +92,5 @@ def pane_entry(
             for key, record in pane.tracker.records(MAX_LIST).items()
         ),
         answers=explained(pane.tracker.answers, decision, pane.tracker.timing, epoch),
-        losing=tuple(
-            LosingEntry(source=lost.source.word, rule=lost.rule, status=lost.status, at=epoch(lost.at), why=lost.why)
-            for lost in decision.losing
-        ),
+        losing=put_aside(pane.tracker, epoch),
     )

@@ -12,10 +12,12 @@ import attrs
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Status
-from tallylight.snapshot.entries import AnswerEntry
-from tallylight.tracker.claims import Claim, Timing
-from tallylight.tracker.questions import Answers
-from tallylight.tracker.table import FACTS, Fact
+from tallylight.model.timing import Timing
+from tallylight.snapshot.entries import AnswerEntry, LosingEntry
+from tallylight.tracker.claims import Claim
+from tallylight.tracker.questions import Answers, light
+from tallylight.tracker.table import FACTS, LATE, Fact
+from tallylight.tracker.tracker import Tracker
 
 #: How a turn ended, by the status of who knows that best.
 _ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.WAITING: "over, at a limit"}
@@ -73,6 +75,26 @@ def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, mo
         at=claim.at,
         changes=", ".join(filter(None, [changes, more, "its exit"])),
     )
+
+
+def put_aside(tracker: Tracker, epoch: Callable[[float], float]) -> tuple[LosingEntry, ...]:
+    """The claims that are not shown, each with why; those without a vote first."""
+    found, lost = tracker.answers, []
+    shown = light(found)
+    for source in sorted(found.claims, key=lambda source: (source not in found.refusals, -source)):
+        claim = found.claims[source]
+        if source in found.refusals:
+            why = found.refusals[source]
+        elif shown is None or claim is shown[1]:
+            continue
+        elif found.is_awaited and source in LATE:
+            why = "of the turn before: how the last one ended is not told yet"
+        else:
+            by = shown[1].report.source
+            why = f"contradicted since by the agent's own {by.word}" if source > by else f"outranked by {by.word}"
+        rule, at = claim.report.rule, epoch(claim.at)
+        lost.append(LosingEntry(source=source.word, rule=rule, status=claim.status, at=at, why=why))
+    return tuple(lost)
 
 
 @functools.cache

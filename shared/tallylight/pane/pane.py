@@ -25,6 +25,7 @@ from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.queued import Queued
 from tallylight.model.report import Report
+from tallylight.model.timing import Timing
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
 from tallylight.pane.former import Former
@@ -33,7 +34,6 @@ from tallylight.pane.processes import Foregrounds
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.tracker.attention import Attention
-from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338

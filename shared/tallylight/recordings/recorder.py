@@ -20,11 +20,11 @@ from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.evidence import process_table
 from tallylight.model.report import Report, Source
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.recordings.asciicast import Encoder, Event, Header, Input, Output, Resize, What
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.relay import shell
-from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import clean

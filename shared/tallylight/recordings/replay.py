@@ -21,6 +21,7 @@ from tallylight.evidence import notified
 from tallylight.evidence.screen import Look
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
@@ -28,7 +29,6 @@ from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.selective import SelectiveTracker
-from tallylight.tracker.claims import Timing
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.osc9_4 import ProgressReport, ProgressState

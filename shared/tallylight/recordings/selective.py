@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tallylight.model.report import Report, Source
-from tallylight.tracker.claims import Timing
+from tallylight.model.timing import Timing
 from tallylight.tracker.tracker import Tracker
 
 

@@ -7,44 +7,34 @@ from __future__ import annotations
 import attrs
 
 from tallylight.model.decision import Decision
-from tallylight.model.report import Report, Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.report import Source
+from tallylight.model.status import NEEDS_PERSON, Kind, Status
 from tallylight.tracker.claims import Claim
-from tallylight.wire import osc1338
 
 #: A command's end this long after its agent vanished, in seconds, is taken to be that agent's end.
 LAST_WORDS_S = 2.0
 #: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
 _KILLED = frozenset({134, 135, 136, 137, 139})
 
+#: What became of one that is no agent, or has not ended: whether it is gone.
+_LEFT = {True: "it left the foreground", False: "it was stopped"}
 _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.PROTOCOL)
 
 
 def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
     """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
-    source = last.reason.source
-    if last.status is Status.WAITING and (source is Source.HEURISTIC or last.kind is Kind.LIMIT):
+    source, status, has_ended = last.reason.source, last.status, was_agent and is_gone
+    if (status, source) == (Status.WAITING, Source.HEURISTIC) or last.kind is Kind.LIMIT:
         return None  # it was silent, or had used up its limit: a program that has left is owed no answer
-    if not was_agent or not is_gone:
-        keep: Status | None = last.status if last.status in (Status.WAITING, Status.DONE) else None
-        rule = "it left the foreground" if is_gone else "it was stopped"
-    elif last.status is Status.WORKING:
-        keep = Status.DOWN if source in _OWN_WORDS else Status.DONE
-        rule = "it vanished in mid-turn" if keep is Status.DOWN else "it ended after its last output"
+    if has_ended and status is Status.WORKING:
+        status = Status.DOWN if source in _OWN_WORDS else Status.DONE
+        rule = "it vanished in mid-turn" if status is Status.DOWN else "it ended after its last output"
+    elif status in (NEEDS_PERSON if has_ended else (Status.WAITING, Status.DONE)):
+        rule = f"it ended while {status}" if has_ended else _LEFT[is_gone]
     else:
-        keep = last.status if last.needs_person else None
-        rule = f"it ended while {last.status}"
-    if keep is None:
         return None
-    report = attrs.evolve(last.report, source=source or Source.HEURISTIC, status=keep, rule=rule)
+    report = attrs.evolve(last.report, source=source or Source.HEURISTIC, status=status, rule=rule)
     return Claim(report, at=now, since=now)
-
-
-def left(goodbye: Report, last: Decision, now: float) -> Claim | None:
-    """What is left of *last*, if *goodbye* was said in place of a program that ended while it waited."""
-    if goodbye.rule != osc1338.EXIT or last.status is not Status.WAITING:
-        return None
-    return write(last, now, was_agent=True, is_gone=True)
 
 
 def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
@@ -58,9 +48,9 @@ def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
     return ended
 
 
-def taken_back(ended: Claim) -> Claim | None:
+def taken_back(ended: Claim | None) -> Claim | None:
     """What is left of *ended*, now that the agent is known to have exited on purpose: what it said itself."""
-    return ended if ended.report.source is Source.PROTOCOL else None
+    return ended if ended is not None and ended.report.source is Source.PROTOCOL else None
 
 
 def _restated(claim: Claim, status: Status, rule: str) -> Claim:

@@ -6,36 +6,71 @@ A record holds at most one claim a source, so nothing here grows. Which of them 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import attrs
 
-from tallylight.model.decision import what_would_change
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.tracker.table import LATE, Fact, facts_of, time_of
+from tallylight.tracker.table import EVENTS, LET_STAND, OF_NOW, STILL, Fact, facts_of
+
+_FOREVER = float("inf")
+
+
+class Word(NamedTuple):
+    """A fact in the walk: in the order of its time, of its source, and of when it was told; and from when it counts."""
+
+    time: float
+    source: Source
+    told: int
+    claim: Claim
+    fact: Fact
+    since: float
+    until: float = _FOREVER
+    #: A dialog may outlive it: the end of a turn in a record, which nobody broke off.
+    lets_stand: bool = False
 
 
 @attrs.define(eq=False)
 class Claim:
     """
-    One source's present word. *at* is when it last said so, *since* when it began to; *told* counts the words of all
-    sources, for those of one moment have an order, too.
+    One source's present report. *at* is when it last said so, *since* when it began to; *told* counts the reports of
+    all sources, for those of one moment have an order, too.
     """
 
     report: Report
     at: float
     since: float
     told: int = 0
+    #: The last work of this source, if that is over by its own word.
+    begin: Word | None = None
     #: A person has looked at this `done` since it began.
     seen: bool = False
-    #: The last work of this source, and when it said that this was over.
-    begin: Claim | None = None
-    begin_ended: float = 0.0
-    #: Where in time it stands among the others, and what it says of the turn, of what is asked and of the rest.
-    time: float = attrs.field(init=False)
-    facts: tuple[Fact | None, ...] = attrs.field(init=False)
+    #: What it says, each with the number of its question.
+    words: list[tuple[int, Word]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.time, self.facts = time_of(self.report, self.at, self.since), facts_of(self.report)
+        self.weigh()
+
+    def weigh(self) -> None:
+        """Work out what it says of the three questions, and where in time that stands."""
+        source, key = self.report.source, (self.report.source, self.report.status)
+        time = self.at if key in EVENTS else self.since
+        lets_stand = key in LET_STAND
+        self.words = [
+            (question, Word(time, source, self.told, self, fact, self.since, _FOREVER, lets_stand))
+            for question, fact in enumerate(facts_of(self.report))
+            if fact is not None
+        ]
+        if key == OF_NOW:
+            self.words = [
+                (number, word if number == 1 else word._replace(time=_FOREVER)) for number, word in self.words
+            ]
+        if self.begin is not None and self.is_over:
+            self.words.append((0, self.begin))
+        still = STILL.get(source) if self.report.status is Status.WAITING else None
+        if still is not None and self.at > time:
+            self.words.append((1, Word(self.at, source, self.told, self, still, self.since)))
 
     @property
     def status(self) -> Status:
@@ -45,77 +80,36 @@ class Claim:
         return Status.IDLE if status is Status.DONE and self.seen else status
 
     @property
-    def lets_stand(self) -> bool:
-        """Whether it tells an end that a dialog may outlive: a record's, of a turn that nobody broke off."""
-        return self.report.source is Source.RECORD and self.report.status in (Status.DONE, Status.BACKGROUND)
+    def is_over(self) -> bool:
+        """Whether it says that the turn is over."""
+        turn = facts_of(self.report)[0]
+        return turn is not None and not turn.is_so
 
     @property
     def tells_how(self) -> bool:
-        """Whether it tells how a turn ended. An idle screen shows no more than that it is over."""
-        turn, said = self.facts[0], (self.report.source, self.report.status)
-        is_open = said == (Source.SCREEN, Status.IDLE) or said[1] is Status.BACKGROUND
-        return turn is not None and not turn.is_so and not is_open
+        """Whether it tells how the turn ended. An idle screen shows no more than that it is over."""
+        is_open = self.report.status is Status.IDLE and self.report.source is Source.SCREEN
+        return self.is_over and not is_open and self.report.status is not Status.BACKGROUND
 
-    @property
-    def may_know_how(self) -> bool:
-        """Whether it tells how a turn ended, or is of one that tells so late."""
-        turn = self.facts[0]
-        return self.tells_how or (turn is not None and turn.is_so and self.report.source in LATE)
+    def renewed(self, report: Report, at: float, told: int) -> None:
+        """The source says the same *at* then, in the words of *report*."""
+        self.report, self.at, self.told = report, at, told
+        self.weigh()
 
-    def again(self, report: Report, now: float, told: int) -> None:
-        """The source says the same at *now*, in the words of *report*."""
-        self.report, self.at, self.told = report, now, told
-        self.time = time_of(report, now, self.since)
+    def begun_before(self, since: float) -> Word | None:
+        """The work that is over *since* then, for the claim that follows: it holds nothing."""
+        if self.report.status is not Status.WORKING or not self.words:
+            return self.begin
+        word = self.words[0][1]
+        return word._replace(time=self.since, fact=word.fact._replace(holds=0), until=since)
 
     def shift(self, seconds: float) -> None:
         """*seconds* passed that do not count."""
-        self.at, self.since, self.time = self.at + seconds, self.since + seconds, self.time + seconds
-        self.begin_ended += seconds
+        self.at, self.since = self.at + seconds, self.since + seconds
         if self.begin is not None:
-            self.begin.shift(seconds)
-
-
-@attrs.frozen
-class Timing:
-    """
-    The tracker's times in seconds, how long one explicit report silences guesses (`agent` or `tab`), and whether an
-    agent that no file names may have a light.
-    """
-
-    silence_s: float = 4.0
-    stale_s: float = 30.0
-    #: 0 means never.
-    fuse_s: float = 300.0
-    debounce_s: float = 0.1
-    explicit_lasts: str = "agent"
-    unknown_agents: bool = True
-    #: As what a finished turn, and an agent at its prompt, are shown: as they are, or as `waiting`.
-    done_is: Status = Status.DONE
-    idle_is: Status = Status.IDLE
-
-    @property
-    def has_own_words(self) -> bool:
-        """Whether one of the two is shown as another word."""
-        return self.done_is is not Status.DONE or self.idle_is is not Status.IDLE
-
-    def would_change(self, status: Status, source: Source | None) -> str:
-        """In words, what would end *status* that *source* says."""
-        return what_would_change(status, source, silence_s=self.silence_s, stale_s=self.stale_s, fuse_s=self.fuse_s)
-
-
-def expires(claim: Claim, timing: Timing, last_output: float | None) -> float | None:
-    """
-    When *claim* loses its vote for lack of evidence; None if never.
-
-    Only `working` decays. Visible output of the agent is evidence that it still works, so it puts the time off.
-    A status file is read all the time and says the same until it says otherwise: it does not decay while read.
-    """
-    if claim.report.status is not Status.WORKING or claim.report.source is Source.REGISTRY:
-        return None
-    allowance = timing.fuse_s if claim.report.source is Source.PROTOCOL else timing.stale_s
-    if not allowance:
-        return None
-    return max(claim.at, last_output if last_output is not None else claim.at) + allowance
+            at, since, until = self.begin.time, self.begin.since, self.begin.until
+            self.begin = self.begin._replace(time=at + seconds, since=since + seconds, until=until + seconds)
+        self.weigh()
 
 
 #: The display fields that every source may fill in where a better one says nothing.
@@ -124,9 +118,10 @@ _SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "r
 
 def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:
     """*report*, with the display fields it leaves empty from the first of *others* that has them, and with *gaps*."""
+    empty = [name for name in _SHARED if not getattr(report, name)]
     for other in others:
-        for name in _SHARED:
-            if not getattr(report, name) and not gaps.get(name) and (value := getattr(other, name)):
+        for name in empty:
+            if not gaps.get(name) and (value := getattr(other, name)):
                 gaps[name] = value
     return attrs.evolve(report, **gaps) if gaps else report  # type: ignore[arg-type]
 
@@ -149,15 +144,19 @@ def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answere
 def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], answered: int) -> dict[str, object]:
     """The words of the question that *claim* tells of: what was told of it, and what stands on the screen."""
     told = [one for source in order if (one := claims[source]).status is Status.WAITING and one.told > answered]
-    best, screen = claim.report, claims.get(Source.SCREEN)
-    is_told = claim in told or claim is not claims.get(best.source)
+    screen = claims.get(Source.SCREEN)
+    own = [claim] if claim in told or claim is not claims.get(claim.report.source) else []
     words: dict[str, object] = {
-        "message": best.message if is_told else "",
-        "what": (is_told and best.what) or next((one.report.what for one in told if one.report.what), ""),
+        "message": _first("message", own + [one for one in told if one is screen]),
+        "what": _first("what", own + told),
     }
-    if screen is not None and screen.status is Status.WAITING:
-        words["message"] = words["message"] or (screen.report.message if screen in told else "")
+    if screen is not None and screen.status is Status.WAITING and screen.report.kind is not None:
         # One glyph of a title stands for every dialog.
-        is_better = best.kind is None or best.source is Source.TITLE
-        words["kind"] = screen.report.kind if is_better and screen.report.kind is not None else best.kind
+        words["kind"] = (
+            screen.report.kind if claim.report.source is Source.TITLE else claim.report.kind or screen.report.kind
+        )
     return words
+
+
+def _first(field: str, claims: list[Claim]) -> object:
+    return next((value for claim in claims if (value := getattr(claim.report, field))), "")

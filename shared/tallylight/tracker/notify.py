@@ -187,9 +187,7 @@ class Notifier:
             return _withdraw(id_, pane)
         if need is None or need.is_told:
             return None
-        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
-        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
-        if now - need.began < max(settle, self.settings.delay_s) or now - pane.told_at < gap:
+        if now < self._due(pane, need, view):
             return None
         need.is_told = True
         if self._is_moot(pane, need, view, minute):
@@ -232,6 +230,12 @@ class Notifier:
                 need = last
         pane.need = need
         return need
+
+    def _due(self, pane: _Pane, need: _Need, view: View) -> float:
+        """When *need* is to be told: once it has lasted, and not right after the last notice."""
+        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
+        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
+        return max(need.began + max(settle, self.settings.delay_s), pane.told_at + gap)
 
     def _is_moot(self, pane: _Pane, need: _Need, view: View, minute: int) -> bool:
         """Whether the person knows of *need* from the agent itself, or does not want to be told of it."""

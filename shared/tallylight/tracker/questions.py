@@ -5,30 +5,16 @@ The three questions, answered: what the facts of all sources come to by the tabl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import attrs
 
-from tallylight.model.decision import Losing
 from tallylight.model.report import Source
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Claim, Timing, expires
-from tallylight.tracker.table import HOW, LATE, LATE_S, OF_NOW, SHOWN_S, STANDS_S, STILL, Fact
+from tallylight.model.timing import Timing
+from tallylight.tracker.claims import Claim, Word
+from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S
 
-_FOREVER = float("inf")
 _MUTED = (Source.SCREEN, Source.HEURISTIC)
-
-
-class Word(NamedTuple):
-    """A fact in the walk: in the order of its time, of its source, and of when it was told; and from when it counts."""
-
-    time: float
-    source: Source
-    told: int
-    claim: Claim
-    fact: Fact
-    since: float
-    until: float = _FOREVER
 
 
 @attrs.frozen
@@ -41,14 +27,22 @@ class View:
     is_explicit: bool
 
     def refusal(self, claim: Claim, deadlines: list[float]) -> str:
-        """Why *claim* has no vote; nothing if it has one: *deadlines* gets until when."""
-        if self.is_explicit and claim.report.source in _MUTED:
+        """
+        Why *claim* has no vote; nothing if it has one: *deadlines* gets until when.
+
+        Only `working` fades. Visible output of the agent is evidence that it still works, so it puts the time off.
+        A status file is read all the time and says the same until it says otherwise: it does not fade while read.
+        """
+        source = claim.report.source
+        if self.is_explicit and source in _MUTED:
             return "explicit wins: the agent speaks for itself"
-        end = expires(claim, self.timing, self.last_output)
-        if end is not None and self.now >= end:
+        fades_s = self.timing.fuse_s if source is Source.PROTOCOL else self.timing.stale_s
+        if claim.report.status is not Status.WORKING or source is Source.REGISTRY or not fades_s:
+            return ""
+        end = max(claim.at, self.last_output if self.last_output is not None else claim.at) + fades_s
+        if self.now >= end:
             return f"not renewed for {self.now - claim.at:.0f} s"
-        if end is not None:
-            deadlines.append(end)
+        deadlines.append(end)
         return ""
 
 
@@ -60,6 +54,7 @@ class Answers:
     *how* tells how the turn ended. *is_awaited*: who knows that best is late, and *turn* is what went on before.
     """
 
+    claims: Mapping[Source, Claim]
     turn: Word | None = None
     asks: Word | None = None
     rest: Word | None = None
@@ -72,82 +67,64 @@ class Answers:
 
 def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
     """The answers by *claims*, the walk of the table."""
-    found, now = Answers(), view.now
-    screen = claims.get(Source.SCREEN)
-    shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else 0.0
-    voters: list[Claim] = []
-    turn: list[Word] = []
-    asks: list[Word] = []
-    rest: list[Word] = []
+    found, voters = Answers(claims), []
+    words: tuple[list[Word], list[Word], list[Word]] = ([], [], [])
     for source, claim in claims.items():
         if refusal := view.refusal(claim, found.deadlines):
             found.refusals[source] = refusal
             continue
         voters.append(claim)
-        runs, is_asked, rests = claim.facts
-        time = _FOREVER if (source, claim.report.status) == OF_NOW else claim.time
-        if runs is not None:
-            turn.append(Word(time, source, claim.told, claim, runs, claim.since))
-        if (begin := claim.begin) is not None and runs is not None and not runs.is_so and begin.facts[0] is not None:
-            runs = begin.facts[0]._replace(holds=0)
-            turn.append(Word(begin.since, source, begin.told, begin, runs, begin.since, claim.begin_ended))
-        if is_asked is not None:
-            asks += _of_question(claim, is_asked, shown_until)
-        if rests is not None:
-            rest.append(Word(time, source, claim.told, claim, rests, claim.since))
-    begins: list[Word] = []
-    found.turn = _walk(turn, now, found.deadlines, begins)
-    found.asks = _walk(asks, now, found.deadlines, [])
-    found.rest = _walk(rest, now, found.deadlines, [])
+        for question, word in claim.words:
+            words[question].append(word)
+    screen = claims.get(Source.SCREEN)
+    shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else 0.0
+    turns = _believed(words[0], view.now, found.deadlines)
+    found.turn = turns[-1]
+    found.asks = _believed(words[1], view.now, found.deadlines, shown_until)[-1]
+    found.rest = _believed(words[2], view.now, found.deadlines)[-1]
     if found.turn is not None and not found.turn.fact.is_so:
-        _end(found, found.turn, begins[-1] if begins else None, voters, now)
+        begin = next((word for word in reversed(turns) if word is not None and word.fact.is_so), None)
+        knowers = [claim for claim in voters if claim.tells_how or claim.report.status is Status.WORKING]
+        _end(found, found.turn, begin, sorted(knowers, key=_knowledge, reverse=True), view.now)
     return found
 
 
-def _of_question(claim: Claim, fact: Fact, shown_until: float) -> list[Word]:
-    """A dialog that is seen again still stands there; until then a record does not end it."""
-    since = max(claim.since, shown_until) if claim.lets_stand else claim.since
-    word = Word(claim.time, claim.report.source, claim.told, claim, fact, since)
-    still = STILL[word.source] if fact.is_so and claim.at > claim.time else None
-    return [word, word._replace(time=claim.at, fact=still)] if still is not None else [word]
-
-
-def _walk(words: list[Word], now: float, deadlines: list[float], begins: list[Word]) -> Word | None:
-    """The answer that *words* come to; *begins* gets what was believed to be so on the way."""
-    present: Word | None = None
+def _believed(words: list[Word], now: float, deadlines: list[float], shown_until: float = 0.0) -> list[Word | None]:
+    """The walk: what was the answer after each of *words*; nothing at first, the present one in the end."""
+    believed: list[Word | None] = [None]
     for word in sorted(words):
-        since = word.since
+        present = believed[-1]
+        since = max(word.since, shown_until) if word.lets_stand else word.since
         if present is not None:
             is_same = word.fact.is_so is present.fact.is_so
             if word.fact.says < present.fact.holds or (is_same and word.source < present.source):
                 continue
             if present.source is Source.PROTOCOL and not is_same and word.source is not Source.PROTOCOL:
                 since = max(since, present.since) + STANDS_S
-        if since <= now and since <= word.until:
-            present = word
-            if word.fact.is_so:
-                begins.append(word)
+        if since <= min(now, word.until):
+            believed.append(word)
         elif since <= word.until:
             deadlines.append(since)
-    return present
+    return believed
 
 
-def _end(found: Answers, turn: Word, begin: Word | None, voters: list[Claim], now: float) -> None:
-    """How the *turn* ended that began with *begin*: by who knows that best, if it has told since."""
+def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], now: float) -> None:
+    """How the *turn* ended that began with *begin*: by the best of *knowers* who has told since."""
     found.how = turn.claim
-    for claim in sorted((claim for claim in voters if claim.may_know_how), key=_knowledge, reverse=True):
-        source, is_over = claim.report.source, claim.tells_how
-        if is_over and (begin is None or (claim.time, source) > (begin.time, begin.source)):
+    told_by = turn.since + LATE_S
+    for claim in knowers:
+        source = claim.report.source
+        if claim.tells_how and (begin is None or claim.words[0][1][:2] > begin[:2]):
             found.how = claim
             return
         if source not in LATE or _knowledge(turn.claim) > _knowledge(claim):
             continue
-        if now < (told_by := turn.since + LATE_S):
+        if now < told_by:
             found.deadlines.append(told_by)
             found.turn, found.is_awaited = begin, True
             return
-        if is_over and begin is not None and begin.until - begin.since < LATE_S:  # it never noticed that work
-            found.how = claim
+        if claim.tells_how and begin is not None and begin.until - begin.since < LATE_S:
+            found.how = claim  # it never noticed that work
             return
 
 
@@ -169,21 +146,3 @@ def light(found: Answers) -> tuple[Status, Claim] | None:
         return Status.BACKGROUND, found.rest.claim
     how = found.how or found.turn.claim
     return (Status.IDLE if how.status is Status.BACKGROUND else how.status), how
-
-
-def losing(claims: Mapping[Source, Claim], found: Answers, shown: Claim | None) -> tuple[Losing, ...]:
-    """The claims that are not *shown*, each with why; those without a vote first."""
-    lost: list[Losing] = []
-    for source in sorted(claims, key=lambda source: (source not in found.refusals, -source)):
-        claim = claims[source]
-        if source in found.refusals:
-            why = found.refusals[source]
-        elif shown is None or claim is shown:
-            continue
-        elif found.is_awaited and source in LATE:
-            why = "of the turn before: how the last one ended is not told yet"
-        else:
-            by = shown.report.source
-            why = f"contradicted since by the agent's own {by.word}" if source > by else f"outranked by {by.word}"
-        lost.append(Losing(source, claim.report.rule, claim.status, claim.at, why))
-    return tuple(lost)

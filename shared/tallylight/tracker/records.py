@@ -73,33 +73,34 @@ class Records:
         said = now if report.source is Source.SCREEN else since
         if not report.id and report.source in _POORER and said < self._gone_at:
             return
-        claims = self._claims.get(report.id)
-        if claims is None:
-            while len(self._claims) >= MAX_RECORDS:
-                self._drop(next(id_ for id_ in self._claims if id_))
-            claims = self._claims[report.id] = {}
-            self._nested += "/" in report.id
-        self._claims.move_to_end(report.id)
+        claims = self._claims_of(report.id)
         before = claims.get(report.source)
         self.told += 1
-        if before is None or before.report != report:
-            self.revision += 1
-        if before is not None and _goes_on(before.report, report):
-            before.again(report, said, self.told)
+        self.revision += before is None or before.report != report
+        if before is None:
+            claims[report.source] = Claim(report, said, since, self.told)
             return
-        claim = claims[report.source] = Claim(report, at=said, since=since, told=self.told)
-        if before is not None and before.status is Status.WORKING:
-            claim.begin, claim.begin_ended, before.begin = before, since, None
-        elif before is not None:
-            claim.begin, claim.begin_ended = before.begin, before.begin_ended
+        if not report.id:
+            self._asks_anew(before.report, report)
+        if _goes_on(before.report, report):
+            before.renewed(report, said, self.told)
+        else:
+            claims[report.source] = Claim(report, said, since, self.told, before.begun_before(since))
 
-    def asks_anew(self, report: Report) -> None:
-        """Before *report* is taken down: if it tells another dialog, the screen has yet to be read for that."""
-        before, screen = self.own.get(report.source), self.own.get(Source.SCREEN)
-        if before is None or screen is None or report.source not in _EXACT or report.id:
-            return
-        if before.report.what not in ("", report.what):
-            screen.told = 0
+    def _claims_of(self, id_: str) -> dict[Source, Claim]:
+        """The claims about the record *id_*, which is heard of now; another one may have to go for it."""
+        if id_ not in self._claims:
+            while len(self._claims) >= MAX_RECORDS:
+                self._drop(next(other for other in self._claims if other))
+            self._claims[id_] = {}
+            self._nested += "/" in id_
+        self._claims.move_to_end(id_)
+        return self._claims[id_]
+
+    def _asks_anew(self, before: Report, report: Report) -> None:
+        """If *report* tells another dialog than *before*, the screen has yet to be read for that."""
+        if report.source in _EXACT and before.what not in ("", report.what) and Source.SCREEN in self.own:
+            self.own[Source.SCREEN].told = 0
 
     def decided(self, status: Status) -> None:
         """The pane shows *status*: what was told of a question that is answered by now is of no other one."""
@@ -119,13 +120,12 @@ class Records:
         self.withdraw(id_, source)
         if not id_ and source in (Source.REGISTRY, Source.PROTOCOL):
             self._gone_at = max(self._gone_at, at)
-            for poorer in [poorer for poorer in _POORER if poorer in self.own and self.own[poorer].since <= at]:
-                claim = self.own[poorer]
+            for claim in [self.own[poorer] for poorer in _POORER if poorer in self.own]:
                 if claim.at <= at:
-                    self.withdraw("", poorer)
-                else:
+                    self.withdraw("", claim.report.source)
+                elif claim.since <= at:
                     claim.since, claim.begin = claim.at, None
-                    claim.again(claim.report, claim.at, claim.told)
+                    claim.weigh()
 
     def seen(self, *, is_so: bool = True) -> None:
         """Whether a person had a look at all that is `done`."""

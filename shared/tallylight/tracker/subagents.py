@@ -7,8 +7,8 @@ pane that says nothing itself its children say all: the most urgent of them show
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import attrs
 
@@ -19,31 +19,24 @@ from tallylight.tracker.claims import Claim, with_gaps_filled
 from tallylight.tracker.questions import View, answers, light
 from tallylight.tracker.rollup import urgency
 
-#: What shows in place of a pane that says something itself.
-_URGENT = (Status.WAITING, Status.ERROR)
-
-
-class Child(NamedTuple):
-    """The most urgent child: what it shows, since when, and its id path."""
-
-    urgency: int
-    since: float
-    id: str
-    status: Status
-
 
 def survey(
-    children: Iterable[tuple[str, dict[Source, Claim]]], view: View, deadlines: list[float]
-) -> tuple[int, Child | None]:
-    """How many *children* work, and the most urgent of all; *deadlines* gets when one of them may be so no more."""
-    busy, urgent = 0, None
+    root: Decision, children: Iterable[tuple[str, dict[Source, Claim]]], view: View, deadlines: list[float]
+) -> tuple[int, str]:
+    """
+    How many *children* work, and which of them shows in place of the pane's own record, *root*; nothing for none.
+
+    *deadlines* gets when one of them may be so no more. One that asks or has failed shows if that is more urgent.
+    """
+    is_silent = root.report.status is Status.ACTIVE
+    busy, urgent = 0, ""
+    most = urgency(root.status if is_silent else max(root.status, Status.DOWN, key=urgency)), math.inf
     for id_, claims in children:
         if (shown := _shown(claims, view, deadlines)) is None:
             continue
-        status, since = shown
-        busy += status in (Status.WORKING, Status.BACKGROUND)
-        if urgent is None or (urgency(status), since) > urgent[:2]:
-            urgent = Child(urgency(status), since, id_, status)
+        busy += shown[0] in (Status.WORKING, Status.BACKGROUND)
+        if (key := (urgency(shown[0]), shown[1])) > most:
+            most, urgent = key, id_
     return busy, urgent
 
 
@@ -55,13 +48,6 @@ def _shown(claims: dict[Source, Claim], view: View, deadlines: list[float]) -> t
     deadlines += found.deadlines
     shown = light(found)
     return (shown[0], shown[1].since) if shown is not None else None
-
-
-def shows(root: Decision, child: Child) -> bool:
-    """Whether *child* shows in place of the pane's own record, *root*."""
-    if root.report.status is Status.ACTIVE:  # it says nothing itself
-        return child.status is not Status.ACTIVE
-    return child.status in _URGENT and child.urgency > urgency(root.status)
 
 
 def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered: int) -> Decision:
@@ -80,7 +66,7 @@ def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered:
         title=root.report.title,
         message=f"{whose}: {said}" if said else whose,
     )
-    return attrs.evolve(child, report=report, whose=whose, losing=root.losing)
+    return attrs.evolve(child, report=report, whose=whose)
 
 
 def in_background(root: Decision, busy: int) -> Decision:

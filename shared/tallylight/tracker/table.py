@@ -35,9 +35,7 @@ IMPLIES: dict[Status, tuple[str, str, str]] = {
     Status.BACKGROUND: ("over", "ended", "rest"),
     Status.DONE: ("over", "ended", "alone"),
     Status.IDLE: ("over", "ended", "alone"),
-    Status.ACTIVE: ("over", "ended", "alone"),
     Status.ERROR: ("over", "failed", "alone"),
-    Status.DOWN: ("over", "failed", "alone"),
 }
 #: For so long, in seconds, another source has to contradict a protocol before it is believed: hooks are silent when a
 #: person presses Esc or answers a dialog. Longer than one poll, so that a file that is read late contradicts nothing.
@@ -48,10 +46,11 @@ LATE = frozenset({Source.RECORD, Source.REGISTRY})
 #: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record tells of the turn's end:
 #: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
 SHOWN_S = 2.5
+LET_STAND = frozenset({(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND)})
 #: It is read all the time and alone knows a rest from work: what it says of the turn is of now.
 OF_NOW = (Source.REGISTRY, Status.BACKGROUND)
 #: Who, when it says the same again, tells of now: a report is an event, and so is what a screen shows of an end.
-_EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status}) | {
+EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status}) | {
     (Source.SCREEN, status) for status in (Status.DONE, Status.IDLE, Status.ERROR, Status.BACKGROUND)
 }
 
@@ -89,8 +88,3 @@ def facts_of(report: Report) -> tuple[Fact | None, ...]:
     # At a limit nobody is asked anything: a turn has ended there.
     is_limit = status is Status.WAITING and report.kind is Kind.LIMIT
     return FACTS.get((report.source, Status.ERROR if is_limit else status), (None, None, None))
-
-
-def time_of(report: Report, at: float, since: float) -> float:
-    """Where in time a word stands that has been said *since* then, and last *at*."""
-    return at if (report.source, report.status) in _EVENTS else since

@@ -15,17 +15,20 @@ import attrs
 from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker import after_exit, subagents, wanted
-from tallylight.tracker.claims import Claim, Timing, merged
+from tallylight.model.timing import Timing
+from tallylight.tracker import after_exit, subagents
+from tallylight.tracker.claims import Claim, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
-from tallylight.tracker.questions import Answers, View, answers, light, losing
+from tallylight.tracker.questions import Answers, View, answers, light
 from tallylight.tracker.records import Records
 from tallylight.tracker.startup import Startup
-from tallylight.tracker.wording import as_wanted
+from tallylight.wire import osc1338
 
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
 ADOPT_S = 2.0
+#: Who knows nothing of an agent's prompt.
+_GUESSES = (None, Source.SHELL, Source.HEURISTIC)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
 
 
@@ -49,7 +52,7 @@ class Tracker:
         self.held_until = 0.0
         self._now: float | None = None
         self._deadlines: list[float] = []
-        self._changed_at: float | None = None
+        self._changed_at = float("-inf")
         #: A change that the debounce holds back; it takes effect when the window closes.
         self._pending: Decision | None = None
         #: Whether there is more to come before it is decided.
@@ -61,8 +64,14 @@ class Tracker:
 
     @property
     def decision(self) -> Decision:
-        """What the pane shows."""
-        return as_wanted(self._shown, self.timing, self._foreground, self.after_exit_claim, at_prompt=self._at_prompt)
+        """What the pane shows; a finished turn and an agent at its prompt in the words that a person wants for them."""
+        shown = self._shown
+        word = shown.status
+        if word is Status.DONE and self.after_exit_claim is None and not self._at_prompt:
+            word = self.timing.done_is
+        elif word is Status.IDLE and self._agent is not None and shown.reason.source not in _GUESSES:
+            word = self.timing.idle_is
+        return shown if word is shown.status else attrs.evolve(shown, status=word, kind=Kind.INPUT)
 
     def records(self, most: int | None = None) -> dict[str, Decision]:
         """Every record that has something to say, *most* of them at most, by its id path; the pane's own is `""`."""
@@ -94,13 +103,16 @@ class Tracker:
 
     @property
     def wants_output(self) -> bool:
-        """Whether visible output would be evidence here: only then need a host look for it."""
-        return wanted.wants_output(self._records.own, self._foreground)
+        """Whether visible output would be evidence here: not of an agent whose status file is read."""
+        own = self._records.own
+        works = (claim.status is Status.WORKING for claim in own.values())
+        return Source.REGISTRY not in own and (self._agent is not None or any(works))
 
     @property
     def wants_screen(self) -> bool:
-        """Whether what the screen says would be evidence here, or its question would be shown."""
-        return wanted.wants_screen(self._records.own, self._foreground, self._shown.status, is_explicit=self._explicit)
+        """Whether what the screen says has a vote here, or its question would be shown: that is nowhere else."""
+        has_vote = not self._explicit and Source.REGISTRY not in self._records.own
+        return self._agent is not None and (has_vote or self._shown.status is Status.WAITING)
 
     # What goes in --------------------------------------------------------------------------------------------
 
@@ -111,26 +123,36 @@ class Tracker:
         Titles, screens, status files and records count only for the agent in the foreground.
         """
         now = self._advance(now)
-        source = report.source
+        source, since = report.source, now if since is None else min(since, now)
         if source in _FOREGROUND_ONLY and self._agent is None:
-            if source is Source.REGISTRY and report.status is None and self.after_exit_claim is not None:
-                self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
-                self._settle(now)
-            return
-        if source is Source.PROTOCOL or (source is Source.REGISTRY and report.status is None):
-            # A goodbye is explicit too: no guess lights an agent that has just exited.
-            self._explicit = True
+            if source is not Source.REGISTRY or report.status is not None:
+                return
+            self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
+        else:
+            screen = self._records.own.get(Source.SCREEN)
+            self._take(report, now, since)
+            was_asked = screen is not None and screen.status is Status.WAITING
+            if was_asked and source is Source.SCREEN and report.status is not Status.WAITING:
+                # The agent that took the dialog away goes on; that it stood still before is no silence.
+                self._last_output = now
+                self._guess(Status.WORKING, None, "its dialog is gone", now)
+        self._settle(now)
+
+    def _take(self, report: Report, now: float, since: float) -> None:
+        source, is_goodbye = report.source, report.status is None
+        # A goodbye is explicit too: no guess lights an agent that has just exited.
+        self._explicit |= source is Source.PROTOCOL or (source is Source.REGISTRY and is_goodbye)
         if source is Source.PROTOCOL:
             self._spoken()
-        before, since = self._records.own.get(source), now if since is None else min(since, now)
-        if report.status is None:
+        if is_goodbye:
             self._records.goodbye(report.id, source, since)
-            self.after_exit_claim = after_exit.left(report, self._pending or self._shown, now) or self.after_exit_claim
-        else:
-            self._claim(report, now, since)
-        if source is Source.SCREEN and before is not None and before.status is Status.WAITING:
-            self._dialog_left(report, now)
-        self._settle(now)
+            last = self._pending or self._shown
+            if report.rule == osc1338.EXIT and last.status is Status.WAITING:  # it has ended, and has not said this
+                self.after_exit_claim = after_exit.write(last, now, was_agent=True, is_gone=True)
+            return
+        if self._start is not None:
+            self._start.has_spoken = True
+        self._records.claim(report, now, since)
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
         """Make *calls*, each of which tells this tracker something at *now*, and decide once for all of them."""
@@ -182,7 +204,9 @@ class Tracker:
             self._known_to_speak(now)
         elif foreground is not None:
             self._spoken()
-            self._agent_started(foreground, now)
+            self._start = None
+            if foreground.is_agent:
+                self._agent_started(foreground, now)
         self._settle(now)
 
     def command_end(self, exit_code: int | None, now: float) -> None:
@@ -251,12 +275,6 @@ class Tracker:
         self._now = max(self._now, now)
         return self._now
 
-    def _claim(self, report: Report, now: float, since: float) -> None:
-        if self._start is not None:
-            self._start.has_spoken = True
-        self._records.asks_anew(report)
-        self._records.claim(report, now, since)
-
     @property
     def _agent(self) -> Foreground | None:
         """The agent in the foreground."""
@@ -266,22 +284,13 @@ class Tracker:
         if self._foreground is None or not self._foreground.is_candidate:
             self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
 
-    def _dialog_left(self, report: Report, now: float) -> None:
-        """The screen has shown a dialog, and now *report*: an agent that took one away goes on, it is not silent."""
-        if report.status is not Status.WAITING:
-            self._last_output = now
-            self._guess(Status.WORKING, None, "its dialog is gone", now)
-
     def _spoken(self) -> None:
         """Somebody is there: what was left to say of one that is gone is old news, and so is the shell's prompt."""
         self.after_exit_claim = None
         self._at_prompt = False
 
     def _agent_started(self, foreground: Foreground, now: float) -> None:
-        """Another one came to the foreground: what was said before is not about it, but for an agent's first words."""
-        self._start = None
-        if not foreground.is_agent:
-            return
+        """A new agent came to the foreground: what was said before is not about it, except for its own first words."""
         own = self._records.own.get(Source.PROTOCOL)
         self._forget()
         if own is not None and now - own.at <= ADOPT_S:
@@ -339,8 +348,8 @@ class Tracker:
             is_seen = "; seen" if status is not claim.report.status else ""
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
-        reason = Reason(source, rule, at, self.timing.would_change(status, source))
-        return Decision(status, kind, reason, since, report, losing(claims, found, claim))
+        reason = Reason(source, rule, at, what_would_change(status, source, self.timing))
+        return Decision(status, kind, reason, since, report)
 
     def _at_its_end(self, shown: tuple[Status, Claim] | None, now: float) -> tuple[Status, Claim] | None:
         """What is *shown* of the pane itself: at least what is left to say of an agent that is gone."""
@@ -357,10 +366,11 @@ class Tracker:
         if len(self._records) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
-        busy, urgent = subagents.survey(self._records.children, self._view(now, of_child=True), self._deadlines)
-        if urgent is None or not subagents.shows(root, urgent):
+        view = self._view(now, of_child=True)
+        busy, urgent = subagents.survey(root, self._records.children, view, self._deadlines)
+        if not urgent:
             return subagents.in_background(root, busy)
-        shown = self._decide(urgent.id, now, self._deadlines)
+        shown = self._decide(urgent, now, self._deadlines)
         return subagents.in_place_of(root, shown, self._records.own.get(Source.SCREEN), self._records.answered)
 
     def _settle(self, now: float) -> None:
@@ -380,10 +390,8 @@ class Tracker:
         if (target.status, target.kind) == (shown.status, shown.kind):
             self._shown = attrs.evolve(target, since=shown.since)
             return
-        closes = None if self._changed_at is None else self._changed_at + self.timing.debounce_s
-        if closes is not None and now < closes:
+        if now < (closes := self._changed_at + self.timing.debounce_s):
             self._pending = target
             self._deadlines.append(closes)
-            return
-        self._changed_at = now
-        self._shown = attrs.evolve(target, since=now)
+        else:
+            self._changed_at, self._shown = now, attrs.evolve(target, since=now)

@@ -17,13 +17,13 @@ from tallylight.cli.output import UNBOUNDED, Output
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records.reading import Reading
 from tallylight.model.status import Status
+from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.pane.record import Found
 from tallylight.serve.model import session_of
 from tallylight.snapshot import addresses, rows
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.tracker.claims import Timing
 from tallylight.ui import details
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw

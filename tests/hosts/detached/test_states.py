@@ -10,8 +10,8 @@ from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.gnu_screen.hardcopy import decode
 from tallylight.model.status import Kind, Status
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Look, Pane
-from tallylight.tracker.claims import Timing
 from tests.hosts.detached.test_hardcopy import low
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 

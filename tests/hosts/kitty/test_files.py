@@ -15,9 +15,9 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.worker import Worker
 from tallylight.model.status import Status
+from tallylight.model.timing import Timing
 from tallylight.pane.file_request import FileRequest
 from tallylight.pane.pane import Pane
-from tallylight.tracker.claims import Timing
 from tests.hosts.test_pane import CLAUDE, HandTable, status_file
 
 Faults = list[tuple[str, Exception]]

@@ -15,8 +15,8 @@ from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
 from tallylight.model.status import Status
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
-from tallylight.tracker.claims import Timing
 from tallylight.tracker.notify import SETTLE_S, Settings
 from tests.actions.test_brief import QUESTION
 from tests.hosts.test_pane import AIDER, HandTable

@@ -1,0 +1,27 @@
+"""
+The times by which a light is decided, and what a person has chosen of how: `[trust]` of the settings.
+"""
+
+from __future__ import annotations
+
+from tallylight.model import attributes
+from tallylight.model.status import Status
+
+
+@attributes.frozen
+class Timing:
+    """
+    Times in seconds, how long one explicit report silences guesses (`agent` or `tab`), and whether an
+    agent that no file names may have a light.
+    """
+
+    silence_s: float = 4.0
+    stale_s: float = 30.0
+    #: 0 means never.
+    fuse_s: float = 300.0
+    debounce_s: float = 0.1
+    explicit_lasts: str = "agent"
+    unknown_agents: bool = True
+    #: As what a finished turn, and an agent at its prompt, are shown: as they are, or as `waiting`.
+    done_is: Status = Status.DONE
+    idle_is: Status = Status.IDLE

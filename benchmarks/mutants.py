@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import re
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
@@ -87,6 +88,51 @@ def mutants(source: str, tree: ast.Module) -> list[Mutant]:
         for place in _places(tree, "")
         for new, how in _replacements(place)
     ]
+
+
+def table_mutants(source: str, tree: ast.Module, name: str) -> list[Mutant]:
+    """
+    Those of the table in the text *name*: each of its numbers one more and one less, as far as that means anything.
+
+    What it means is who overrules whom: the module of *source* says that in `FACTS`, `STILL` and `HOW`.
+    """
+    assign = next(node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name)
+    assert isinstance(assign.value, ast.Constant) and isinstance(assign.value.value, str)
+    text, made, seen = assign.value.value, [], {_overruling(source)}
+    for match in re.finditer(r"\d+", text):
+        for number in (int(match[0]) + 1, int(match[0]) - 1):
+            other = f"{text[: match.start()]}{number}{text[match.end() :]}"
+            means = _overruling(source.replace(text, other, 1)) if number >= 0 else None
+            if means is None or means in seen:
+                continue
+            line = text.count("\n", 0, match.start())
+            row = text.splitlines()[line]
+            place = len(row[: match.start() - text.rfind("\n", 0, match.start()) - 1].split())
+            change = f"{match[0]} → {number} in word {place} at {match.start()}"
+            make = functools.partial(setattr, assign, "value", ast.Constant(other))
+            made.append(Mutant("", row.strip(), assign.lineno + line, change, make))
+    return made
+
+
+def _overruling(source: str) -> tuple[object, ...]:
+    """Who overrules whom by the table of the module *source*, and who knows better than whom."""
+    module: dict[str, Any] = {"__name__": "table"}
+    exec(compile(source, "table", "exec"), module)
+    facts = [
+        (question, key, fact)
+        for key, found in module["FACTS"].items()
+        for question, fact in enumerate(found)
+        if fact is not None
+    ] + [(1, ("still", source), fact) for source, fact in module["STILL"].items() if fact is not None]
+    ends = frozenset(
+        (question, later, present)
+        for question, later, new in facts
+        for other, present, old in facts
+        if question == other and new.is_so is not old.is_so and later[0] != present[0] and new.says >= old.holds
+    )
+    how = module["HOW"]
+    better = frozenset((a, b) for a in how for b in how if (how[a], a) > (how[b], b))
+    return ends, better
 
 
 def _brief(node: ast.AST) -> str:

@@ -4,7 +4,8 @@ How many small faults in the modules that decide are caught by those modules' ow
     python -m benchmarks.mutation [MODULE…] [--sample N] [--seed S] [--jobs 2]
 
 A mutant is a module with one small fault: a comparison turned, half of a condition dropped, a number moved by one, a
-statement or an element of a set removed, a result forgotten, arguments swapped. The module's own tests are run against
+statement or an element of a set removed, a result forgotten, arguments swapped, a cell of the trust table weighed more
+or less so that something else overrules it, or is overruled by it. The module's own tests are run against
 each, in a process of its own. It is *killed* if one of them fails or does not end; it *survives* if all of them pass.
 
 How to read it: every survivor is named with its line and its change. It is a rule that no test holds, or code that
@@ -44,15 +45,19 @@ from pathlib import Path
 import attrs
 import hypothesis
 import pytest
-from benchmarks.mutants import Mutant, mutants
+from benchmarks.mutants import Mutant, mutants, table_mutants
 
 ROOT = Path(__file__).parents[1]
 #: Of the mutants, the part that is to be killed.
 AIM = 0.95
+_TRACKER = ("tests/tracker/test_tracker.py", "tests/tracker/test_questions.py")
 #: The modules, by their names below `tallylight`, and the tests that are each one's own.
 MODULES: dict[str, tuple[str, ...]] = {
-    "tracker.tracker": ("tests/tracker/test_trust_rules.py", "tests/tracker/test_tracker.py"),
-    "tracker.claims": ("tests/tracker/test_trust_rules.py", "tests/tracker/test_tracker.py"),
+    "tracker.table": ("tests/tracker/test_overruling.py", "tests/tracker/test_trust_rules.py", *_TRACKER),
+    "tracker.questions": ("tests/tracker/test_trust_rules.py", *_TRACKER, "tests/tracker/test_overruling.py"),
+    "tracker.claims": ("tests/tracker/test_trust_rules.py", *_TRACKER),
+    "tracker.subagents": ("tests/tracker/test_trust_rules.py", *_TRACKER),
+    "tracker.tracker": ("tests/tracker/test_trust_rules.py", *_TRACKER),
     "tracker.records": (
         "tests/tracker/test_records.py",
         "tests/tracker/test_trust_rules.py",
@@ -139,6 +144,8 @@ def campaign(module: str, chosen: Callable[[list[Mutant]], list[Mutant]], jobs: 
     source = path.read_text("utf-8")
     tree = ast.parse(source)
     found = mutants(source, tree)
+    if module == "tracker.table":
+        found += table_mutants(source, tree, "TABLE")
     equal = {(each["function"], each["line"], each["change"]) for each in _equal().get(module, [])}
     made = chosen([mutant for mutant in found if mutant.key not in equal])
 

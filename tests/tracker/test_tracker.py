@@ -706,3 +706,28 @@ def test_idle_may_count_as_waiting() -> None:
     tracker.foreground(None, 4)
     tracker.command_end(None, 5)
     assert tracker.decision.status in ("idle", "done")
+
+
+LIMIT = ("waiting", "limit")
+
+
+@each(
+    ("reports", "shown"),
+    [("registry limit, title done", LIMIT), ("record limit, title idle", LIMIT),
+     ("protocol limit, registry idle", LIMIT), ("protocol error, registry limit", LIMIT),
+     ("registry limit, protocol error", LIMIT),
+     ("registry limit, title working", ("working", None)), ("protocol limit, protocol working", ("working", None)),
+     ("screen waiting, record limit", LIMIT), ("registry limit, screen waiting", LIMIT)],
+)  # fmt: skip
+def test_a_limit_is_how_a_turn_ended(reports: str, shown: tuple[str, str | None]) -> None:
+    """It asks nothing; an end that tells less does not take it away, and work does."""
+    tracker = run([(0, agent())])
+    for now, told in enumerate(reports.split(", "), 1):
+        source, word = told.split()
+        status, kind = (Status.WAITING, Kind.LIMIT) if word == "limit" else (Status(word), None)
+        tracker.report(Report(source=Source[source.upper()], status=status, kind=kind), now)
+    tracker.tick(9)
+    decision = tracker.decision
+    assert (str(decision.status), decision.kind and str(decision.kind)) == shown
+    tracker.foreground(None, 10)
+    assert tracker.decision.status is not Status.WAITING

@@ -371,6 +371,11 @@ CONTRADICTION = [
         losing=[f"heuristic waiting: {EXPLICIT}", "protocol waiting: contradicted since by the agent's own registry"],
     ),
     row("a file that said so before", "0 agent, 0 registry idle, 5 protocol working, 6 tick", "working by protocol"),
+    row(
+        "or said so before it was told again",
+        "0 agent, 1 protocol waiting, 3 registry working, 3.1 protocol waiting, 9 tick",
+        "waiting by protocol",
+    ),
     row("or in the same moment", "0 agent, 1 protocol waiting, 1 registry working, 9 tick", "waiting by protocol"),
     row("an idle file ends waiting", "0 agent, 1 protocol waiting, 5 registry idle, 6 tick", "idle by registry"),
     row("a file that is done ends work", "0 agent, 1 protocol working, 5 registry done, 6 tick", "done by registry"),
@@ -472,6 +477,25 @@ BEHIND = [
         )
         for word in ("waiting", "error", "background")
         for source in ("title", "progress")
+    ),
+    *(
+        row(
+            f"{word} that is seen again after a turn is of that turn",
+            f"0 agent, 1 screen {word}, 2 title working, 4 title idle, 5 screen {word}, 6 tick",
+            f"{word} by screen",
+        )
+        for word in ("error", "done", "background")
+    ),
+    row(
+        "an idle screen that is seen again ends what has begun since, and is late to be believed beside a record",
+        "0 agent, 1 screen idle, 2 record working, 3 screen idle, 3.9 tick",
+        "working by record",
+        deadline=4,
+    ),
+    row(
+        "and then is",
+        "0 agent, 1 screen idle, 2 record working, 3 screen idle, 4 tick",
+        "idle by screen",
     ),
     row(
         "what was seen in the moment of the glyph may be over",

@@ -82,8 +82,7 @@ class Claim:
     @property
     def is_over(self) -> bool:
         """Whether it says that the turn is over."""
-        turn = facts_of(self.report)[0]
-        return turn is not None and not turn.is_so
+        return any(question == 0 and not word.fact.is_so for question, word in self.words)
 
     @property
     def tells_how(self) -> bool:

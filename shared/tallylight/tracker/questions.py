@@ -111,7 +111,7 @@ def _believed(words: list[Word], now: float, deadlines: list[float], shown_until
 def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], now: float) -> None:
     """How the *turn* ended that began with *begin*: by the best of *knowers* who has told since."""
     found.how = turn.claim
-    told_by = turn.since + LATE_S
+    told_by = turn.time + LATE_S
     for claim in knowers:
         source = claim.report.source
         if claim.tells_how and (begin is None or claim.words[0][1][:2] > begin[:2]):

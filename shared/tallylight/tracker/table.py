@@ -82,9 +82,7 @@ FACTS = {
 
 
 def facts_of(report: Report) -> tuple[Fact | None, ...]:
-    """What *report*, which tells a status, says of the turn, of what is asked and of the rest."""
-    status = report.status
-    assert status is not None, "a withdrawn report says nothing"
+    """What *report* says of the turn, of what is asked and of the rest; nothing where it tells no status."""
     # At a limit nobody is asked anything: a turn has ended there.
-    is_limit = status is Status.WAITING and report.kind is Kind.LIMIT
-    return FACTS.get((report.source, Status.ERROR if is_limit else status), (None, None, None))
+    status = Status.ERROR if report.kind is Kind.LIMIT else report.status
+    return FACTS.get((report.source, status), ()) if status is not None else ()

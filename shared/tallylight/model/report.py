@@ -16,11 +16,9 @@ from tallylight.model.status import Kind, Status
 
 class Source(enum.IntEnum):
     """
-    Where a report comes from. A greater number outranks a smaller one.
+    Where a report comes from. A greater number is the better source.
 
-    The order is the first trust rule: what an agent says through a protocol made for it beats its own status
-    file, which beats the conventions of its title, which beat the shell, a notification, a reading of the
-    screen and, last, a guess.
+    Of two that give the same answer the better one is named. Which one overrules which, `tracker.table` tells.
     """
 
     HEURISTIC = 1

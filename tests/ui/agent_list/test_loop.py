@@ -227,7 +227,7 @@ def test_keys_work_as_they_do_in_the_state(shown: List) -> None:
     shown.terminal.type(b"\x1b[B")
     shown.wait(lambda lines: lines[2].startswith("▸"))
     shown.terminal.type(b"w")
-    shown.wait("source")
+    shown.wait("light")
     shown.terminal.type(b"x?\x1b[F")
     shown.wait("mark it unread")
 

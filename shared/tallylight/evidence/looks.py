@@ -177,7 +177,7 @@ class ScreenReader:
             self._last, self._times, self.since = report, 0, now
         self._times += 1
         if report == sure:
-            return report if self._times % AGAIN_LOOKS == 0 else None
+            return report if self._times == 1 or self._times % AGAIN_LOOKS == 0 else None
         is_same = sure is None or (sure.status, sure.kind) == (report.status, report.kind)
         if not (is_sure or is_same or self._times > 1):
             return None

@@ -50,7 +50,7 @@ from benchmarks.mutants import Mutant, mutants, table_mutants
 ROOT = Path(__file__).parents[1]
 #: Of the mutants, the part that is to be killed.
 AIM = 0.95
-_TRACKER = ("tests/tracker/test_tracker.py", "tests/tracker/test_questions.py")
+_TRACKER = ("tests/tracker/test_tracker.py", "tests/tracker/test_questions.py", "tests/tracker/test_explained.py")
 #: The modules, by their names below `tallylight`, and the tests that are each one's own.
 MODULES: dict[str, tuple[str, ...]] = {
     "tracker.table": ("tests/tracker/test_overruling.py", "tests/tracker/test_trust_rules.py", *_TRACKER),

@@ -241,6 +241,12 @@ RECORDS = [
         "waiting by screen",
         deadline=3.7,
     ),
+    row("a record is believed at once", "0 agent, 0.5 record done", "done by record"),
+    row(
+        "whatever else a screen shows",
+        "0 agent, 1 title waiting, 1.5 screen idle, 2 record done",
+        "done by record",
+    ),
     row(
         "but a turn that a person broke off asks nothing",
         "0 agent, 1 screen waiting, 1.2 screen waiting, 2 record idle",
@@ -376,6 +382,11 @@ CONTRADICTION = [
         "0 agent, 1 protocol waiting, 3 registry working, 3.1 protocol waiting, 9 tick",
         "waiting by protocol",
     ),
+    row(
+        "the better of two who say the same",
+        "0 agent, 1 protocol working, 2 title working",
+        "working by protocol",
+    ),
     row("or in the same moment", "0 agent, 1 protocol waiting, 1 registry working, 9 tick", "waiting by protocol"),
     row("an idle file ends waiting", "0 agent, 1 protocol waiting, 5 registry idle, 6 tick", "idle by registry"),
     row("a file that is done ends work", "0 agent, 1 protocol working, 5 registry done, 6 tick", "done by registry"),
@@ -404,6 +415,10 @@ CONTRADICTION = [
         "but a title is sooner to tell that a turn begins",
         "0 agent, 1 registry idle, 5 title working",
         "working by title",
+        losing=[
+            "registry idle: contradicted since by the agent's own title",
+            "heuristic working: outranked by title",
+        ],
     ),
     row("of a turn that was over before", "0 agent, 1 registry done, 5 title working", "working by title"),
     *(
@@ -434,6 +449,47 @@ CONTRADICTION = [
     row(
         "or nothing for a second",
         "0 agent, 1 registry done, 5 title working, 5.4 title idle, 5.5 tick, 6.4 deadline",
+        "done by registry",
+    ),
+    row(
+        "work of a second was a turn, of which the file told nothing",
+        "0 agent, 1 registry done, 5 title working, 6 title idle, 7.5 tick",
+        "idle by title",
+    ),
+    row(
+        "shorter work it never noticed",
+        "0 agent, 1 registry done, 5 title working, 5.9 title idle, 7.5 tick",
+        "done by registry",
+    ),
+    row(
+        "also where a pause came after it",
+        "0 agent, 1 registry done, 5 title working, 5.9 title idle, 6 pause 1000, 1007.5 tick",
+        "done by registry",
+    ),
+    row(
+        "a question in the middle of a turn is no end of it",
+        "0 agent, 1 record done, 5 title working, 8 title waiting, 9 title idle, 9.5 tick",
+        "working by title",
+        deadline=10,
+    ),
+    row(
+        "after which the record has told nothing of it",
+        "0 agent, 1 record done, 5 title working, 8 title waiting, 9 title idle, 10 tick",
+        "idle by title",
+    ),
+    row(
+        "an end of the moment in which the work began is of that work",
+        "0 agent, 5 title working, 5 registry done, 5.2 tick",
+        "done by registry",
+    ),
+    row(
+        "who knows better than the file is not late",
+        "0 agent, 1 registry working, 3 protocol background, 3.2 tick",
+        "background by protocol",
+    ),
+    row(
+        "work stands behind no question of a title that the file denies",
+        "0 agent, 1 registry done, 1.25 title working, 1.5 title waiting, 9 tick",
         "done by registry",
     ),
     row(
@@ -508,6 +564,12 @@ BEHIND = [
         "working by title",
     ),
     row("only a dialog stands beside a spinner", "0 agent, 0 title working, 1 screen idle, 2 tick", "working by title"),
+    row("an idle screen tells nothing of how", "0 agent, 1 title done, 2 screen idle", "done by title"),
+    row(
+        "nor does one with a rest that has ended",
+        "0 agent, 1 title working, 2 screen background, 3 title idle",
+        "idle by title",
+    ),
     row(
         "a title that tells of an error knows of it",
         "0 agent, 0 title error, 1 screen waiting, 2 tick",
@@ -879,3 +941,11 @@ def test_which_record_is_dropped() -> None:
     explicit("done", id="newer")(tracker, 5)
     assert len(tracker.records()) == MAX_RECORDS
     assert "r0" in tracker.records() and "r1" not in tracker.records()
+
+
+def test_the_words_of_one_that_has_ended() -> None:
+    """What it asked is told until somebody has looked."""
+    tracker = run([(0, agent()), (1, explicit("waiting", message="Which?", what="x")), (2, STEPS["shell"]())])
+
+    assert tracker.decision.status is Status.WAITING
+    assert (tracker.decision.report.message, tracker.decision.report.what) == ("Which?", "x")

@@ -16,7 +16,7 @@ from tallylight.model.timing import Timing
 from tallylight.snapshot.entries import AnswerEntry, LosingEntry
 from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
-from tallylight.tracker.table import FACTS, LATE, Fact
+from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
 from tallylight.tracker.tracker import Tracker
 
 #: How a turn ended, by the status of who knows that best.
@@ -34,15 +34,17 @@ def explained(
 
 def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     turn = found.turn
-    if turn is None and found.asks is not None and found.asks.fact.is_so:
+    is_guess = turn is None or turn.source is Source.HEURISTIC
+    if is_guess and found.asks is not None and found.asks.fact.is_so:
         return AnswerEntry(question="turn", answer="waits for an answer")
     if turn is None:
         return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
+    if found.is_awaited:
+        return AnswerEntry(question="turn", answer="over", changes=f"its file tells how, {LATE_S:g} s at most")
     if turn.fact.is_so:
-        answer = "over; how is not told yet" if found.is_awaited else "running"
         fades = {Source.PROTOCOL: timing.fuse_s, Source.HEURISTIC: timing.silence_s, Source.REGISTRY: 0.0}
         quiet = fades.get(turn.source, timing.stale_s)
-        return _entry("turn", answer, turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
+        return _entry("turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
     how = found.how or turn.claim
     is_news = how.status is Status.DONE
     return _entry("turn", _ENDS.get(how.status, "over"), how, 0, turn.fact, "a look" if is_news else "")

@@ -69,7 +69,7 @@ class Claim:
         if self.begin is not None and self.is_over:
             self.words.append((0, self.begin))
         still = STILL.get(source) if self.report.status is Status.WAITING else None
-        if still is not None and self.at > time:
+        if still is not None:
             self.words.append((1, Word(self.at, source, self.told, self, still, self.since)))
 
     @property
@@ -97,7 +97,7 @@ class Claim:
 
     def begun_before(self, since: float) -> Word | None:
         """The work that is over *since* then, for the claim that follows: it holds nothing."""
-        if self.report.status is not Status.WORKING or not self.words:
+        if self.report.status is not Status.WORKING:
             return self.begin
         word = self.words[0][1]
         return word._replace(time=self.since, fact=word.fact._replace(holds=0), until=since)
@@ -149,7 +149,7 @@ def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], an
         "message": _first("message", own + [one for one in told if one is screen]),
         "what": _first("what", own + told),
     }
-    if screen is not None and screen.status is Status.WAITING and screen.report.kind is not None:
+    if screen is not None and screen.report.kind is not None:
         # One glyph of a title stands for every dialog.
         words["kind"] = (
             screen.report.kind if claim.report.source is Source.TITLE else claim.report.kind or screen.report.kind

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import attrs
 
 from tallylight.model.report import Source
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.tracker.claims import Claim, Word
 from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S
@@ -99,7 +99,7 @@ def _believed(words: list[Word], now: float, deadlines: list[float], shown_until
             is_same = word.fact.is_so is present.fact.is_so
             if word.fact.says < present.fact.holds or (is_same and word.source < present.source):
                 continue
-            if present.source is Source.PROTOCOL and not is_same and word.source is not Source.PROTOCOL:
+            if present.source is Source.PROTOCOL and word.source is not Source.PROTOCOL:
                 since = max(since, present.since) + STANDS_S
         if since <= min(now, word.until):
             believed.append(word)
@@ -110,7 +110,6 @@ def _believed(words: list[Word], now: float, deadlines: list[float], shown_until
 
 def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], now: float) -> None:
     """How the *turn* ended that began with *begin*: by the best of *knowers* who has told since."""
-    found.how = turn.claim
     told_by = turn.time + LATE_S
     for claim in knowers:
         source = claim.report.source
@@ -130,8 +129,7 @@ def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], n
 
 def _knowledge(claim: Claim) -> tuple[bool, int, Source]:
     """Who tells that it was at a limit knows more than who tells of an error."""
-    is_limit = claim.tells_how and claim.report.status is Status.WAITING
-    return is_limit, HOW[claim.report.source], claim.report.source
+    return claim.report.kind is Kind.LIMIT, HOW[claim.report.source], claim.report.source
 
 
 def light(found: Answers) -> tuple[Status, Claim] | None:

@@ -384,7 +384,7 @@ CONTRADICTION = [
     ),
     row(
         "the better of two who say the same",
-        "0 agent, 1 protocol working, 2 title working",
+        "0 agent, 1 protocol working, 2 title working, 3 tick",
         "working by protocol",
     ),
     row("or in the same moment", "0 agent, 1 protocol waiting, 1 registry working, 9 tick", "waiting by protocol"),

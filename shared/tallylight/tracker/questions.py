@@ -14,6 +14,7 @@ from tallylight.model.timing import Timing
 from tallylight.tracker.claims import Claim, Word
 from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S
 
+_NEVER = float("-inf")
 _MUTED = (Source.SCREEN, Source.HEURISTIC)
 
 
@@ -77,7 +78,7 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
         for question, word in claim.words:
             words[question].append(word)
     screen = claims.get(Source.SCREEN)
-    shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else 0.0
+    shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else _NEVER
     turns = _believed(words[0], view.now, found.deadlines)
     found.turn = turns[-1]
     found.asks = _believed(words[1], view.now, found.deadlines, shown_until)[-1]
@@ -89,7 +90,7 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
     return found
 
 
-def _believed(words: list[Word], now: float, deadlines: list[float], shown_until: float = 0.0) -> list[Word | None]:
+def _believed(words: list[Word], now: float, deadlines: list[float], shown_until: float = _NEVER) -> list[Word | None]:
     """The walk: what was the answer after each of *words*; nothing at first, the present one in the end."""
     believed: list[Word | None] = [None]
     for word in sorted(words):
@@ -113,7 +114,7 @@ def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], n
     told_by = turn.time + LATE_S
     for claim in knowers:
         source = claim.report.source
-        if claim.tells_how and (begin is None or claim.words[0][1][:2] > begin[:2]):
+        if claim.tells_how and (begin is None or claim.words[0][1] > begin):
             found.how = claim
             return
         if source not in LATE or _knowledge(turn.claim) > _knowledge(claim):

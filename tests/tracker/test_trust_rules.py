@@ -624,6 +624,11 @@ GONE = [
         for code in (0, 137)
     ),
     row("stopped while it waits", "0 agent, 1 protocol waiting, 2 stopped", "waiting by protocol: it was stopped"),
+    row(
+        "a subagent's end that is told after it answers nothing",
+        "0 agent, 1 protocol waiting, 2 shell, 3 protocol done a",
+        "waiting by protocol: it ended while waiting",
+    ),
     row("stopped when it is done", "0 agent, 1 protocol done, 2 stopped", "done by protocol: it was stopped"),
     row("stopped after an error: nothing new", "0 agent, 1 protocol error, 2 stopped", UNKNOWN),
     row("asked through ssh", "0 ssh, 1 protocol waiting, 2 shell", "waiting by protocol: it left the foreground"),

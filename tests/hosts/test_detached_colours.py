@@ -42,7 +42,9 @@ def asked(room: Room, first: str) -> Question:
 
     def is_there() -> bool:
         found.append(answer.ask(room.typist()))
-        return isinstance(found[-1], Question) and found[-1].choices[0].keys == first
+        # A half-drawn dialog may have none yet.
+        choices = found[-1].choices if isinstance(found[-1], Question) else ()
+        return bool(choices) and choices[0].keys == first
 
     until(is_there, f"it is not asked with {first!r}: {found[-1:]}")
     assert isinstance(found[-1], Question)

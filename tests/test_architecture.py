@@ -87,8 +87,6 @@ HOSTS = {
     "gnu_screen": ("polling",),
     "detached": ("polling", "tmux", "gnu_screen", "wezterm"),
 }
-#: Lines of a module.
-MAX_LINES = 400
 #: What reaches outside, or says what time it is.
 WORLDLY = {
     "asyncio", "fcntl", "glob", "io", "multiprocessing", "os", "pathlib", "posix", "pty", "random", "select",
@@ -281,10 +279,38 @@ def test_the_rooms_are_those_of_the_list() -> None:
     assert silent == []
 
 
-def test_no_module_is_too_long() -> None:
-    """A module that is longer than the limit is two."""
-    lengths = {name: module.source.count("\n") for name, module in MODULES.items()}
-    assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES} == {}
+#: A name of a module, or of what is in one, in a text: `wire.osc1338`, `tracker.foreground.Foreground`.
+_NAMED = re.compile(r"`([a-z_0-9]+(?:\.[A-Za-z_0-9]+)+)(?:\(\))?`")
+#: Files of others that look like one.
+_FILES = {"agents.py", "cli.js", "config.worktree"}
+
+
+def stale(module: Module) -> list[str]:
+    """The names in the text of *module* that begin with a room, or with one of its own modules, and are not there."""
+    found = []
+    for name in _NAMED.findall(module.source):
+        parts = name.split(".")
+        if parts[0] not in ROOMS or name in _FILES:
+            continue
+        if not any(is_there(prefix, parts) for prefix in ("", f"{module.room}.")):
+            found.append(name)
+    return found
+
+
+def is_there(prefix: str, parts: list[str]) -> bool:
+    """Whether the innermost module that *parts* name has what they go on to name."""
+    for count in range(len(parts), 0, -1):
+        owner = MODULES.get(prefix + ".".join(parts[:count]))
+        if owner is not None:
+            return count == len(parts) or re.search(rf"\b{parts[count]}\b", owner.source) is not None
+    return False
+
+
+def test_a_text_names_what_there_is() -> None:
+    """Who follows a name in a docstring or a comment finds it."""
+    assert {name: names for name, module in MODULES.items() if (names := stale(module))} == {}
+    made = Module("wire.made", '"""See `wire.osc1338.decode_variable`, `wire.gone`, `model.report.Nobody`, `a.b`."""')
+    assert stale(made) == ["wire.gone", "model.report.Nobody"]
 
 
 def test_nobody_waits_for_a_simple_queue() -> None:

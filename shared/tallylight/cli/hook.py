@@ -3,7 +3,7 @@
 
 It prints nothing and succeeds, whatever happens: an agent must never see a failure of ours. It takes no longer than
 `PATIENCE_S`, and about the time of an empty Python program, because an agent waits for its hooks: the mapping is a
-table (`hooking.tables`), and nothing is imported that would load `re`, `enum`, `attrs`, `json` or even `os`.
+table (`hooks.tables`), and nothing is imported that would load `re`, `enum`, `attrs`, `json` or even `os`.
 
 Which terminal: that of the agent itself, found among our ancestors, and never one that a variable names. A terminal
 below another agent's, or a daemon that serves many, has no light of ours.

@@ -2,8 +2,8 @@
 Key bindings: which keys start our kittens, chosen among those that are free, and the lines of kitty.conf for them.
 
 https://sw.kovidgoyal.net/kitty/mapping/ . Text and tables go in and come out; which keys are taken, kitty itself is
-asked by `setup.keys`. A person's own choice is the table `[keys]` of config.toml: a key, or `""` for none. Standard
-library only, because `tally setup` runs before there is anything else.
+asked by `setup.free_keys`. A person's own choice is the table `[keys]` of config.toml: a key, or `""` for none.
+Standard library only, because `tally setup` runs before there is anything else.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 Compact tables: the `[hooks]` of an agent as plain dicts, tuples and texts, which cost nothing to load.
 
 `tally hook` runs at every event of an agent and can afford neither TOML nor attrs. So the tables of the agents that
-come with us are written out as the module `hooking.tables` (`module_text`; a test compares the two), and those of a
+come with us are written out as the module `hooks.tables` (`module_text`; a test compares the two), and those of a
 user's own agent file as JSON, when its hooks are installed.
 """
 
@@ -27,7 +27,7 @@ The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.
 
 
 def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
-    """The table of one agent: what `hooking.mapping` and `setup.hooks` know of it."""
+    """The table of one agent: what `hooks.mapping` and `hooks.install` know of it."""
     names = dict.fromkeys((agent.name, *agent.processes, *agent.generic))
     found: dict[str, Any] = {
         "version": VERSION,
@@ -69,7 +69,7 @@ def _rules(hooks: Hooks, event: str) -> tuple[tuple[Any, ...], ...]:
 
 
 def module_text(agents: Iterable[Agent]) -> str:
-    """The source of `hooking.tables`."""
+    """The source of `hooks.tables`."""
     having = sorted(((agent, agent.hooks) for agent in agents if agent.hooks), key=lambda pair: pair[0].name)
     places = {agent.name: place(agent, hooks) for agent, hooks in having}
     tables = {agent.name: table(agent, hooks) for agent, hooks in having if hooks.form}

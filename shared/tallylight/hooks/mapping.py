@@ -5,7 +5,7 @@ In: the agent's compact table, the event, the members of the payload. Out: the k
 says nothing. A payload of any shape is taken; what has not the shape we look for is as if it were not there. Texts are
 cut to a line and are not sanitised: the decoder of the carrier does that.
 
-Two keys are for `hooking.order` alone: `of` names the tool that a wait or an end is about, `weak` marks an event that
+Two keys are for `hooks.order` alone: `of` names the tool that a wait or an end is about, `weak` marks an event that
 repeats what another says better.
 """
 

@@ -3,8 +3,9 @@ Evidence in a recording: what a host learns of a pane in another way than from i
 
 Each has a `type`:
 
-* `foreground`: another program holds the foreground (`name` null: none of interest), see `tracker.Foreground`;
-* `report`: what a source beside the output said, such as an agent's status file, see `report.Report`;
+* `foreground`: another program holds the foreground (`name` null: none of interest), see
+  `tracker.foreground.Foreground`;
+* `report`: what a source beside the output said, such as an agent's status file, see `model.report.Report`;
 * `exit`: the command ended, with a `code` or of a `signal`.
 
 `encode` makes one, `decode` reads one. Nothing that was read is believed to be of a known type or length.

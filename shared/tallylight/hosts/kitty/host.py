@@ -4,7 +4,7 @@ The kitty host: gathers evidence from kitty's windows inside the kitty process, 
 It runs on kitty's main thread, so it never waits and touches no disk: windows are looked at on a timer, files are read
 and written by a `Worker`, its own settings too: they are taken over when they have been read. Every entry is guarded: a
 fault switches off the feature it is in, with one line in kitty's log; one in what is taken in of a pane costs that
-input alone (`hosts.faults`). What kitty calls a window is a pane here; a kitty tab holds panes.
+input alone (`pane.faults`). What kitty calls a window is a pane here; a kitty tab holds panes.
 """
 
 from __future__ import annotations

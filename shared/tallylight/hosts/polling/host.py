@@ -5,8 +5,8 @@ What a multiplexer or a terminal is asked, and how, is a `Source`'s; it answers 
 Everything else is done here: the foreground of each pane from the process table, titles, screens, the agents' own
 files, the snapshot, and the requests of other processes.
 
-    poller = Poller("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
-    poller.run(until=lambda: parent_is_gone())     # or poller.step(now) from a loop of one's own
+    host = PollingHost("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
+    host.run(until=lambda: parent_is_gone())     # or host.step(now) from a loop of one's own
 
 Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a pane's `read` are called on
 others, and may take as long as `jobs.run` lets a program take: one that hangs holds up nobody else, and is asked again

@@ -70,13 +70,14 @@ def test_ten_after_a_power_cut(bench: Bench) -> None:
         kitty.wait_text(window, "claude is here")
         bench.known(window, agent="claude")
         windows.append(window)
+    # What it asks is kept with the next change of a place: that is soon only before they change.
+    bench.send(windows[2], "state=waiting;tool=claude;message=Really?")
     # A person has named tabs, and has put one in front of the others.
     for number in (2, 4, 9):
         kitty.eval(f"boss.tab_for_id({kitty.tab_of(windows[number])}).set_title('the name of {number}')")
     kitty.focus_window(windows[9])
     for _ in range(9):
         kitty.eval("boss.active_tab_manager.move_tab(-1)")
-    bench.send(windows[2], "state=waiting;tool=claude;message=Really?")
     notes = {Path(note["cwd"]).name: note["session"] for note in bench.diary()}
     wait_kept(kitty, [*notes.values(), "the name of 2", "the name of 4", "the name of 9", "Really?"])
     kept = "".join(p.read_text() for p in (kitty.home / ".local/state/tallylight/open").glob("kitty-*.json"))

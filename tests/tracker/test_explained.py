@@ -27,7 +27,7 @@ ANY = "protocol, registry, record, title, progress, notification or screen disag
         ("0 agent, 1 title idle, 2 look", "over by title: protocol, registry, record or title disagrees",
          "nothing", "nothing"),
         ("0 agent, 1 registry done, 5 title working, 5.4 title idle, 6 tick", "over", "nothing", "nothing"),
-        ("0 agent, 1 registry waiting", "waits for an answer",
+        ("0 agent, 1 title idle, 2 registry waiting", "waits for an answer",
          "something by registry: protocol, registry or record disagrees", "nothing"),
         ("0 agent, 1 registry background", "over by registry: protocol, registry, record or title disagrees",
          "nothing", "something still runs by registry: registry or record disagrees"),
@@ -42,8 +42,8 @@ def test_the_three_answers(line: str, turn: str, asks: str, rest: str) -> None:
     tracker = run(list(steps(line)))
     told = []
     for entry in explained(tracker.answers, tracker.decision, Timing(), float):
-        by = f" by {entry.source}: {entry.changes.removesuffix(', its exit')}" if entry.source else ""
-        assert not entry.source or entry.changes.endswith(", its exit")
+        by = f" by {entry.source}: {entry.changes.removesuffix(', or its exit')}" if entry.source else ""
+        assert not entry.source or entry.changes.endswith(", or its exit")
         told.append(f"{entry.answer}{by}")
 
     assert told == [turn, asks, rest]

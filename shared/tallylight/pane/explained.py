@@ -34,8 +34,7 @@ def explained(
 
 def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     turn = found.turn
-    is_guess = turn is None or turn.source is Source.HEURISTIC
-    if is_guess and found.asks is not None and found.asks.fact.is_so:
+    if found.asks is not None and found.asks.fact.is_so:  # some titles call that over
         return AnswerEntry(question="turn", answer="waits for an answer")
     if turn is None:
         return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
@@ -75,7 +74,7 @@ def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, mo
         source=report.source.word,
         rule=report.rule or report.source.word,
         at=claim.at,
-        changes=", ".join(filter(None, [changes, more, "its exit"])),
+        changes=", ".join(filter(None, [changes, more, "or its exit"])),
     )
 
 

@@ -102,7 +102,7 @@ class ScreenReader:
         """
         if self.agent is None:
             return None
-        self._screen.read(self.agent, look, is_doubted=self._times == 1 and self._last != self._sure)
+        self._screen.read(self.agent, look, is_doubted=self._times == 1 and self._last is not self._sure)
         found = self._screen.found
         if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
             found = None
@@ -176,10 +176,10 @@ class ScreenReader:
         if report != self._last:
             self._last, self._times, self.since = report, 0, now
         self._times += 1
-        if report == sure:
-            return report if self._times == 1 or self._times % AGAIN_LOOKS == 0 else None
+        if self._last is sure:
+            return sure if self._times % AGAIN_LOOKS == 0 else None
         is_same = sure is None or (sure.status, sure.kind) == (report.status, report.kind)
         if not (is_sure or is_same or self._times > 1):
             return None
-        self._sure = report if report.status is not None else None
+        self._sure = self._last if report.status is not None else None
         return report

@@ -65,12 +65,11 @@ class Tracker:
     @property
     def decision(self) -> Decision:
         """What the pane shows; a finished turn and an agent at its prompt in the words that a person wants for them."""
-        shown = self._shown
-        word = shown.status
+        shown, timing, word = self._shown, self.timing, self._shown.status
         if word is Status.DONE and self.after_exit_claim is None and not self._at_prompt:
-            word = self.timing.done_is
+            word = timing.done_is
         elif word is Status.IDLE and self._agent is not None and shown.reason.source not in _GUESSES:
-            word = self.timing.idle_is
+            word = timing.idle_is
         return shown if word is shown.status else attrs.evolve(shown, status=word, kind=Kind.INPUT)
 
     def records(self, most: int | None = None) -> dict[str, Decision]:
@@ -129,13 +128,15 @@ class Tracker:
                 return
             self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
         else:
-            screen = self._records.own.get(Source.SCREEN)
+            screen = self._records.own.get(Source.SCREEN) if source is Source.SCREEN else None
             self._take(report, now, since)
-            was_asked = screen is not None and screen.status is Status.WAITING
-            if was_asked and source is Source.SCREEN and report.status is not Status.WAITING:
-                # The agent that took the dialog away goes on; that it stood still before is no silence.
-                self._last_output = now
-                self._guess(Status.WORKING, None, "its dialog is gone", now)
+            if screen is not None:
+                if screen.report is report and self._shown.reason.source is source:
+                    return  # what is shown is seen again
+                if screen.status is Status.WAITING and report.status is not Status.WAITING:
+                    # The agent that took the dialog away goes on; that it stood still before is no silence.
+                    self._last_output = now
+                    self._guess(Status.WORKING, None, "its dialog is gone", now)
         self._settle(now)
 
     def _take(self, report: Report, now: float, since: float) -> None:

@@ -731,3 +731,11 @@ def test_a_limit_is_how_a_turn_ended(reports: str, shown: tuple[str, str | None]
     assert (str(decision.status), decision.kind and str(decision.kind)) == shown
     tracker.foreground(None, 10)
     assert tracker.decision.status is not Status.WAITING
+
+
+def test_another_question_in_a_dialog_of_the_same_kind() -> None:
+    """What the screen asks next is told at once, and is no dialog that is seen again."""
+    tracker = run([(0, agent()), (1, say(Source.SCREEN, Status.WAITING, Kind.QUESTION, message="This?"))])
+    say(Source.SCREEN, Status.WAITING, Kind.QUESTION, message="Or that?")(tracker, 2)
+
+    assert tracker.decision.report.message == "Or that?"

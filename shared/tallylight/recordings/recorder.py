@@ -8,6 +8,7 @@ does. `Sink` is the file, `Recorder` the core in front of another, `Through` the
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import sys
@@ -192,7 +193,7 @@ class _Witness(Tracker):
             self._record(ForegroundChange(foreground, is_gone), now)
         super().foreground(foreground, now, is_gone=is_gone)
 
-    def report(self, report: Report, now: float, since: float | None = None) -> None:
+    def report(self, report: Report, now: float, since: float = math.inf) -> None:
         if report.source in (Source.REGISTRY, Source.RECORD):
             self._record(report, now)
         super().report(report, now, since)

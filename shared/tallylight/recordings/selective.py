@@ -4,6 +4,7 @@ A tracker that does not hear some sources: what would the light be without them?
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 from tallylight.model.report import Report, Source
@@ -18,7 +19,7 @@ class SelectiveTracker(Tracker):
         super().__init__(timing)
         self._without = frozenset(without)
 
-    def report(self, report: Report, now: float, since: float | None = None) -> None:
+    def report(self, report: Report, now: float, since: float = math.inf) -> None:
         """Take in what a source says, if it is heard."""
         if report.source not in self._without:
             super().report(report, now, since)

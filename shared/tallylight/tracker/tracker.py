@@ -8,6 +8,7 @@ time in monotonic seconds; `decision` comes out, with its reason. No clock is re
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable
 
 import attrs
@@ -74,9 +75,8 @@ class Tracker:
 
     def records(self, most: int | None = None) -> dict[str, Decision]:
         """Every record that has something to say, *most* of them at most, by its id path; the pane's own is `""`."""
-        now = self._now if self._now is not None else 0.0
         ids = itertools.islice(("", *(id_ for id_, _ in self._records.children)), most)
-        return {id_: self._decide(id_, now, []) for id_ in ids}
+        return {id_: self._decide(id_, self._now or 0.0, []) for id_ in ids}
 
     @property
     def answers(self) -> Answers:
@@ -115,23 +115,24 @@ class Tracker:
 
     # What goes in --------------------------------------------------------------------------------------------
 
-    def report(self, report: Report, now: float, since: float | None = None) -> None:
+    def report(self, report: Report, now: float, since: float = math.inf) -> None:
         """
         Take in what a source says, and *since* when that is so, if not from now on.
 
         Titles, screens, status files and records count only for the agent in the foreground.
         """
         now = self._advance(now)
-        source, since = report.source, now if since is None else min(since, now)
+        source, since = report.source, min(since, now)
         if source in _FOREGROUND_ONLY and self._agent is None:
             if source is not Source.REGISTRY or report.status is not None:
                 return
             self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
         else:
             screen = self._records.own.get(Source.SCREEN) if source is Source.SCREEN else None
+            is_again = screen is not None and screen.report is report
             self._take(report, now, since)
             if screen is not None:
-                if screen.report is report and self._shown.reason.source is source:
+                if is_again and self._shown.reason.source is source:
                     return  # what is shown is seen again
                 if screen.status is Status.WAITING and report.status is not Status.WAITING:
                     # The agent that took the dialog away goes on; that it stood still before is no silence.

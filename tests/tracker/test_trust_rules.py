@@ -165,6 +165,12 @@ GOODBYE = [
     ),
     row("a goodbye in a report, too", "0 agent, 1 title done, 2 protocol working, 3 protocol gone", QUIET),
     row(
+        "and newer than what a poorer source says of a subagent",
+        "0 agent, 1 notification waiting a, 2 protocol gone",
+        QUIET,
+        children={},
+    ),
+    row(
         "a subagent's is no goodbye of its agent",
         "0 agent, 1 title done, 2 protocol working a, 3 protocol gone a",
         "done by title",

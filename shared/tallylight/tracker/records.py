@@ -120,9 +120,10 @@ class Records:
         self.withdraw(id_, source)
         if not id_ and source in (Source.REGISTRY, Source.PROTOCOL):
             self._gone_at = max(self._gone_at, at)
-            for claim in [self.own[poorer] for poorer in _POORER if poorer in self.own]:
-                if claim.at <= at:
-                    self.withdraw("", claim.report.source)
+            for poorer in _POORER:
+                claim = self.own.get(poorer)
+                if claim is None or claim.at <= at:
+                    self.withdraw("", poorer)
                 elif claim.since <= at:
                     claim.since, claim.begin = claim.at, None
                     claim.weigh()

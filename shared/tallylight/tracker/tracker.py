@@ -145,9 +145,9 @@ class Tracker:
         # A goodbye is explicit too: no guess lights an agent that has just exited.
         self._explicit |= source is Source.PROTOCOL or (source is Source.REGISTRY and is_goodbye)
         if source is Source.PROTOCOL:
-            left = self.after_exit_claim if report.id else None  # a subagent's end may be told after its agent's
-            self._spoken()
-            self.after_exit_claim = left
+            self._at_prompt = False
+            # A subagent's end may be told after its agent's.
+            self.after_exit_claim = self.after_exit_claim if report.id else None
         if is_goodbye:
             self._records.goodbye(report.id, source, since)
             last = self._pending or self._shown

@@ -123,7 +123,7 @@ def _overruling(source: str) -> tuple[object, ...]:
         for key, found in module["FACTS"].items()
         for question, fact in enumerate(found)
         if fact is not None
-    ] + [(1, ("still", source), fact) for source, fact in module["STILL"].items() if fact is not None]
+    ] + [(1, (source, "still"), fact) for source, fact in module["STILL"].items() if fact is not None]
     ends = frozenset(
         (question, later, present)
         for question, later, new in facts

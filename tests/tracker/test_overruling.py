@@ -137,7 +137,9 @@ def test_who_overrules_whom(words: str) -> None:
 @each(
     ("between", "ends"),
     [("title working", True), ("title idle", False), ("progress done", False), ("title error", True),
-     ("notification working", True), ("notification done", True)],
+     ("notification working", True), ("notification done", True), ("notification error", True),
+     ("progress working", True), ("progress error", True),
+     ("record working", True), ("record idle", True), ("record error", True)],
 )  # fmt: skip
 def test_a_dialog_that_is_seen_again(between: str, ends: bool) -> None:
     """It outlives an end that leaves open what is asked, and no sign of work."""

@@ -65,8 +65,9 @@ _STATUSES: dict[Moment, tuple[Status, Kind | None]] = {
     Moment.STOP: (Status.DONE, None),
     Moment.STOP_FAILURE: (Status.ERROR, None),
 }
-#: Of Claude Code's words for what failed, those by which nothing more is available.
-_LIMITS = ("rate_limit", "billing_error")
+#: Of Claude Code's words for what failed, those by which nothing more is available: "rejected for now", and "no credit
+#: left". That a server is `overloaded` is no limit of the person's.
+LIMITS = frozenset({"rate_limit", "billing_error"})
 #: What says only that the agent waits no longer.
 _RELEASES = (Moment.TOOL_COMPLETE, Moment.PERMISSION_REPLIED)
 
@@ -112,7 +113,7 @@ def decode(sequence: Sequence) -> CliAgentEvent:
         message=_label(_message(moment, fields), 512),
         detail=_label(_tool(fields), 256),
         what=_what(moment, fields),
-        is_limit=moment is Moment.STOP_FAILURE and _string(fields, "error_type") in _LIMITS,
+        is_limit=moment is Moment.STOP_FAILURE and _string(fields, "error_type") in LIMITS,
     )
 
 

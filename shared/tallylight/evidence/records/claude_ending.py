@@ -34,6 +34,7 @@ from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import tool_call
 from tallylight.wire import values
+from tallylight.wire.cli_agent import LIMITS
 from tallylight.wire.text import middle, sanitise
 
 #: Only lines with one of these are parsed.
@@ -41,8 +42,6 @@ _DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted"
 #: Agents left running that are counted; more is no number of agents.
 _MAX_AGENTS = 9_999
 _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cloud_credential_error"})
-#: "Rejected for now", and "no credit left". That a server is `overloaded` is no limit of the person's.
-_LIMIT_ERRORS = frozenset({"rate_limit", "billing_error"})
 #: Enough for the very end of a transcript that is read again and again while a turn goes on.
 LAST_BYTES = 16_384
 #: Lines with one of these belong to the conversation.
@@ -165,7 +164,7 @@ def pending_call(tail: bytes, cwd: str, after: float) -> str:
 
 def is_limit(entry: dict[str, Any]) -> bool:
     """Whether an entry that tells of an API error says that nothing more is available."""
-    return values.text(entry.get("error"), _MAX_WORD) in _LIMIT_ERRORS
+    return values.text(entry.get("error"), _MAX_WORD) in LIMITS
 
 
 def _ending_of(entry: dict[str, Any]) -> Ending | None:

@@ -8,8 +8,7 @@ question, that is since when it is so. It is no evidence: it changes no status, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Sequence
 
 import attrs
 
@@ -27,19 +26,6 @@ from tallylight.tracker.attention import Attention
 SETTLE_S = 15.0
 #: By how many seconds the system may be wrong about when a process began.
 EXACT_S = 2.0
-
-
-class Shown(Protocol):
-    """What a `Pane` shows beside its decision."""
-
-    @property
-    def pid(self) -> int | None: ...
-
-    @property
-    def dialog(self) -> Dialog | None: ...
-
-    @property
-    def record(self) -> Record | None: ...
 
 
 @attrs.define(eq=False)
@@ -64,8 +50,12 @@ class Former:
     _starts: dict[int, float | None] = attrs.field(factory=dict)
     _last: tuple[Decision, Decision] | None = None
 
-    def aged(self, decision: Decision, pane: Shown) -> Decision:
-        """*decision* of *pane*, with the age that it had before, if it was so before."""
+    def aged(self, decision: Decision, pid: int | None, dialog: Dialog | None, record: Record | None) -> Decision:
+        """
+        *decision* with the age that it had before, if it was so before.
+
+        *pid* is the process in the foreground, *dialog* what stands on the screen, and *record* the agent's.
+        """
         if self.id not in self.known:
             return decision
         if self._entry is not None and decision.since != self._own:
@@ -73,7 +63,7 @@ class Former:
             del self.known[self.id]
             return decision
         if not self._is_sure:
-            self._compare(decision, pane)
+            self._compare(decision, pid, _told(decision, dialog, record))
         if self._entry is None:
             return decision
         if self._last is None or self._last[0] is not decision:
@@ -89,12 +79,12 @@ class Former:
             self.known.pop(self.id, None)
         return self.id in self.known
 
-    def _compare(self, decision: Decision, pane: Shown) -> None:
-        """Look whether what is shown was shown before."""
+    def _compare(self, decision: Decision, pid: int | None, telling: Sequence[tuple[str, str]]) -> None:
+        """Look whether what is shown, and asked in the words of *telling*, was shown before."""
         before, self._entry, self._last = self._entry, None, None
-        entry = next((one for one in self.known[self.id] if self._is_of(one, decision, pane.pid)), None)
+        entry = next((one for one in self.known[self.id] if self._is_of(one, decision, pid)), None)
         if entry is not None:
-            told = [(was, now) for was, now in _told(entry, decision, pane) if was]
+            told = [(was, now) for field, now in telling if (was := getattr(entry, field))]
             # The first one of which both are known tells; where it is not the first of all, that one may yet.
             was, now = next((pair for pair in told if pair[1]), ("", ""))
             if was == now:
@@ -138,14 +128,13 @@ def asked(decision: Decision, dialog: Dialog | None) -> str:
     return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question
 
 
-def _told(entry: PaneEntry, decision: Decision, pane: Shown) -> Iterator[tuple[str, str]]:
-    """What tells one question, or the end of one turn, from another: as it was, and as it is; what tells most first."""
-    report, record = decision.report, pane.record
+def _told(decision: Decision, dialog: Dialog | None, record: Record | None) -> list[tuple[str, str]]:
+    """What tells one question, or the end of one turn, from another: fields with their words, the best first."""
+    report = decision.report
+    if decision.status in (Status.WORKING, Status.BACKGROUND):
+        return []  # what it says while it works changes all the time
     if decision.status is Status.WAITING:
-        yield entry.what, text(report.what)
-        yield entry.question, text(asked(decision, pane.dialog))
-    elif decision.status in (Status.WORKING, Status.BACKGROUND):
-        return  # what it says while it works changes all the time
+        told = [("what", report.what), ("question", asked(decision, dialog))]
     else:
-        yield entry.reply, text(record.details.reply if record is not None else "")
-    yield entry.message, text(report.message)
+        told = [("reply", record.details.reply if record is not None else "")]
+    return [(field, text(words)) for field, words in (*told, ("message", report.message))]

@@ -97,7 +97,7 @@ class Pane(OwnFiles):
     def decision(self) -> Decision:
         """What the pane shows."""
         shown = self.tracker.decision
-        return shown if self.former is None else self.former.aged(shown, self)
+        return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.record)
 
     @property
     def agent(self) -> Agent | None:

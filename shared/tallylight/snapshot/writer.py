@@ -294,8 +294,7 @@ def aside(folder: Path, host: str) -> list[Path]:
 
 
 def _put_aside(path: Path) -> None:
-    path.replace(path.with_suffix(".former"))
-    os.utime(path.with_suffix(".former"))
+    os.utime(path.replace(path.with_suffix(".former")))
 
 
 def sweep(folder: Path) -> list[Path]:

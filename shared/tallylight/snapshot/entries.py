@@ -5,6 +5,7 @@ The parts of a pane in a snapshot: why it shows what it shows, its records, and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from tallylight.model import attributes
 from tallylight.model.report import Report
@@ -13,6 +14,16 @@ from tallylight.snapshot.values import MAX_ID, Json, kind_of, number, path, stat
 
 #: Of the name of a machine.
 _MAX_NAME = 64
+
+
+def _texts(entry: object, names: tuple[str, ...]) -> Json:
+    """The texts of *entry* by these *names*, for JSON."""
+    return {name: text(getattr(entry, name)) for name in names}
+
+
+def _read(value: Json, names: tuple[str, ...]) -> dict[str, Any]:
+    """The texts of *names*, and the time `at`, of an entry that was written so."""
+    return {"at": number(value.get("at")), **{name: text(value.get(name)) for name in names}}
 
 
 @attributes.frozen(kw_only=True)
@@ -26,17 +37,10 @@ class ReasonEntry:
 
     @classmethod
     def from_json(cls, value: object) -> ReasonEntry:
-        if not isinstance(value, dict):
-            return cls()
-        return cls(
-            source=text(value.get("source")),
-            rule=text(value.get("rule")),
-            at=number(value.get("at")),
-            changes=text(value.get("changes")),
-        )
+        return cls(**_read(value, _REASON)) if isinstance(value, dict) else cls()
 
     def to_json(self) -> Json:
-        return {"source": text(self.source), "rule": text(self.rule), "at": self.at, "changes": text(self.changes)}
+        return {**_texts(self, _REASON), "at": self.at}
 
 
 @attributes.frozen(kw_only=True)
@@ -51,22 +55,10 @@ class LosingEntry:
 
     @classmethod
     def from_json(cls, value: Json) -> LosingEntry:
-        return cls(
-            source=text(value.get("source")),
-            rule=text(value.get("rule")),
-            status=text(value.get("status")),
-            at=number(value.get("at")),
-            why=text(value.get("why")),
-        )
+        return cls(**_read(value, _LOSING))
 
     def to_json(self) -> Json:
-        return {
-            "source": text(self.source),
-            "rule": text(self.rule),
-            "status": text(self.status),
-            "at": self.at,
-            "why": text(self.why),
-        }
+        return {**_texts(self, _LOSING), "at": self.at}
 
 
 @attributes.frozen(kw_only=True)
@@ -82,16 +74,15 @@ class AnswerEntry:
 
     @classmethod
     def from_json(cls, value: Json) -> AnswerEntry:
-        fields = {name: text(value.get(name)) for name in _ANSWER}
-        return cls(at=number(value.get("at")), **fields)
+        return cls(**_read(value, _ANSWER))
 
     def to_json(self) -> Json:
-        return {**{name: text(getattr(self, name)) for name in _ANSWER}, "at": self.at}
+        return {**_texts(self, _ANSWER), "at": self.at}
 
 
+_REASON = ("source", "rule", "changes")
+_LOSING = ("source", "rule", "status", "why")
 _ANSWER = ("question", "answer", "source", "rule", "changes")
-
-
 #: The fields of a report that a record carries when they are not empty.
 REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "what", "detail")
 

@@ -49,7 +49,9 @@ FACTS: dict[str, Callable[[Tracker], Any]] = {
     "at": lambda tracker: tracker.decision.reason.at,
     "since": lambda tracker: tracker.decision.since,
     "deadline": lambda tracker: tracker.deadline(),
-    "losing": lambda tracker: [f"{each.source} {each.status}: {each.why}" for each in put_aside(tracker, float)],
+    "losing": lambda tracker: [
+        f"{each.source} {each.status}: {each.why}" for each in put_aside(tracker.answers, float)
+    ],
     "children": lambda tracker: {id_: shown(each) for id_, each in tracker.records().items() if id_},
     "wants": lambda tracker: (tracker.wants_output, tracker.wants_screen),
 }
@@ -252,6 +254,11 @@ RECORDS = [
         "whatever else a screen shows",
         "0 agent, 1 title waiting, 1.5 screen idle, 2 record done",
         "done by record",
+    ),
+    row(
+        "as it stands there beside subagents that run on",
+        "0 agent, 1 screen waiting, 2 record background, 3 tick",
+        "waiting by screen",
     ),
     row(
         "but a turn that a person broke off asks nothing",

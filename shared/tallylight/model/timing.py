@@ -5,6 +5,7 @@ The times by which a light is decided, and what a person has chosen of how: `[tr
 from __future__ import annotations
 
 from tallylight.model import attributes
+from tallylight.model.report import Source
 from tallylight.model.status import Status
 
 
@@ -25,3 +26,13 @@ class Timing:
     #: As what a finished turn, and an agent at its prompt, are shown: as they are, or as `waiting`.
     done_is: Status = Status.DONE
     idle_is: Status = Status.IDLE
+
+    def fades_s(self, source: Source) -> float:
+        """
+        For how long work that *source* reports counts without another report and visible output; 0 for ever.
+
+        A status file is read all the time and says the same until it says otherwise: it does not fade while read.
+        """
+        if source is Source.REGISTRY:
+            return 0.0
+        return self.fuse_s if source is Source.PROTOCOL else self.stale_s

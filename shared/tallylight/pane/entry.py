@@ -23,7 +23,7 @@ def pane_entry(
 ) -> PaneEntry:
     """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
     decision = pane.decision
-    report, reason = decision.report, decision.reason
+    report, reason, answers = decision.report, decision.reason, pane.tracker.answers
     attention = pane.attention
     record = pane.record
     details = record.details if record is not None else NO_DETAILS
@@ -91,6 +91,6 @@ def pane_entry(
             RecordEntry.of(attrs.evolve(record.report, id=key), record.status, epoch(record.reason.at))
             for key, record in pane.tracker.records(MAX_LIST).items()
         ),
-        answers=explained(pane.tracker.answers, decision, pane.tracker.timing, epoch),
-        losing=put_aside(pane.tracker, epoch),
+        answers=explained(answers, decision, pane.tracker.timing, epoch),
+        losing=put_aside(answers, epoch),
     )

@@ -17,7 +17,6 @@ from tallylight.snapshot.entries import AnswerEntry, LosingEntry
 from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
-from tallylight.tracker.tracker import Tracker
 
 #: How a turn ended, by the status of who knows that best.
 _ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.WAITING: "over, at a limit"}
@@ -41,8 +40,7 @@ def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     if found.is_awaited:
         return AnswerEntry(question="turn", answer="over", changes=f"its file tells how, {LATE_S:g} s at most")
     if turn.fact.is_so:
-        fades = {Source.PROTOCOL: timing.fuse_s, Source.HEURISTIC: timing.silence_s, Source.REGISTRY: 0.0}
-        quiet = fades.get(turn.source, timing.stale_s)
+        quiet = timing.silence_s if turn.source is Source.HEURISTIC else timing.fades_s(turn.source)
         return _entry("turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
     how = found.how or turn.claim
     is_news = how.status is Status.DONE
@@ -78,10 +76,9 @@ def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, mo
     )
 
 
-def put_aside(tracker: Tracker, epoch: Callable[[float], float]) -> tuple[LosingEntry, ...]:
+def put_aside(found: Answers, epoch: Callable[[float], float]) -> tuple[LosingEntry, ...]:
     """The claims that are not shown, each with why; those without a vote first."""
-    found, lost = tracker.answers, []
-    shown = light(found)
+    shown, lost = light(found), []
     for source in sorted(found.claims, key=lambda source: (source not in found.refusals, -source)):
         claim = found.claims[source]
         if source in found.refusals:

@@ -56,21 +56,21 @@ class Claim:
         """Work out what it says of the three questions, and where in time that stands."""
         source, key = self.report.source, (self.report.source, self.report.status)
         time = self.at if key in EVENTS else self.since
+        times = (_FOREVER, time, _FOREVER) if key == OF_NOW else (time, time, time)
         lets_stand = key in LET_STAND
         self.words = [
-            (question, Word(time, source, self.told, self, fact, self.since, _FOREVER, lets_stand))
+            (question, Word(times[question], source, self.told, self, fact, self.since, _FOREVER, lets_stand))
             for question, fact in enumerate(facts_of(self.report))
             if fact is not None
         ]
-        if key == OF_NOW:
-            self.words = [
-                (number, word if number == 1 else word._replace(time=_FOREVER)) for number, word in self.words
-            ]
         if self.begin is not None and self.is_over:
             self.words.append((0, self.begin))
-        still = STILL.get(source) if self.report.status is Status.WAITING else None
-        if still is not None:
+        still = STILL.get(source)
+        if still is not None and self._says(1, is_so=True):
             self.words.append((1, Word(self.at, source, self.told, self, still, self.since)))
+
+    def _says(self, question: int, *, is_so: bool) -> bool:
+        return any(number == question and word.fact.is_so is is_so for number, word in self.words)
 
     @property
     def status(self) -> Status:
@@ -82,7 +82,7 @@ class Claim:
     @property
     def is_over(self) -> bool:
         """Whether it says that the turn is over."""
-        return any(question == 0 and not word.fact.is_so for question, word in self.words)
+        return self._says(0, is_so=False)
 
     @property
     def tells_how(self) -> bool:

@@ -32,13 +32,12 @@ class View:
         Why *claim* has no vote; nothing if it has one: *deadlines* gets until when.
 
         Only `working` fades. Visible output of the agent is evidence that it still works, so it puts the time off.
-        A status file is read all the time and says the same until it says otherwise: it does not fade while read.
         """
         source = claim.report.source
         if self.is_explicit and source in _MUTED:
             return "explicit wins: the agent speaks for itself"
-        fades_s = self.timing.fuse_s if source is Source.PROTOCOL else self.timing.stale_s
-        if claim.report.status is not Status.WORKING or source is Source.REGISTRY or not fades_s:
+        fades_s = self.timing.fades_s(source)
+        if claim.report.status is not Status.WORKING or not fades_s:
             return ""
         end = max(claim.at, self.last_output if self.last_output is not None else claim.at) + fades_s
         if self.now >= end:

@@ -208,7 +208,6 @@ class Tracker:
             self._known_to_speak(now)
         elif foreground is not None:
             self._spoken()
-            self._start = None
             if foreground.is_agent:
                 self._agent_started(foreground, now)
         self._settle(now)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.snapshot.open_conversations import read_kept
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.test_fork import Bench
 
@@ -80,6 +81,13 @@ def test_ten_after_a_power_cut(bench: Bench) -> None:
         kitty.eval("boss.active_tab_manager.move_tab(-1)")
     notes = {Path(note["cwd"]).name: note["session"] for note in bench.diary()}
     wait_kept(kitty, [*notes.values(), "the name of 2", "the name of 4", "the name of 9", "Really?"])
+    # The tabs are moved one by one: what is written in between has another order.
+    order = ["w9", *(f"w{number}" for number in range(9))]
+    environ = {"HOME": str(kitty.home)}
+    kitty.wait_until(
+        lambda: [Path(lost.pane.conversation.cwd).name for lost in read_kept(environ)[0]] == order,
+        what="the order of the tabs on disk",
+    )
     kept = "".join(p.read_text() for p in (kitty.home / ".local/state/tallylight/open").glob("kitty-*.json"))
     assert len(re.findall("--resume", kept)) == 0  # what runs is planned anew
 

@@ -28,7 +28,7 @@ import statistics, time
 from types import SimpleNamespace
 from kitty.fast_data_types import Screen
 from tallylight.hosts.kitty import screens
-from tallylight.ui.agent_list.channel import Picture, answer_to
+from tallylight.actions.request import Picture, encode_reply
 from tallylight.ui.agent_list.pictures import Sender
 
 screen = Screen(None, {rows}, {columns}, 0, 8, 16, 0)
@@ -48,7 +48,7 @@ def picture(has):
     start = time.thread_time()
     rows = screens.styled_rows(window)
     message = sender.picture("1", rows, screen.columns, screens.cursor_of(window), has)
-    data = answer_to(Picture(message))
+    data = encode_reply(Picture(message))
     return (time.thread_time() - start) * 1000, len(data), message["number"], len(message["rows"])
 
 found = {{}}

@@ -19,9 +19,8 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions import kitty_session, pull_request, worktrees
+from tallylight.actions import kitty_session, pull_request, request, worktrees
 from tallylight.actions.answer import Question
-from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
 from tallylight.cli import hook, log, read, status, why
 from tallylight.cli.output import Output
@@ -33,7 +32,6 @@ from tallylight.files import receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import receipt as hooks_book
 from tallylight.hooks import state as hooks_state
-from tallylight.hosts import script_messages
 from tallylight.hosts.fleet.messages import Message, PaneTopic, Presence, decode_mark, decode_presence
 from tallylight.hosts.fleet.mirror import Mirror
 from tallylight.hosts.fleet.outbox import Name, Outbox
@@ -79,7 +77,7 @@ from tallylight.snapshot.schema import (
 )
 from tallylight.snapshot.turns import Ending, Turn
 from tallylight.ui import layout
-from tallylight.ui.agent_list import channel, draw, state
+from tallylight.ui.agent_list import draw, state
 from tallylight.wire import cli_agent, osc1338, pairs
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
 from tests.hosts.test_pane import CLAUDE, HandTable
@@ -207,9 +205,9 @@ def read_request(document: bytes, folder: Path) -> object:
     (spool.path / "1-1-1.json").write_bytes(document)
     taken = spool.take()
     pane = HostPane(Timing(), ForegroundReader(agent.Agents(), HandTable("/")), HandTable("/"))
-    for request in taken:
-        marks.carry_out(request, pane, 10, 1.0)
-        json.dumps(request.to_json()).encode("utf-8")
+    for one in taken:
+        marks.carry_out(one, pane, 10, 1.0)
+        json.dumps(one.to_json()).encode("utf-8")
     spool.close()
     return taken
 
@@ -409,8 +407,6 @@ def read_bridge_message(document: bytes, _folder: Path) -> object:
         assert line is None or bridge_messages.decode(line) == found
     if isinstance(found, bridge_messages.PaneSaid):
         _use_pane(found.host, found.pane)
-    if isinstance(found, bridge_messages.Reply):
-        script_messages.decode(found.told)
     return found
 
 
@@ -499,16 +495,11 @@ def read_wezterm_list(document: bytes, _folder: Path) -> object:
 
 
 def read_reply(document: bytes, _folder: Path) -> object:
-    found = channel.read_answer(document)
-    if isinstance(found, Question):
-        channel.answer_to(found)
-    return found
-
-
-def read_script_answer(document: bytes, _folder: Path) -> object:
-    found = script_messages.decode(document)
-    script_messages.encode(found)
-    if not isinstance(found, Refusal):
+    found = request.decode_reply(document)
+    if isinstance(found, request.Visible):
+        return found
+    request.encode_reply(found)
+    if isinstance(found, Question | request.Rows):
         json.dumps(read.document(Found("kitty-1", Pane(id="3", status=Status.WAITING)), found)).encode("utf-8")
         "".join(read.lines(found)).encode("utf-8")
     return found
@@ -528,10 +519,9 @@ def read_mark(document: bytes, folder: Path) -> object:
     return None if found is None else (os.fsencode(found.root), os.fsencode(found.branch))
 
 
-def read_list_words(document: bytes, _folder: Path) -> object:
-    words = channel.read_words(document)
-    [os.fsencode(word) for word in words]
-    return words
+def read_asked(document: bytes, _folder: Path) -> object:
+    found, _ = request.decode_request(document)
+    return None if found is None else request.encode(found)
 
 
 # Setup -----------------------------------------------------------------------------------------------------------
@@ -1003,18 +993,20 @@ READERS = {
         ],
         read=read_wezterm_list,
     ),
-    "answer of a terminal": Reader(
-        modules=("ui.agent_list.channel",),
+    "reply about a pane": Reader(
+        modules=("actions.request",),
         example={
-            "question": {
-                "pane": "3", "agent": "claude", "pid": 7, "start": 8, "fingerprint": "f", "prompt": "p",
-                "question": "q", "context": ["a"], "first": 0, "choices": [{"number": 1, "label": "Yes", "keys": "1"}],
-                "missing": "", "is_plain": True,
-            }
+            "type": "question", "pane": "3", "agent": "claude", "pid": 7, "start": 8, "fingerprint": "f", "prompt": "p",
+            "question": "q", "context": ["a"], "first": 0, "choices": [{"number": 1, "label": "Yes", "keys": "1"}],
+            "missing": "", "is_plain": True,
         },
         read=read_reply,
     ),
-    "words of the list": Reader(modules=("ui.agent_list.channel",), example=["answer", "3"], read=read_list_words),
+    "request of a pane": Reader(
+        modules=("actions.request",),
+        example={"type": "answer", "pane": "3", "pid": 7, "start": 8, "fingerprint": "f", "number": 1},
+        read=read_asked,
+    ),
     "mark of a worktree": Reader(
         modules=("actions.worktrees",), example={"root": "/a", "branch": "main"}, read=read_mark
     ),
@@ -1022,17 +1014,6 @@ READERS = {
         modules=("actions.kitty_session",),
         example={"id": 4, "cmd_at_shell_startup": ["claude"]},
         read=read_saved_window,
-    ),
-    "answer to a script": Reader(modules=("hosts.script_messages",), example={"rows": ["a"]}, read=read_script_answer),
-    "question told to a script": Reader(
-        modules=("hosts.script_messages",),
-        example={
-            "question": {
-                "pane": "3", "agent": "claude", "pid": 7, "start": 8, "fingerprint": "f", "prompt": "p",
-                "question": "q", "context": ["a"], "first": 0, "choices": [{"number": 1, "label": "Yes", "keys": "1"}],
-            }
-        },
-        read=read_script_answer,
     ),
     "receipt": Reader(
         modules=("files.receipt",), example={"version": 1, "files": [ENTRY]}, read=read_receipt, errors=(TallyError,)

@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import attrs
 import pytest
@@ -21,14 +20,14 @@ from starlette.testclient import TestClient
 
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Caller, Who, caller_of, let_in
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Given, words_of
 from tallylight.actions.permission import TABLE, Verb, Verdict, check
+from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.hosts.machines.host import MachinesHost, _Peer
-from tallylight.hosts.scripting import Reach
 from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.serve.asking import Asking
@@ -163,11 +162,11 @@ class InKitty:
         desk.host.once = type(desk.host.once)(0.0)
         caller = desk.scripts.identify(ASKER)
         if self.verb == "start":
-            return desk.scripts.act(["start", "claude", "tab", "", ""], caller)
+            return desk.scripts.act(Start("claude", "tab", "", ""), caller)
         if self.verb == "read":
-            return desk.scripts.act(["screen", "3"], caller)
-        verb, _, *rest = words_of(given_for(self.verb, *((AGENT, AGENT * 10) if is_own else (PID, START))))
-        return desk.scripts.act([verb, "2" if is_own else "3", *rest], caller)
+            return desk.scripts.act(Look("3", "screen"), caller)
+        given = given_for(self.verb, *((AGENT, AGENT * 10) if is_own else (PID, START)))
+        return desk.scripts.act(attrs.evolve(given, pane="2" if is_own else "3"), caller)
 
 
 class Both(Hand):
@@ -219,12 +218,12 @@ def by_reach(caller: Caller, level: str, verb: str, *, is_own: bool = False) -> 
     """What is told of a pane of tmux; *is_own*: of the one in which the agent runs."""
     screen, status = SCREENS[verb]
     desk = Desk(seen(screen, status, kind=Kind.PERMISSION if status is Status.WAITING else None))
-    reach = Reach(HandPanes({"3": desk}), lambda: caller, at(level))
+    reach = PaneClient(HandPanes({"3": desk}), lambda: caller, at(level))
     reach.once._settle_s = 0.0
     found = Found("sessions-1", Pane(id="3", status=status))
     if verb == "read":
-        return reach.screen(found)
-    told = reach.give(found, given_for(verb, *((AGENT, AGENT * 10) if is_own else (PID, START))))
+        return reach.look(found, "screen")
+    told = reach.perform(found, given_for(verb, *((AGENT, AGENT * 10) if is_own else (PID, START))))
     assert isinstance(told, Refusal) == (desk.typed == [])
     return told
 
@@ -266,8 +265,7 @@ def test_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, verb: str) -
 def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     """The near end passes on what its own peer may ask for, whether it says that a key was pressed or not."""
     host = MachinesHost({"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)})
-    given = () if verb == "read" else words_of(given_for(verb))[2:]
-    word = {"read": "screen", "permission": "answer", "text": "say", "interrupt": "interrupt"}[verb]
+    asked = Look("3", "screen") if verb == "read" else given_for(verb)
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.hosts.machines.host.process_table.table", lambda table=table: table)
@@ -277,7 +275,7 @@ def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: 
             wanted = unasked(expected(1, name, level, verb))
             is_seated = way.elsewhere is Who.SCRIPT
             for is_key in (False, True):
-                told = host._forbidden(peer, [word, "far/sessions-1:3", *given], is_key=is_key)
+                told = host._forbidden(peer, asked, is_key=is_key)  # type: ignore[arg-type]
                 found = "done" if told is None else told.rule
                 # A list in a pane of tmux has that pane's terminal.
                 assert found == ("done" if is_key and is_seated else wanted), (name, level, is_key, told)
@@ -299,10 +297,10 @@ def test_on_the_page(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
             served.shows("sessions", Pane(id="%1", status=status, agent="claude"))
             served.panes.desk("%1", screen, status=status)
             served.guard.writes.burst = 10**6
-            reach = Reach(served.panes, as_caller(Who.UNKNOWN), at(level))
+            reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), at(level))
             reach.once._settle_s = 0.0
             asking = Asking(AGENTS, lambda *_: (ASKER,), table)
-            app = make_app(served.guard, served._read, served.panes, terminals=reach, asking=asking)
+            app = make_app(served.guard, served._read, reach, asking=asking)
             with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:
                 found = on_page(client, verb)
             if verb == "start":
@@ -334,7 +332,7 @@ def test_no_way_around_the_page(path: str) -> None:
     served = Served()
     served.shows("sessions", Pane(id="%1", status=Status.WAITING, agent="claude"))
     asking = Asking(AGENTS, lambda *_: (ASKER,), WAYS["a plain child"].table(TMUX))
-    app = make_app(served.guard, served._read, served.panes, asking=asking)
+    app = make_app(served.guard, served._read, served.client, asking=asking)
     shown = Desk(seen(SCREENS["permission"][0], pane="%1")).shown()
     bodies: Mapping[str, dict[str, object]] = {
         "link": {"address": "sessions-1:%1", "pid": PID, "start": START, "fingerprint": shown.fingerprint},
@@ -390,30 +388,23 @@ def said_by_all(
     """What each surface says to *caller*."""
     from tallylight.cli import send
     from tallylight.snapshot.rows import Row
-    from tallylight.ui.agent_list.actions import Requests
-    from tallylight.ui.agent_list.effects import Answer as Chosen
+    from tallylight.ui.agent_list.actions import Direct
 
     screen, status = SCREENS[verb]
     given = given_for(verb)
     found = Found("sessions-1", Pane(id="3", status=status))
     panes = HandPanes({"3": Desk(seen(screen, status))})
-    reach = Reach(panes, lambda: caller, at(level))
-    told = [reach.give(found, given)]
+    reach = PaneClient(panes, lambda: caller, at(level))
+    told = [reach.perform(found, given)]
     # The command.
     send.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
     printed = capsys.readouterr().err.removeprefix("tally send: ").partition(": ")[2].strip()
     # The list.
     row = Row("sessions-1", found.pane, "3")
-    listed = Requests({}, lambda: panes, lambda: reach)  # type: ignore[arg-type, return-value]
-    if verb == "permission":
-        shown: Any = Desk(seen(screen)).shown()
-        spoken = listed.answer(Chosen(row, shown, 1))
-    else:
-        spoken = listed._there(row).give(given).text  # type: ignore[union-attr]
+    spoken = Direct({}, lambda: reach).perform(row, given)
     # The near end of a bridge.
     host = MachinesHost({"HOME": "/nonexistent"})
     host._level = level
-    word = "answer" if verb == "permission" else "say"
-    near = host._forbidden(_Peer(None, caller, 0.0), [word, "far/x-1:3", *words_of(given)[2:]], is_key=False)  # type: ignore[arg-type]
-    assert isinstance(told[0], Refusal) and near is not None
-    return {told[0].text, printed, spoken, near.text}
+    near = host._forbidden(_Peer(None, caller, 0.0), given, is_key=False)  # type: ignore[arg-type]
+    assert isinstance(told[0], Refusal) and isinstance(spoken, Refusal) and near is not None
+    return {told[0].text, printed, spoken.text, near.text}

@@ -8,9 +8,9 @@ import attrs
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Later
 from tallylight.actions.once import Once
 from tallylight.actions.queue import ENDED, READY_S, TYPED, put, step, written
+from tallylight.actions.request import Later
 from tallylight.evidence.screen import Look
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tallylight.actions.given import given_of
+from tallylight.actions.request import decode_request, encode
 from tallylight.cli.main import VERBS, main
-from tallylight.hosts.machines.messages import VERBS as ASKED
 from tallylight.hosts.machines.messages import Ask, decode
+from tallylight.hosts.machines.messages import encode as encode_ask
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import EMPTY, Panes, pick
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Snapshot
+from tests.actions.words import asked
 from tests.cli.panes import SHELL, WAITING, publish
 from tests.cli.test_help import parsers
 from tests.tables import each
@@ -77,21 +77,11 @@ def test_nothing_finds_it(blank: str) -> None:
     assert pick(panes, None, {}).pane is WAITING
     with pytest.raises(TallyError, match="the pane is empty"):
         pick(panes, blank, {})
-    being = (blank, "1", "2")
-    for words in (
-        ("answer", *being, "f", "1"),
-        ("say", *being, "", "1", "x"),
-        ("queue", *being, "x"),
-        ("interrupt", *being),
-    ):
-        assert given_of(words) is None
-        assert given_of((words[0], "7", *words[2:])) is not None
-    for verb in ASKED:
-        asks = [
-            decode(json.dumps({"ask": 1, "words": [verb, "kitty-4711", pane, "1", "2", "f", "1"]}).encode())
-            for pane in (blank, "7")
-        ]
-        assert asks[0] is None and isinstance(asks[1], Ask)
+    for words in ("answer 1 2 f 1", "say 1 2 f 1 x", "queue 1 2 x", "interrupt 1 2", "screen", "focus", "close 1 2"):
+        verb, *rest = words.split()
+        assert decode_request(encode(asked(verb, blank, *rest)))[0] is None
+        assert decode_request(encode(asked(verb, "7", *rest)))[0] is not None
+        assert decode(encode_ask(Ask(1, "kitty-4711", asked(verb, blank, *rest))) or b"") is None  # type: ignore[arg-type]
     for verb in ("focus", "snooze", "seen", "unread"):
         assert Request.from_json(Request(verb, blank).to_json()) is None
         assert Request.from_json(Request(verb, "7").to_json()) is not None

@@ -10,9 +10,9 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Question
+from tallylight.actions.request import id_of
 from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
 from tallylight.cli.main import main
-from tallylight.hosts.scripting import id_of
 from tallylight.model.status import Status
 from tests.actions.desk import PID, START
 from tests.cli.panes import DONE, HOST, WAITING, publish

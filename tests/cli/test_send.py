@@ -11,13 +11,14 @@ import pytest
 
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Who
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once
 from tallylight.actions.panes import Panes
+from tallylight.actions.request import id_of, read_id
 from tallylight.cli import send
 from tallylight.cli.exit_codes import GONE, REFUSED
 from tallylight.cli.main import main
-from tallylight.hosts import scripting
-from tallylight.hosts.scripting import Reach, id_of, read_id
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
@@ -142,20 +143,19 @@ def test_a_text_for_later(runtime: Path, kitty: Kitty, capsys: pytest.CaptureFix
 
 
 @each("allow, rule", [("none", "permission"), ("own", "permission"), ("ask", "permission"), ("all", "")])
-def test_panes_that_are_reached_from_here(allow: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_panes_that_are_reached_from_here(allow: str, rule: str) -> None:
     """Panes of tmux and others are typed into by this process, by the same rules; there is nobody to ask."""
     desk = Desk(seen(IDLE, Status.IDLE))
-    monkeypatch.setattr(scripting, "SETTLE_S", 0.0)
 
     class Multiplexers(Panes):
         def at(self, host: str, pane: Pane) -> Desk:
             return desk
 
-    reach = Reach(Multiplexers(), as_caller(Who.SCRIPT), at(allow))
+    reach = PaneClient(Multiplexers(), as_caller(Who.SCRIPT), at(allow), once=Once(0.0))
     found = Found("sessions-1", Pane(id="3", status=Status.IDLE))
-    held = reach.holder(found)
+    held = reach.look(found, "holder")
     assert isinstance(held, Refusal) == (allow == "none")
-    told = reach.give(found, send.Say("3", PID, START, "go on", True))
+    told = reach.perform(found, send.Say("3", PID, START, "go on", True))
     if rule:
         assert isinstance(told, Refusal) and told.rule == rule
     else:

@@ -6,14 +6,15 @@ import json
 import subprocess
 from pathlib import Path
 
+import attrs
 import pytest
 
 from tallylight.actions.answer import Done
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.start import Start
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.main import main
-from tallylight.hosts.scripting import Reach
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tests.cli.panes import HOST, WAITING, publish
@@ -26,11 +27,11 @@ def asked(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...
     publish(runtime, [WAITING])
     monkeypatch.setenv("KITTY_PID", HOST.removeprefix("kitty-"))
 
-    def start(_reach: Reach, *words: str) -> Done | Refusal:
-        found.append((str(Path.cwd()), *words))
-        return Done("3", "/usr/bin/claude") if words[1] == "claude" else Refusal("agent", "no agent is called that")
+    def start(_client: PaneClient, host: str, what: Start) -> Done | Refusal:
+        found.append((str(Path.cwd()), host, *attrs.astuple(what)))
+        return Done("3", "/usr/bin/claude") if what.agent == "claude" else Refusal("agent", "no agent is called that")
 
-    monkeypatch.setattr(Reach, "start", start)
+    monkeypatch.setattr(PaneClient, "start", start)
     monkeypatch.chdir(runtime)
     return found
 

@@ -20,6 +20,7 @@ from tallylight.actions.caller import Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import PERSON_ONLY
+from tallylight.actions.request import decode_reply, encode
 from tallylight.actions.say import Interrupt, Say
 from tallylight.hosts.detached import pane as detached
 from tallylight.hosts.detached.sessions import Multiplexers
@@ -34,9 +35,9 @@ from tallylight.model.status import Status
 from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
-from tallylight.ui.agent_list.channel import encode, read_answer
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
 from tests.actions.callers import CALLERS
+from tests.actions.words import asked
 from tests.ui.agent_list.test_loop import List
 
 pytestmark = pytest.mark.programs
@@ -335,24 +336,27 @@ def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp
 @pytest.mark.parametrize("room", ["tmux"], indirect=True)
 def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent, another user, a pane that is not there, another process, and words that make no sense."""
-    asked = room.asked("echo one")
-    given = (str(asked.pid), str(asked.start))
+    question = room.asked("echo one")
+    given = (str(question.pid), str(question.start))
     name = f"sessions-{os.getpid()}"
 
-    def said(*words: str) -> object:
+    def told(line: bytes) -> str:
         with sockets.connect(name, 30, room.environ) as connection:
-            connection.sendall(encode(words))
-            return read_answer(connection.recv(4096))
+            connection.sendall(line)
+            return str(decode_reply(connection.recv(4096)).text)  # type: ignore[union-attr]
+
+    def said(*words: str) -> str:
+        return told(encode(asked(*words)))
 
     until(lambda: said("queue", room.pane().id, *given, "") == "there is nothing to type", "the host knows no pane")
     for words, problem in (
         (("queue", "tmux/9/%9", *given, "x"), "gone"),
         (("queue", room.pane().id, given[0], "1", "x"), "another process"),
         (("queue", room.pane().id, *given, "a\nb"), "bracketed paste"),
-        (("queue", room.pane().id, "x", "1", "x"), "know"),
-        (("type", room.pane().id), "know"), ((), "know"),
+        (("screen", room.pane().id), "know"), (("interrupt", room.pane().id, *given), "know"),
     ):  # fmt: skip
         assert problem in str(said(*words)), words
+    assert "know" in told(b"[]\n") and "know" in told(b"\n")
     flood = sockets.connect(name, 30, room.environ)
     with flood, contextlib.suppress(OSError):
         for _ in range(100):
@@ -364,8 +368,8 @@ def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: p
     path = sockets.path_of(name, room.environ)
     with socket.socket(socket.AF_UNIX) as connection, sockets._address(path) as address:
         connection.connect(address)
-        connection.sendall(encode(["queue", room.pane().id, *given, "x"]))
-        assert read_answer(connection.recv(4096)) == PERSON_ONLY.text
+        connection.sendall(encode(asked("queue", room.pane().id, *given, "x")))
+        assert decode_reply(connection.recv(4096)) == PERSON_ONLY
     assert not served.problems and room.typed == b""
 
 

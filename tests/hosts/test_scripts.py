@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions.caller import Who
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.script_messages import Rows, decode, encode
-from tallylight.hosts.scripting import Reach
+from tallylight.actions.request import Look, Rows, decode_reply, encode, encode_reply
 from tallylight.model.status import Status
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import Peer, SocketError
-from tallylight.ui.agent_list.channel import encode as encode_words
 from tests.actions.callers import as_caller, at
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -38,8 +37,8 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "tallylight"
 
 
-def reach() -> Reach:
-    return Reach(None, as_caller(Who.SCRIPT), at("own"))  # type: ignore[arg-type] # it is not asked
+def reach() -> PaneClient:
+    return PaneClient(None, as_caller(Who.SCRIPT), at("own"))  # type: ignore[arg-type] # it is not asked
 
 
 @pytest.mark.slow
@@ -112,7 +111,7 @@ def test_another_process_is_not_taken_for_the_terminal(runtime: Path) -> None:
     runtime.mkdir(mode=0o700)
     process = _another(runtime / f"{NAME}.sock")
     try:
-        told = reach().screen(PANE)
+        told = reach().look(PANE, "screen")
         assert isinstance(told, Refusal) and "another process" in told.text
     finally:
         process.kill()
@@ -162,7 +161,7 @@ def test_nothing_is_asked_at_a_strange_place(tmp_path: Path, monkeypatch: pytest
         make(folder / "tallylight" / f"{NAME}.sock")
         with pytest.raises(SocketError):
             sockets.connect(NAME, 1.0)
-        told = reach().question(PANE)
+        told = reach().look(PANE, "question")
         assert isinstance(told, Refusal) and told.rule == "unreachable"
 
 
@@ -210,19 +209,21 @@ def test_another_user_is_not_heard(runtime: Path, kitty: Kitty, monkeypatch: pyt
 @each(
     "data, rule",
     [
-        (b"\n", "gone"),
-        (b"nonsense\n", "gone"),
-        (b'{"screen": 3}\n', "gone"),
-        (b'["screen"]\n', "gone"),
-        (b'["screen", "4"]\n', "gone"),
-        (b'["screen", "-3"]\n', "gone"),
-        (b'["screen", "\xc2\xb3"]\n', "gone"),
-        (b'["screen", 3]\n', "gone"),
-        (b'["screen", "3", "more"]\n', "unknown"),
-        (b'["focus", "3"]\n', "unknown"),
-        (b'["press", "3", "1"]\n', "unknown"),
-        (b'["paste", "3", "rm -rf"]\n', "unknown"),
-        (b"[" * 5000 + b"\n", "gone"),
+        (b"\n", "unknown"),
+        (b"nonsense\n", "unknown"),
+        (b'["screen", "3"]\n', "unknown"),
+        (b'{"type": "look", "pane": "3"}\n', "unknown"),
+        (b'{"type": "look", "pane": 3, "what": "screen"}\n', "unknown"),
+        (b'{"type": "look", "pane": " ", "what": "screen"}\n', "unknown"),
+        (b'{"type": "look", "pane": "4", "what": "screen"}\n', "gone"),
+        (b'{"type": "look", "pane": "-3", "what": "screen"}\n', "gone"),
+        (b'{"type": "look", "pane": "\xc2\xb3", "what": "screen"}\n', "gone"),
+        (b'{"type": "look", "pane": "3", "what": "more"}\n', "unknown"),
+        (b'{"type": "mark", "verb": "focus", "pane": "3", "args": []}\n', "unknown"),
+        (b'{"type": "open", "verb": "go", "pane": "3"}\n', "unknown"),
+        (b'{"type": "press", "pane": "3", "keys": "1"}\n', "unknown"),
+        (b'{"type": "rows", "pane": "3", "rows": ["rm -rf"]}\n', "unknown"),
+        (b"[" * 5000 + b"\n", "unknown"),
     ],
 )
 def test_what_makes_no_sense_is_refused(runtime: Path, kitty: Kitty, data: bytes, rule: str) -> None:
@@ -231,10 +232,10 @@ def test_what_makes_no_sense_is_refused(runtime: Path, kitty: Kitty, data: bytes
 
     def ask() -> list[bytes]:
         with sockets.connect(NAME, 30.0) as connection, connection.makefile("rb") as answers:
-            connection.sendall(data + encode_words(["screen", "3"]))
+            connection.sendall(data + encode(Look("3", "screen")))
             return [answers.readline(), answers.readline()]
 
-    refused, rows = map(decode, desk.run(ask))
+    refused, rows = map(decode_reply, desk.run(ask))
     assert isinstance(refused, Refusal) and refused.rule == rule
     assert isinstance(rows, Rows)
     assert desk.window.written == []
@@ -259,7 +260,7 @@ def test_a_flood_and_a_crowd_cost_themselves(runtime: Path, kitty: Kitty, monkey
     monkeypatch.undo()
     assert all(one.recv(1) == b"" for one in silent)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime.parent))
-    assert isinstance(desk.run(lambda: reach().screen(PANE)), Rows)
+    assert isinstance(desk.run(lambda: reach().look(PANE, "screen")), Rows)
     deadline = time.monotonic() + 30
     while kitty.timers and time.monotonic() < deadline:
         kitty.run_repeats()
@@ -269,18 +270,18 @@ def test_a_flood_and_a_crowd_cost_themselves(runtime: Path, kitty: Kitty, monkey
 @each(
     "line",
     [
-        b"", b"nonsense", b"[]", b"{}", b'{"rows": 3}', b'{"rows": [3]}', b'{"question": {}}', b'{"question": null}',
-        b'{"screen": null}', b'{"said": "done"}', b'{"rows": ["a"], "refused": 3}',
-        b'{"rows": [' + b'"a", ' * 2000 + b'"a"]}',
+        b"", b"nonsense", b"[]", b"{}", b'{"rows": ["a"]}', b'{"type": "rows", "rows": 3}', b'{"type": "rows"}',
+        b'{"type": "rows", "rows": [3]}', b'{"type": "question"}', b'{"type": "question", "question": null}',
+        b'{"type": "said", "text": "done"}', b'{"type": ["rows"], "rows": ["a"]}', b'{"type": "look", "pane": "3"}',
     ],
 )  # fmt: skip
 def test_a_strange_answer_is_none(line: bytes) -> None:
     """Whatever the other side sends, it is a refusal."""
-    assert isinstance(decode(line), Refusal)
+    assert isinstance(decode_reply(line), Refusal)
 
 
 @pytest.mark.slow
 def test_what_is_too_large_is_refused_in_words() -> None:
     """A screen that no message holds."""
-    told = decode(encode(Rows(tuple("\U0001f600" * 4000 for _ in range(1000)))).rstrip(b"\n"))
+    told = decode_reply(encode_reply(Rows(tuple("\U0001f600" * 4000 for _ in range(1000)))).rstrip(b"\n"))
     assert isinstance(told, Refusal) and told.rule == "too-long"

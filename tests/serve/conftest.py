@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from tallylight.serve import answering
 from tests.serve.browser import WIDTHS, Browser
 from tests.serve.live import Live, Stage
 from tests.serve.serving import AUTH, PANES, Served
@@ -58,8 +57,6 @@ def browser(browsers: Browser) -> Iterator[Browser]:
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Served:
-    # A desk does not change by itself, and nobody need wait for that.
-    monkeypatch.setattr(answering, "SETTLE_S", 0.0)
     made = Served()
     made.shows("sessions", *PANES)
     return made

@@ -7,7 +7,10 @@ from typing import Any
 import attrs
 from starlette.types import ASGIApp
 
+from tallylight.actions.caller import PERSON
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once
 from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.serve.guard import Guard, allowed_hosts
@@ -80,8 +83,13 @@ class Served:
         panes = tuple(attrs.evolve(pane, reason=reason) for pane in panes)
         self.snapshots = [Snapshot(host=host, pid=pid, started=0.0, written=0.0, panes=panes)]
 
+    @property
+    def client(self) -> PaneClient:
+        """What reaches its panes; who is no person may do nothing."""
+        return PaneClient(self.panes, lambda: PERSON, lambda _: "none", once=Once(0.0))
+
     def app(self) -> ASGIApp:
-        return make_app(self.guard, self._read, self.panes, push=self.push)
+        return make_app(self.guard, self._read, self.client, push=self.push)
 
     def _read(self) -> list[Snapshot] | None:
         found, self.snapshots = self.snapshots, None

@@ -30,7 +30,7 @@ def test_a_fault_in_one_look_costs_that_look() -> None:
     handler = logging.Handler()
     handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
     app._LOG.addHandler(handler)
-    server = app._Server(served.guard, read_all, Answering(served.panes), None)
+    server = app._Server(served.guard, read_all, Answering(served.client), None)
 
     async def follow() -> None:
         async with server.lifespan(FastAPI()):

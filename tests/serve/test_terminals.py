@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tallylight.actions.caller import Caller, Who
-from tallylight.hosts.scripting import Reach
+from tallylight.actions.client import PaneClient
 from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.snapshot import sockets
@@ -23,6 +23,7 @@ from tests.actions.desk import PID, START, holder
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
+from tests.hosts.machines.far import HandPanes
 from tests.serve.serving import AUTH, Served
 
 DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-start-80", "claude/working-120"
@@ -54,12 +55,12 @@ def server() -> Caller:
     return attrs.evolve(CALLERS[Who.SCRIPT], lineage=frozenset({(os.getpid(), 1)}))
 
 
-def client_of(status: Status, reach: Reach) -> TestClient:
+def client_of(status: Status, reach: PaneClient) -> TestClient:
     """A client of a server that shows one pane of this kitty."""
     served = Served()
     pane = Pane(id="3", status=status, kind=Kind.PERMISSION, agent="claude", since=time.time())
     served.shows("kitty", pane, pid=os.getpid())
-    app = make_app(served.guard, served._read, served.panes, terminals=reach)
+    app = make_app(served.guard, served._read, reach)
     return TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH)
 
 
@@ -71,7 +72,7 @@ def make(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
     def made(screen: str, status: Status, allow: str) -> Room:
         desk = ScriptDesk.of(kitty, screen, status, allow)
-        client = client_of(status, Reach(None, server, at(allow)))  # type: ignore[arg-type] # nothing else is asked
+        client = client_of(status, PaneClient(HandPanes({}), server, at(allow)))  # type: ignore[arg-type] # nothing else is asked
         client.__enter__()
         running.append(client)
         return Room(desk, client)
@@ -153,7 +154,7 @@ def test_a_shell_in_kitty_is_not_shown(make: Callable[..., Room]) -> None:
 def test_a_kitty_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs those who ask for its panes a while, and nobody else anything."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    reach = Reach(None, server, at("all"), timeout_s=0.2, ask_timeout_s=0.2)  # type: ignore[arg-type] # nothing else is asked
+    reach = PaneClient(HandPanes({}), server, at("all"), timeout_s=0.2, ask_timeout_s=0.2)  # type: ignore[arg-type] # nothing else is asked
     with client_of(Status.WAITING, reach) as client:
         listener = sockets.listen("kitty")
         for path in ("buffer", "question"):

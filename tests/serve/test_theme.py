@@ -14,7 +14,7 @@ from tallylight.serve.app import make_app
 from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.serve.theme import CARD, DRAWN, PAGE, READ, stylesheet
 from tests.colour_vision import contrast
-from tests.serve.serving import PORT, TOKEN, FakePanes
+from tests.serve.serving import PORT, TOKEN, Served
 
 ROW = re.compile(r"  --([a-z-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);")
 #: Colours that somebody may have written who looks at other surfaces than these.
@@ -64,6 +64,6 @@ def test_a_colour_that_can_be_read_is_left_alone() -> None:
 
 def test_the_page_has_the_colours_of_the_configuration() -> None:
     """The stylesheet of a server is that of its colours; those that are not given are the default ones."""
-    app = make_app(Guard(TOKEN, allowed_hosts(PORT)), lambda: None, FakePanes(), {Status.DONE: (1, 2, 255)})
+    app = make_app(Guard(TOKEN, allowed_hosts(PORT)), lambda: None, Served().client, {Status.DONE: (1, 2, 255)})
     with TestClient(app, base_url="http://127.0.0.1:8787") as client:
         assert client.get("/theme.css").text == stylesheet({**COLOURS, Status.DONE: (1, 2, 255)})

@@ -82,6 +82,8 @@ class Who(enum.StrEnum):
     #: An agent whose line to its pane is broken: which pane that is, nobody can tell.
     STRAY = "an agent of no known pane"
     UNKNOWN = "unknown"
+    #: A button of a notification: who pressed it, the session bus does not prove.
+    NOTICE = "a notification"
 
 
 class End(enum.Enum):
@@ -113,6 +115,9 @@ class Caller:
     end: End | None = None
     terminal: int | str = 0
 
+
+#: A person, whose word came by a way that proves it.
+PERSON = Caller(Who.PERSON, (0, 0))
 
 #: What is at the end of a line: of the last process of it, and of its parent, None if there is none to be seen.
 Ends = Callable[[Process, Process | None], End | None]

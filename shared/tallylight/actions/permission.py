@@ -17,8 +17,9 @@ import attrs
 
 from tallylight.actions.answer import Answer, Seen, anything, dialog_of
 from tallylight.actions.caller import Being, Caller, Who
+from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Given
+from tallylight.actions.request import OCCUPANT, Later, Look, Request, Start, Unqueue
 from tallylight.actions.say import Interrupt, Say
 from tallylight.config.settings import SCRIPTING
 from tallylight.evidence.fingerprint import fingerprint
@@ -37,6 +38,8 @@ class Verb(enum.StrEnum):
     QUESTION = "answer a question"
     PERMISSION = "answer a permission"
     INTERRUPT = "interrupt"
+    #: And what only the list does beside it: telling what would be closed, and forgetting a text that waits.
+    CLOSE = "close"
 
 
 class Right(enum.StrEnum):
@@ -58,6 +61,7 @@ _PROGRAM = {
     Verb.QUESTION: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
     Verb.PERMISSION: (Right.NO, Right.NO, Right.ASK, Right.YES),
     Verb.INTERRUPT: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
+    Verb.CLOSE: (Right.NO,) * 4,
 }
 _STRAYS = (Right.NO, Right.OWN, Right.OWN, Right.OWN)
 _NOTHING = (Right.NO, Right.NO, Right.NO, Right.NO)
@@ -72,6 +76,7 @@ TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
         verb: (Right.NO, Right.NO, Right.NO, Right.YES) if verb in (Verb.READ, Verb.START) else _NOTHING
         for verb in Verb
     },
+    Who.NOTICE: dict.fromkeys(Verb, _NOTHING) | {Verb.QUESTION: (Right.YES,) * 4},
 }
 _PLAIN = (Kind.QUESTION, Kind.INPUT)
 _UNKNOWN = Refusal(
@@ -111,6 +116,11 @@ UNASKED = Refusal(
 PERSON_ONLY = Refusal(
     "permission", "only you can do that, at the page or at a list in a terminal of your own; nothing was done"
 )
+#: What is told those whose rights no configuration changes.
+_BY_NATURE = {
+    Who.UNKNOWN: _UNKNOWN,
+    Who.NOTICE: Refusal("permission", "a notification answers no permission; nothing was typed"),
+}
 
 
 class Verdict(enum.Enum):
@@ -165,8 +175,10 @@ def check(
         return Verdict.ALLOWED
     if right in (Right.ASK, Right.ASK_OTHERS):
         return Verdict.ASK if agreed is None else Verdict.ALLOWED if agreed else _DISAGREED
-    if caller.who is Who.UNKNOWN:
-        return _UNKNOWN
+    if verb is Verb.CLOSE:
+        return PERSON_ONLY
+    if caller.who in _BY_NATURE:
+        return _BY_NATURE[caller.who]
     if allow == "none":
         return _NONE
     if caller.who is Who.STRAY:
@@ -179,25 +191,38 @@ def unasked(verdict: Verdict | Refusal) -> Refusal | None:
     return UNASKED if verdict is Verdict.ASK else verdict if isinstance(verdict, Refusal) else None
 
 
-def verb_of(given: Given, seen: Seen | Refusal | None) -> Verb:
+def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
     """
-    What *given* does to the pane that was *seen*, None if only its terminal can see it.
+    What is *asked* to be done to the pane that was *seen*, None if only its terminal can see it; None if it is to none.
 
     An answer to another question than the one on the screen counts as one to a plain question: `limit` sees to it that
     it is typed into nothing else.
     """
-    if isinstance(given, Interrupt):
-        return Verb.INTERRUPT
-    if isinstance(given, Say):
-        return Verb.QUESTION if given.fingerprint else Verb.TEXT
-    if not isinstance(given, Answer):
-        return Verb.TEXT
+    match asked:
+        case Look(what=what):
+            return Verb.CLOSE if what == OCCUPANT else Verb.READ
+        case Interrupt():
+            return Verb.INTERRUPT
+        case Say(fingerprint=shown):
+            return Verb.QUESTION if shown else Verb.TEXT
+        case Later():
+            return Verb.TEXT
+        case Start():
+            return Verb.START
+        case Close() | Unqueue():
+            return Verb.CLOSE
+        case Answer():
+            return _answers(asked, seen)
+    return None
+
+
+def _answers(asked: Answer, seen: Seen | Refusal | None) -> Verb:
     if seen is None:
         return Verb.PERMISSION
     dialog = dialog_of(seen) if isinstance(seen, Seen) else None
     if not isinstance(seen, Seen) or dialog is None:
         return Verb.QUESTION
-    is_shown = fingerprint(seen.look.lines, seen.look.columns, dialog) == given.fingerprint
+    is_shown = fingerprint(seen.look.lines, seen.look.columns, dialog) == asked.fingerprint
     return Verb.PERMISSION if is_shown and not is_plain(seen) else Verb.QUESTION
 
 

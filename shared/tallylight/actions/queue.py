@@ -20,8 +20,8 @@ import attrs
 
 from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Later
 from tallylight.actions.once import Once, Still
+from tallylight.actions.request import Later
 from tallylight.actions.say import Say, lines_problem, taker, text_problem
 from tallylight.evidence.screen import Look
 from tallylight.model.queued import Queued

@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
+from tallylight.actions.request import SCREEN, SILENT, Rows
 from tallylight.agents.agent import check_agent
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, status_words
@@ -25,7 +27,6 @@ from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
-from tallylight.hosts.scripting import Reach
 from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
@@ -185,26 +186,27 @@ def _seconds(word: str) -> float:
 
 def _watched(name: str, seconds: float, now: Sequence[str]) -> tuple[Found, sightings.Seen]:
     """What the pane shows in the next *seconds*; at this moment alone where a person says what it does *now*."""
-    found, reach = reached(name)
+    found, client = reached(name)
     if now:
-        return found, sightings.of_screen(now[0], _rows(reach, found))
+        return found, sightings.of_screen(now[0], _rows(client, found))
     looks = sightings.Looks()
     sys.stderr.write(f"tally agent: watching {clean(found.name)} for {seconds:.0f} s; Ctrl-C ends that sooner\n")
     start = time.monotonic()
     with contextlib.suppress(KeyboardInterrupt):
         while (at := time.monotonic() - start) < seconds and not looks.is_full:
-            rows = _rows(reach, found)
+            rows = _rows(client, found)
             looks.add(at, rows, max(map(len, rows), default=0))
             time.sleep(max(0.0, start + at + sightings.POLL_S - time.monotonic()))
     return found, looks.seen()
 
 
-def _rows(reach: Reach, found: Found) -> list[str]:
-    told = reach.screen(found)
-    if not isinstance(told, Refusal):
+def _rows(client: PaneClient, found: Found) -> list[str]:
+    told = client.look(found, SCREEN)
+    if isinstance(told, Rows):
         return list(told.rows)
-    text = clean(told.text)
-    if told.rule == "process":
+    refusal = told if isinstance(told, Refusal) else SILENT
+    text = clean(refusal.text)
+    if refusal.rule == "process":
         text += "; of another program give a copy: kitten @ get-text | tally agent new NAME --idle -"
     raise TallyError(f"{clean(found.name)}: {text}")
 

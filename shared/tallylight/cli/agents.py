@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from tallylight.actions.panes import Panes
 from tallylight.cli.fleet import Elsewhere, FleetFeed
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
@@ -22,7 +21,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
 from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
-from tallylight.ui.agent_list.actions import Private, Requests
+from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
 from tallylight.ui.ansi import Depth
 from tallylight.ui.terminal import Terminal
@@ -30,7 +29,7 @@ from tallylight.ui.terminal import Terminal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tallylight.actions.beside import Watch
-    from tallylight.hosts.scripting import Reach
+    from tallylight.actions.client import PaneClient
 
 
 class NoTerminalError(TallyError):
@@ -71,21 +70,17 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         raise NoTerminalError
     environ = dict(os.environ)
 
-    def detached() -> Panes:
-        from tallylight.hosts.detached.sessions import Multiplexers
-
-        return Multiplexers(environ)
-
     @functools.cache
-    def reach() -> Reach:
+    def client() -> PaneClient:
         from tallylight.actions.caller import seated
+        from tallylight.actions.client import PaneClient, here
         from tallylight.evidence import process_table
         from tallylight.hosts.detached.sessions import Multiplexers
-        from tallylight.hosts.scripting import Reach, here
 
         # Once: who opened the list is who presses its keys.
         caller, panes = seated(here(environ), process_table.table()), Multiplexers(environ)
-        return Reach(panes, lambda: caller, lambda host: read_panes(environ).level(host), panes.started_by, is_key=True)
+        level = lambda host: read_panes(environ).level(host)  # noqa: E731
+        return PaneClient(panes, lambda: caller, level, panes.started_by, environ, is_key=True)
 
     fleet = FleetFeed() if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
@@ -93,9 +88,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),
-        Elsewhere(fleet.mark)
-        if fleet is not None
-        else Private.of(environ, detached, reach) or Requests(environ, detached, reach),
+        Elsewhere(fleet.mark) if fleet is not None else Channelled.of(environ, client) or Direct(environ, client),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),

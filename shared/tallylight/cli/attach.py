@@ -15,6 +15,7 @@ import sys
 import termios
 
 from tallylight.actions.caller import seated
+from tallylight.actions.client import here
 from tallylight.actions.permission import Verb, check, unasked
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
@@ -22,7 +23,6 @@ from tallylight.config.config_file import load_config
 from tallylight.evidence import process_table
 from tallylight.hosts.detached.pane import names_pane
 from tallylight.hosts.machines import commands
-from tallylight.hosts.scripting import here
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes

@@ -46,14 +46,14 @@ def main(argv: list[str]) -> int:
     if os.isatty(0) or os.isatty(1):
         raise TallyError("`tally bridge` speaks with another machine, not with a person: see docs/machines.md")
     from tallylight.actions.caller import let_in
+    from tallylight.actions.client import PaneClient, here
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.machines.bridge import Bridge
-    from tallylight.hosts.scripting import Reach, here
 
     feed = Feed(directory(os.environ))
     # Before anything is asked: whoever started this may be gone by then.
     caller, panes = let_in(here(os.environ)), Multiplexers(os.environ)
-    reach = Reach(
+    client = PaneClient(
         panes,
         lambda: caller,
         lambda host: read_panes(os.environ).level(host),
@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
     sessions = Sessions(feed)
     on_signal(_leave, signal.SIGTERM, signal.SIGHUP)
     try:
-        Bridge(feed, reach, tallylight.__version__, os.environ, keep=sessions.keep).run(0, 1)
+        Bridge(feed, client, tallylight.__version__, os.environ, keep=sessions.keep).run(0, 1)
     except KeyboardInterrupt:
         return 0
     finally:

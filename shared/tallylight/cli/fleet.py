@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from tallylight.actions.gate import Refusal
 from tallylight.cli.output import clean
 from tallylight.config import config_file
 from tallylight.files import directories, extras
@@ -19,12 +20,11 @@ from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.schema import Pane, Snapshot
 
 if TYPE_CHECKING:
+    from tallylight.actions.request import Request
     from tallylight.config.fleet import Fleet
     from tallylight.hosts.fleet.broker import Subscriber
     from tallylight.hosts.fleet.mirror import Mirror
     from tallylight.snapshot.rows import Row
-    from tallylight.ui.agent_list.effects import Answer, Queue, Say
-    from tallylight.ui.agent_list.selection import Act, Target
 
 #: How long, in seconds, a command that answers once waits for a broker that says nothing.
 PATIENCE_S = 6.0
@@ -192,46 +192,25 @@ class Elsewhere:
     descriptors: Sequence[int] = ()
     is_seen = True
 
+    def perform(self, row: Row, asked: Request) -> Refusal:  # noqa: ARG002 - the protocol has it
+        return Refusal("elsewhere", self._words(row))
+
+    def open(self, verb: str, row: Row) -> str:  # noqa: ARG002
+        return self._words(row)
+
     def back(self) -> None:
         """There is no pane beside it that is known of."""
 
     def listen(self) -> None:
         """Nobody says anything."""
 
-    def start(self, verb: str, row: Row) -> str:  # noqa: ARG002 - the protocol has it
-        return self._words(row)
-
-    def screen(self, row: Row) -> str:
-        return self._words(row)
-
-    def look(self, row: Row) -> str:
-        return self._words(row)
-
-    def taker(self, row: Row) -> str:
-        return self._words(row)
-
-    def say(self, given: Say) -> str:
-        return self._words(given.row)
-
-    def examine(self, act: Act, row: Row) -> str:  # noqa: ARG002
-        return self._words(row)
-
-    def carry(self, act: Act, target: Target) -> str:  # noqa: ARG002
-        return self._words(target.row)
-
-    def queue(self, given: Queue) -> str:
-        return self._words(given.row)
-
-    def unqueue(self, row: Row) -> str:
-        return self._words(row)
-
-    def answer(self, answer: Answer) -> str:
-        return self._words(answer.row)
-
-    def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
+    def mark(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
         if verb not in ("seen", "snooze"):
             return self._words(row)
         return self._mark(row, verb, float(args[0]) if args else None)
+
+    def screen(self, row: Row) -> str:
+        return self._words(row)
 
     @staticmethod
     def _words(row: Row) -> str:

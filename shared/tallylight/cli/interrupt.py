@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tallylight.actions.gate import Refusal
+from tallylight.actions.answer import Holder
+from tallylight.actions.request import HOLDER
 from tallylight.actions.say import Interrupt
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import CODES, reached, tell
@@ -26,7 +27,8 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Interrupt it, and return the exit code."""
     options = make_parser().parse_args(argv)
-    found, reach = reached(options.pane)
-    held = reach.holder(found)
-    told = held if isinstance(held, Refusal) else reach.give(found, Interrupt(found.pane.id, held.pid, held.start))
+    found, client = reached(options.pane)
+    told = client.look(found, HOLDER)
+    if isinstance(told, Holder):
+        told = client.perform(found, Interrupt(found.pane.id, told.pid, told.start))
     return tell("interrupt", found, told, as_json=options.json)

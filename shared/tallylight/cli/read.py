@@ -13,13 +13,12 @@ from typing import Any
 
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.request import QUESTION, SCREEN, SILENT, Reply, Rows, id_of
 from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
 from tallylight.cli.output import Output, clean, refused
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import reach_of
+from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
-from tallylight.hosts.script_messages import Rows
-from tallylight.hosts.scripting import id_of
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.wire.text import sanitise
@@ -62,19 +61,19 @@ def main(argv: list[str]) -> int:
     for problem in panes.problems:
         sys.stderr.write(f"tally read: {clean(str(problem))}\n")
     found = pick(panes, options.pane, os.environ)
-    reach = reach_of(panes)
-    told: Rows | Question | str | Refusal
-    if (refused := reach.may_read(found)) is not None:
+    client = client_of(panes)
+    told: Reply | str
+    if (refused := client.may_read(found)) is not None:
         told = refused
     elif options.screen:
-        told = reach.screen(found)
+        told = client.look(found, SCREEN)
     elif options.question or (not options.reply and found.pane.status is Status.WAITING):
-        told = reach.question(found)
+        told = client.look(found, QUESTION)
         if isinstance(told, Refusal) and told.rule == "no-question" and not options.question:
             told = found.pane.question or found.pane.message or found.pane.reply
     else:
         told = found.pane.reply
-    return _tell(found, told, as_json=options.json)
+    return _tell(found, told if isinstance(told, Rows | Question | str | Refusal) else SILENT, as_json=options.json)
 
 
 def _tell(found: Found, told: Rows | Question | str | Refusal, *, as_json: bool) -> int:

@@ -13,16 +13,16 @@ import json
 import os
 import sys
 
-from tallylight.actions.answer import Answer, Done
+from tallylight.actions.answer import Answer, Done, Holder
+from tallylight.actions.client import PaneClient, here
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Given, Later
+from tallylight.actions.request import HOLDER, SILENT, Given, Later, Reply, read_id
 from tallylight.actions.say import MAX_TEXT, Say, text_problem
 from tallylight.cli.exit_codes import GONE, REFUSED
 from tallylight.cli.output import clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
 from tallylight.hosts.detached.sessions import Multiplexers
-from tallylight.hosts.scripting import Reach, here, read_id
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, Panes, add_pane, pick, read_panes
 
@@ -72,25 +72,25 @@ def main(argv: list[str]) -> int:
     asked = read_id(options.to) if options.to else None
     if options.to and asked is None:
         parser.error(f"{clean(options.to, 80)!r} is no id of a question")
-    found, reach = reached(options.pane)
+    found, client = reached(options.pane)
     if options.answer is not None:
         assert asked is not None
         pid, start, fingerprint = asked
         chosen = Answer(found.pane.id, pid, start, fingerprint, options.answer)
-        return tell("send", found, reach.give(found, chosen), as_json=options.json)
+        return tell("send", found, client.perform(found, chosen), as_json=options.json)
     text = _text(options.text)
     if (problem := text_problem(text)) is not None:
         return tell("send", found, problem, as_json=options.json)
     if asked is None:
-        held = reach.holder(found)
-        if isinstance(held, Refusal):
+        held = client.look(found, HOLDER)
+        if not isinstance(held, Holder):
             return tell("send", found, held, as_json=options.json)
         asked = held.pid, held.start, ""
     pid, start, fingerprint = asked
     said: Given = Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
     if options.queue:
         said = Later(found.pane.id, pid, start, text)
-    return tell("send", found, reach.give(found, said), as_json=options.json)
+    return tell("send", found, client.perform(found, said), as_json=options.json)
 
 
 def _text(given: str) -> str:
@@ -104,20 +104,21 @@ def _text(given: str) -> str:
         raise TallyError("standard input is no text in UTF-8; nothing was typed") from None
 
 
-def reached(wanted: str) -> tuple[Found, Reach]:
+def reached(wanted: str) -> tuple[Found, PaneClient]:
     """The pane that *wanted* names, and what reaches it for the program that runs this command."""
     panes = read_panes(os.environ)
-    return pick(panes, wanted, os.environ), reach_of(panes)
+    return pick(panes, wanted, os.environ), client_of(panes)
 
 
-def reach_of(panes: Panes) -> Reach:
+def client_of(panes: Panes) -> PaneClient:
     """What reaches *panes* for the program that runs this command."""
     multiplexers = Multiplexers(os.environ)
-    return Reach(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
+    return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
 
 
-def tell(verb: str, found: Found, told: Done | Refusal, *, as_json: bool) -> int:
+def tell(verb: str, found: Found, reply: Reply, *, as_json: bool) -> int:
     """Print what was done or which rule refused it, and return the exit code."""
+    told = reply if isinstance(reply, Done | Refusal) else SILENT
     if as_json:
         sys.stdout.write(json.dumps(document(found, told)) + "\n")
     if isinstance(told, Done):

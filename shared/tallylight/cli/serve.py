@@ -99,8 +99,8 @@ def main(argv: list[str]) -> int:
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.actions.beside import Watch
+    from tallylight.actions.client import PaneClient, here
     from tallylight.hosts.detached.sessions import Multiplexers
-    from tallylight.hosts.scripting import Reach, here
     from tallylight.serve.push.subscriptions import Store, folder
 
     labels = labels_file.Reader(labels_file.path(os.environ))
@@ -116,13 +116,13 @@ def main(argv: list[str]) -> int:
     panes = Multiplexers(os.environ)
     # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
     own = functools.cache(functools.partial(here, os.environ))
-    terminals = Reach(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
+    client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     asking = Asking(agent_files.load_agents(os.environ)[0])
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
     guard = Guard(token, hosts)
     push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
-    app = make_app(guard, everyone.read, panes, config.colours, terminals, watch, lambda: labels.labels, push, asking)
+    app = make_app(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)

@@ -14,8 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-from tallylight.actions import start, worktrees
+from tallylight.actions import request, start, worktrees
 from tallylight.actions.answer import Done
+from tallylight.actions.client import here
 from tallylight.actions.fork_page import command_line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Verb, check, unasked
@@ -25,12 +26,11 @@ from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.output import Output, clean, refused
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import reach_of
+from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
 from tallylight.evidence import process_table
 from tallylight.files.program import find_program
 from tallylight.hosts.detached import starts
-from tallylight.hosts.scripting import here
 from tallylight.snapshot.addresses import Panes, own_place, read_panes
 
 #: Seconds in which the new pane should be listed by its kitty.
@@ -90,7 +90,9 @@ def main(argv: list[str]) -> int:
     if is_tmux:
         told = _start_in_tmux(known, options, panes.level(host))
     else:
-        told = reach_of(panes).start(host, options.agent, options.place, options.name, options.prompt)
+        asked = request.Start(options.agent, options.place, options.name, options.prompt)
+        reply = client_of(panes).start(host, asked)
+        told = reply if isinstance(reply, Done | Refusal) else request.SILENT
     if isinstance(told, Refusal):
         if base is not None:
             sys.stderr.write(f"tally start: the worktree {clean(str(base.path))} was made, and is left\n")

@@ -1,7 +1,7 @@
 """
 The ASGI application: REST and a WebSocket over the state of all hosts. https://fastapi.tiangolo.com
 
-`make_app` wires a `Guard`, a source of snapshots and the `Panes` that can be reached; nothing in here opens a socket.
+`make_app` wires a `Guard`, a source of snapshots and the client that reaches panes; nothing in here opens a socket.
 Reading files and asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
 """
 
@@ -22,19 +22,20 @@ from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
 from tallylight import __version__
-from tallylight.actions.answer import Answer, Done
+from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.beside import Watch
-from tallylight.actions.caller import Who
+from tallylight.actions.caller import Caller, Who
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.panes import Panes
 from tallylight.actions.permission import PERSON_ONLY
+from tallylight.actions.request import QUESTION, SILENT, Given, Look
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 from tallylight.serve import history, links, model
-from tallylight.serve.answering import Answering, Terminals
+from tallylight.serve.answering import UNREACHED, Answering
 from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
@@ -62,22 +63,21 @@ _T = TypeVar("_T")
 def make_app(
     guard: Guard,
     read_all: ReadAll,
-    panes: Panes,
+    client: PaneClient,
     colours: Mapping[Status, RGB] = COLOURS,
-    terminals: Terminals | None = None,
     watch: Watch | None = None,
     labels: Callable[[], Labels] = Labels,
     push: Push | None = None,
     asking: Asking = EVERYBODY,
 ) -> ASGIApp:
     """
-    The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs;
-    *watch* follows the repositories of agents while somebody listens; *labels* tells what a person gave conversations;
-    *push* sends messages to browsers; *asking* tells who sends a request.
+    The application, whose page has lights in these *colours*. *client* reaches the panes; *watch* follows the
+    repositories of agents while somebody listens; *labels* tells what a person gave conversations; *push* sends
+    messages to browsers; *asking* tells who sends a request.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels, push, asking)
+    server = _Server(guard, read_all, Answering(client), watch, labels, push, asking)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -238,20 +238,18 @@ class _Server:
     async def question(self, address: Address, request: Request) -> model.Question:
         """What one detached session asks at this moment, with all that an answer has to name."""
         found, who = self._pick(address), self._asking.of(request)
-        return model.question_of(address, await self._ask(found, lambda: self._answering.question(found, who())))
+        return model.question_of(address, await self._ask(found, lambda: self._question(found, who())))
 
     async def answer(self, given: Annotated[model.Answer, Body()], request: Request) -> model.Done:
         """Choose one answer of a question. Typed only if the whole screen is as it was when the question was read."""
-        who, chosen = self._asking.of(request), (given.pid, given.start, given.fingerprint, given.choice)
-        return await self._do(
-            given.address, lambda found: self._answering.answer(found, Answer(found.pane.id, *chosen), who())
-        )
+        chosen = (given.pid, given.start, given.fingerprint, given.choice)
+        return await self._do(given.address, lambda pane: Answer(pane, *chosen), request)
 
     async def link(self, given: Annotated[model.Link, Body()], request: Request) -> model.LinkMade:
         """Make an address that shows this question and answers it once, without the token. Only a person may."""
         found, who = self._pick(given.address), self._asking.of(request)
         question = await self._ask(
-            found, lambda: self._answering.question(found, who()) if who().who is Who.PERSON else PERSON_ONLY
+            found, lambda: self._question(found, who()) if who().who is Who.PERSON else PERSON_ONLY
         )
         if (question.pid, question.start, question.fingerprint) != (given.pid, given.start, given.fingerprint):
             raise RefusedError(Refusal("changed", "its screen is not the one of the fingerprint"))
@@ -266,14 +264,14 @@ class _Server:
 
     async def answer_linked(self, key: str, request: Request) -> HTMLResponse:
         """Give an answer by a link."""
-        link, who = self._link(key), self._asking.of(request)
+        link = self._link(key)
         choice = links.chosen(request.url.query, await request.body())
         if choice is None:
             raise HTTPException(422, "the request names no choice")
         asked = link.question
         given = Answer(asked.pane, asked.pid, asked.start, asked.fingerprint, choice)
         try:
-            done = await self._do(link.address, lambda found: self._answering.answer(found, given, who()))
+            done = await self._do(link.address, lambda _: given, request)
         except RefusedError as error:
             return HTMLResponse(links.told_page(error.why.text), 409)
         self._links.drop(key)
@@ -288,30 +286,30 @@ class _Server:
 
     async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
         """Type text for an agent that is at its prompt, or whose question takes any text."""
-        who, said = self._asking.of(request), (given.text, given.enter, given.fingerprint)
-        return await self._do(
-            given.address,
-            lambda found: self._answering.say(found, Say(found.pane.id, given.pid, given.start, *said), who()),
-        )
+        said = (given.pid, given.start, given.text, given.enter, given.fingerprint)
+        return await self._do(given.address, lambda pane: Say(pane, *said), request)
 
     async def interrupt(self, given: Annotated[model.Interrupt, Body()], request: Request) -> model.Done:
         """Press the agent's key to stop, if it is at work."""
-        who = self._asking.of(request)
-        return await self._do(
-            given.address,
-            lambda found: self._answering.interrupt(found, Interrupt(found.pane.id, given.pid, given.start), who()),
-        )
+        return await self._do(given.address, lambda pane: Interrupt(pane, given.pid, given.start), request)
 
     async def _person_only(self, request: Request) -> None:
         who = await asyncio.get_running_loop().run_in_executor(self._threads, self._asking.of(request))
         if who.who is not Who.PERSON:
             raise RefusedError(PERSON_ONLY)
 
-    async def _do(self, address: str, act: Callable[[Found], Done | Refusal]) -> model.Done:
+    async def _do(self, address: str, given: Callable[[str], Given], request: Request) -> model.Done:
+        """Have typed what is *given* to a pane of this id, for whoever sends *request*."""
         _raise(self._guard.check_write(time.monotonic()))
-        found = self._pick(address)
-        done = await self._ask(found, lambda: act(found))
-        return model.Done(address=address, done=done.text)
+        found, who = self._pick(address), self._asking.of(request)
+        told = await self._ask(found, lambda: self._answering.perform(found, given(found.pane.id), who()))
+        if not isinstance(told, Done):
+            raise RefusedError(SILENT)
+        return model.Done(address=address, done=told.text)
+
+    def _question(self, found: Found, caller: Caller) -> Question | Refusal:
+        told = self._answering.perform(found, Look(found.pane.id, QUESTION), caller)
+        return told if isinstance(told, Question | Refusal) else SILENT
 
     async def changes(self, socket: WebSocket) -> None:
         """Every change, as it happens: `model.Event` as JSON, the first with every session."""
@@ -347,7 +345,7 @@ class _Server:
     async def _ask(self, found: Found, ask: Callable[[], _T | Refusal]) -> _T:
         """What *ask* returns, on another thread; `RefusedError` if a rule refuses it."""
         if not self._answering.can_see(found):
-            raise RefusedError(Refusal("unreachable", "nothing can be seen of that pane, or done to it, from here"))
+            raise RefusedError(UNREACHED)
         if self._asked.locked():
             raise HTTPException(503, "too many requests at once")
         async with self._asked:

@@ -13,14 +13,11 @@ from collections.abc import Callable, Sequence
 import attrs
 from fastapi import Request
 
-from tallylight.actions.caller import Caller, Who, caller_of
+from tallylight.actions.caller import PERSON, Caller, Who, caller_of
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.ports import connected
 from tallylight.serve.connections import connection_of
-
-#: Who is somewhere else, or below no agent.
-PERSON = Caller(Who.PERSON, (0, 0))
 
 
 def nobody_here(_client: tuple[str, int], _server: tuple[str, int]) -> Sequence[int]:

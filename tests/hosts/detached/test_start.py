@@ -12,13 +12,13 @@ import pytest
 
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, Who, being_of
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say
 from tallylight.actions.start import Start
 from tallylight.evidence import process_table
 from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.sessions import Multiplexers
-from tallylight.hosts.scripting import Reach
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
@@ -156,7 +156,7 @@ def test_who_has_started_it_may_type(session: Session) -> None:
 
     def rule(being: Being) -> str:
         caller = attrs.evolve(CALLERS[Who.SCRIPT], being=being)
-        told = Reach(multiplexers, lambda: caller, at("own"), multiplexers.started_by).give(
+        told = PaneClient(multiplexers, lambda: caller, at("own"), multiplexers.started_by).give(
             Found("sessions-1", pane), given
         )
         assert isinstance(told, Refusal)

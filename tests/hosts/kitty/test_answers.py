@@ -12,6 +12,7 @@ import pytest
 
 from tallylight.actions.answer import Question, Seen
 from tallylight.actions.once import Once
+from tallylight.actions.request import Draw, Look
 from tallylight.model.status import Kind, Status
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.wire.styled import Run, Style, StyledScreen
@@ -50,7 +51,7 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
         host = Kept(case.before.look, SimpleNamespace(window_id_map={3: window}))
         host.panes[3] = Pane(case.before.foreground, case.before.status)
         shown = lists._List(host, Path(), None)
-        asked = shown.act(["look", "3"])
+        asked = shown.act(Look("3", "question"))
         if not isinstance(asked, Question) or (isinstance(case.after, Seen) and case.after.pane != asked.pane):
             continue  # it is about colours, or about the id of a window, which is no other window's here
         tried += 1
@@ -60,11 +61,7 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
             host.panes[3] = Pane(case.after.foreground, case.after.status)
         else:
             host.boss.window_id_map.clear()
-        if surface == "list":
-            words = ["answer", given.pane, str(given.pid), str(given.start), given.fingerprint, str(given.number)]
-            told = str(shown.act(words))
-        else:
-            told = answering.answer_window(host, 3, given)
+        told = str(shown.act(given).text) if surface == "list" else answering.answer_window(host, given)
         if window.written or not told or told.startswith("answered"):
             wrong.append((case.name, told, window.written))
     assert wrong == []
@@ -79,9 +76,9 @@ def test_no_permission_is_answered_by_a_notification(kitty: Kitty) -> None:
     host.panes[3] = pane = Pane(holder("claude"), Status.WAITING, kind=Kind.QUESTION)
     asked = answering.question_of(host, 3)
     pane.kind = Kind.PERMISSION
-    assert "no permission" in answering.answer_window(host, 3, asked.answer(2)) and window.written == []
+    assert "no permission" in answering.answer_window(host, asked.answer(2)) and window.written == []
     pane.kind = Kind.QUESTION
-    assert answering.answer_window(host, 3, asked.answer(2)) == "" and window.written == ["2"]
+    assert answering.answer_window(host, asked.answer(2)) == "" and window.written == ["2"]
 
 
 def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
@@ -94,11 +91,9 @@ def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
     def answered() -> str:
         """`a` and `1`, in a list of its own."""
         shown = module._List(host, Path(), None)
-        asked = shown.act(["look", "3"])
+        asked = shown.act(Look("3", "question"))
         assert isinstance(asked, Question)
-        given = asked.answer(1)
-        words = ["answer", given.pane, str(given.pid), str(given.start), given.fingerprint, str(given.number)]
-        return str(shown.act(words))
+        return str(shown.act(asked.answer(1)).text)
 
     assert answered() == "answered 1. Yes"
     for _ in range(3):
@@ -129,7 +124,7 @@ def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pyt
     receiver = Receiver()
 
     def picture() -> StyledScreen | None:
-        return receiver.take("3", shown.act(["screen", "3", str(receiver.has("3"))]).message)
+        return receiver.take("3", shown.act(Draw("3", receiver.has("3"))).message)
 
     red = (Run("red", Style(foreground=1)),)
     assert picture() == StyledScreen(columns=80, lines=(red, (Run("plain"),), (), ()), cursor=(1, 2))
@@ -140,6 +135,4 @@ def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pyt
     seen.clear()
     window.screen = None
     assert picture() is None
-    for has in ("", "x", "-1", "9" * 20, "1.5"):
-        assert shown.act(["screen", "3", has]).message is None
-    assert shown.act(["screen", "4", "0"]) == "that pane is gone"
+    assert "gone" in shown.act(Draw("4", 0)).text

@@ -7,6 +7,7 @@ in which `claude` works for it. Whoever asks is what the kernel says; each varia
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,11 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Done, Question
-from tallylight.actions.caller import Being
+from tallylight.actions.caller import Being, Caller
 from tallylight.actions.consent import REST_S
 from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Later, Request, decode_request, to_json
+from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.process import Process
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
@@ -41,13 +44,17 @@ class Room:
     desk: ScriptDesk
     table: HandTable
     scripts: Any
-    words: list[str]
+    #: As it comes over the socket.
+    message: dict[str, Any]
     asker: Being = ME
 
     def ask(self) -> Any:
         """What comes of it."""
-        caller = self.scripts.identify(self.asker[0])
-        return self.scripts.act(self.words, attrs.evolve(caller, asker=self.asker))
+        return self.ask_as(attrs.evolve(self.scripts.identify(self.asker[0]), asker=self.asker))
+
+    def ask_as(self, caller: Caller) -> Any:
+        """What comes of it for *caller*."""
+        return self.scripts._told(decode_request(json.dumps(self.message).encode())[0], caller)
 
     def put(self, process: Process, **change: Any) -> None:
         """Change a process."""
@@ -79,18 +86,19 @@ def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
     table, scripts = desk.table, desk.scripts
     monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
     scripts.own.put((CODEX.pid, CODEX.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
-    being = [str(PID), str(START)]
+    being = ("3", PID, START)
+    asked: Request
     if verb == "answer":
-        asked = desk.host.once.ask(desk.module.WindowTypist(desk.host, desk.window, desk.host.panes[3]))
-        assert isinstance(asked, Question)
-        words = ["answer", "3", *being, asked.fingerprint, "1"]
+        question = desk.host.once.ask(desk.module.WindowTypist(desk.host, desk.window, desk.host.panes[3]))
+        assert isinstance(question, Question)
+        asked = question.answer(1)
     elif verb == "say":
-        words = ["say", "3", *being, "", "1", "go on"]
+        asked = Say(*being, "go on", enter=True)
     elif verb == "queue":
-        words = ["queue", "3", *being, "go on"]
+        asked = Later(*being, "go on")
     else:
-        words = ["interrupt", "3", *being]
-    return Room(desk, table, scripts, words)
+        asked = Interrupt(*being)
+    return Room(desk, table, scripts, to_json(asked))
 
 
 @pytest.fixture
@@ -102,9 +110,9 @@ def make(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
 Change = Callable[[Room], object]
 
 
-def word(index: int, value: str) -> Change:
-    """Say something else at this place."""
-    return lambda room: room.words.__setitem__(index, value)
+def says(name: str, value: object) -> Change:
+    """It says something else there."""
+    return lambda room: room.message.__setitem__(name, value)
 
 
 def process(one: Process, **change: Any) -> Change:
@@ -216,27 +224,26 @@ EVERY: dict[str, tuple[Change, str]] = {
     "the pane was reused": (process(CLAUDE, start=START + 1), "permission"),
     "the pane has another first process": (lambda room: setattr(room.desk.window.child, "pid", 40), "self"),
     "the pane's first process is gone": (gone(CLAUDE), "gone"),
-    "the pane is another one": (word(1, "2"), "self"),
-    "the pane does not exist": (word(1, "4"), "gone"),
-    "the pane has no name": (word(1, ""), "gone"),
-    "the pane is negative": (word(1, "-3"), "gone"),
-    "the pane is a superscript": (word(1, "³"), "gone"),
-    "the pane has a space": (word(1, "3 "), "gone"),
-    "the pane is an address": (word(1, "kitty-1:3"), "gone"),
-    "the pane is very large": (word(1, "3" * 30), "gone"),
-    "the process is another": (word(2, str(PID + 1)), "process"),
-    "the process is none": (word(2, "0"), "process"),
-    "the process is negative": (word(2, f"-{PID}"), "unknown"),
-    "the process is a word": (word(2, "claude"), "unknown"),
-    "the start is another": (word(3, str(START + 1)), "process"),
-    "the start is none": (word(3, "0"), "process"),
-    "the start is a fraction": (word(3, f"{START}.0"), "unknown"),
-    "the verb is shouted": (lambda room: word(0, room.words[0].upper())(room), "unknown"),
-    "the verb is a key": (word(0, "press"), "unknown"),
-    "the verb is a paste": (word(0, "paste"), "unknown"),
-    "there is no verb": (word(0, ""), "unknown"),
-    "there is a word more": (lambda room: room.words.append("1"), "unknown"),
-    "there is a word less": (lambda room: room.words.pop(), "unknown"),
+    "the pane is another one": (says("pane", "2"), "self"),
+    "the pane does not exist": (says("pane", "4"), "gone"),
+    "the pane has no name": (says("pane", ""), "unknown"),
+    "the pane is negative": (says("pane", "-3"), "gone"),
+    "the pane is a superscript": (says("pane", "³"), "gone"),
+    "the pane has a space": (says("pane", "3 "), "gone"),
+    "the pane is an address": (says("pane", "kitty-1:3"), "gone"),
+    "the pane is very large": (says("pane", "3" * 30), "gone"),
+    "the process is another": (says("pid", PID + 1), "process"),
+    "the process is none": (says("pid", 0), "process"),
+    "the process is negative": (says("pid", -PID), "unknown"),
+    "the process is a word": (says("pid", "claude"), "unknown"),
+    "the start is another": (says("start", START + 1), "process"),
+    "the start is none": (says("start", 0), "process"),
+    "the start is a fraction": (says("start", f"{START}.0"), "unknown"),
+    "the verb is shouted": (lambda room: says("type", room.message["type"].upper())(room), "unknown"),
+    "the verb is a key": (says("type", "press"), "unknown"),
+    "the verb is a paste": (says("type", "paste"), "unknown"),
+    "there is no verb": (says("type", ""), "unknown"),
+    "a field is missing": (lambda room: room.message.popitem(), "unknown"),
     "who asks is gone": (gone(SCRIPT), "caller"),
     "who asks was replaced": (asks_as(SCRIPT.pid, SCRIPT.start - 1), "caller"),
     "who asks never was": (asks_as(4242, 1), "caller"),
@@ -264,16 +271,17 @@ EVERY: dict[str, tuple[Change, str]] = {
 #: Of one kind.
 OWN: dict[str, dict[str, tuple[Change, str]]] = {
     "answer": {
-        "there is no such choice": (word(5, "9"), "choice"),
-        "the choice is 0": (word(5, "0"), "choice"),
-        "the choice is negative": (word(5, "-1"), "unknown"),
-        "the choice is a key": (word(5, "y"), "unknown"),
-        "the choice is two": (word(5, "1,2"), "unknown"),
-        "the choice is fullwidth": (word(5, "\uff11"), "unknown"),
-        "the choice is very large": (word(5, "1" * 30), "unknown"),
-        "no fingerprint": (word(4, ""), "changed"),
-        "another fingerprint": (word(4, "0" * 32), "changed"),
-        "a fingerprint in capitals": (lambda room: word(4, room.words[4].upper())(room), "changed"),
+        "there is no such choice": (says("number", 9), "choice"),
+        "the choice is 0": (says("number", 0), "choice"),
+        "the choice is negative": (says("number", -1), "unknown"),
+        "the choice is a key": (says("number", "y"), "unknown"),
+        "the choice is two": (says("number", "1,2"), "unknown"),
+        "the choice is fullwidth": (says("number", "\uff11"), "unknown"),
+        "the choice is very large": (says("number", 10**30), "unknown"),
+        "no fingerprint": (says("fingerprint", ""), "changed"),
+        "another fingerprint": (says("fingerprint", "0" * 32), "changed"),
+        "a fingerprint in capitals": (
+            lambda room: says("fingerprint", room.message["fingerprint"].upper())(room), "changed"),
         "it works again": (shows(WORKING, Status.WORKING), "no-question"),
         "it has finished": (shows(IDLE, Status.DONE), "no-question"),
         "the command has changed": (
@@ -285,32 +293,32 @@ OWN: dict[str, dict[str, tuple[Change, str]]] = {
         "its host takes it for a permission": (pane(kind=Kind.PERMISSION), "permission"),
     },
     "say": {
-        "nothing to type": (word(6, ""), "text"),
-        "an escape": (word(6, "a\x1b[A"), "text"),
-        "a line end that is a key": (lambda room: (word(6, "a\rb")(room)), "text"),
-        "a control": (word(6, "\x03"), "text"),
-        "the end of a paste": (word(6, "a\x1b[201~rm -rf /\r"), "text"),
-        "a C1 control": (word(6, "a\x9b201~"), "text"),
-        "what turns the text around": (word(6, "a\u202eb"), "text"),
-        "a half of a character": (word(6, "a\ud800"), "text"),
-        "a separator of lines": (word(6, "a\u2028b"), "text"),
-        "too much": (word(6, "x" * 4097), "too-long"),
+        "nothing to type": (says("text", ""), "text"),
+        "an escape": (says("text", "a\x1b[A"), "text"),
+        "a line end that is a key": (lambda room: (says("text", "a\rb")(room)), "text"),
+        "a control": (says("text", "\x03"), "text"),
+        "the end of a paste": (says("text", "a\x1b[201~rm -rf /\r"), "text"),
+        "a C1 control": (says("text", "a\x9b201~"), "text"),
+        "what turns the text around": (says("text", "a\u202eb"), "text"),
+        "a half of a character": (says("text", "a\ud800"), "unknown"),
+        "a separator of lines": (says("text", "a\u2028b"), "text"),
+        "too much": (says("text", "x" * 4097), "too-long"),
         "two lines without a paste": (
-            lambda room: (setattr(room.desk.window, "takes_paste", False), word(6, "a\nb")(room)), "lines"),
-        "Enter is something else": (word(5, "2"), "unknown"),
-        "Enter is a word": (word(5, "yes"), "unknown"),
+            lambda room: (setattr(room.desk.window, "takes_paste", False), says("text", "a\nb")(room)), "lines"),
+        "Enter is something else": (says("enter", 2), "unknown"),
+        "Enter is a word": (says("enter", "yes"), "unknown"),
         "it works": (shows(WORKING, Status.WORKING), "working"),
         "it asks": (shows(DIALOG, Status.WAITING), "asking"),
         "it asks, and its id is claimed": (
-            lambda room: (shows(DIALOG, Status.WAITING)(room), word(4, "0" * 32)(room)), "asking"),
+            lambda room: (shows(DIALOG, Status.WAITING)(room), says("fingerprint", "0" * 32)(room)), "asking"),
         "it asks for a word that was not shown": (shows("claude/question-80", Status.WAITING), "asking"),
     },
     "queue": {
-        "nothing to type": (word(4, ""), "text"),
-        "an escape": (word(4, "a\x1b[A"), "text"),
-        "too much": (word(4, "x" * 4097), "too-long"),
+        "nothing to type": (says("text", ""), "text"),
+        "an escape": (says("text", "a\x1b[A"), "text"),
+        "too much": (says("text", "x" * 4097), "too-long"),
         "two lines without a paste": (
-            lambda room: (setattr(room.desk.window, "takes_paste", False), word(4, "a\nb")(room)), "lines"),
+            lambda room: (setattr(room.desk.window, "takes_paste", False), says("text", "a\nb")(room)), "lines"),
         "a text waits already": (lambda room: room.ask(), "queued"),
     },
     "interrupt": {
@@ -370,7 +378,7 @@ def test_a_permission_is_a_persons(make: Callable[[str], Room], monkeypatch: pyt
     asked = room.desk.host.once.ask(
         room.desk.module.WindowTypist(room.desk.host, room.desk.window, room.desk.host.panes[3])
     )
-    room.words[4] = asked.fingerprint
+    room.message["fingerprint"] = asked.fingerprint
     told = room.ask()
     assert isinstance(told, Refusal) and told.rule == "permission" and "only a person" in told.text
     room.desk.host.config.scripting = "ask"
@@ -388,9 +396,9 @@ def test_who_connects_is_known_from_then_on(make: Callable[[str], Room]) -> None
     room = make("say")
     caller = room.scripts.identify(SCRIPT.pid)
     room.put(SCRIPT, ppid=CLAUDE.pid)
-    assert isinstance(room.scripts.act(room.words, caller), Done)
+    assert isinstance(room.ask_as(caller), Done)
     room.table.processes.pop(SCRIPT.pid)
-    told = room.scripts.act(room.words, caller)
+    told = room.ask_as(caller)
     assert isinstance(told, Refusal) and told.rule == "caller"
 
 
@@ -475,7 +483,7 @@ def test_a_no_counts_for_all_sessions_of_a_pane(make: Callable[[str], Room], mon
 def test_a_person_is_asked_about_what_is_there(make: Callable[[str], Room], monkeypatch: pytest.MonkeyPatch) -> None:
     """Not about a process that the caller names, and that may be another pane's; nor where it cannot be shown."""
     for change, rule in (
-        (word(2, str(SHELL.pid)), "process"), (word(2, "30"), "process"), (word(3, "1"), "process"),
+        (says("pid", SHELL.pid), "process"), (says("pid", 30), "process"), (says("start", 1), "process"),
         (pane(foreground=holder("")), "process"),
     ):  # fmt: skip
         room = make("say")

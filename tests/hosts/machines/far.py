@@ -11,10 +11,10 @@ import attrs
 
 from tallylight.actions.answer import Typist
 from tallylight.actions.caller import Who
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.machines.bridge import Bridge
 from tallylight.hosts.machines.messages import Beat, decode
-from tallylight.hosts.scripting import Reach
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire.styled import StyledScreen
 from tests.actions.callers import CALLERS, as_caller, at
@@ -91,7 +91,7 @@ def far(
 ) -> Iterator[Far]:
     """A bridge in a thread, until the end of the block; *who* asks by way of it."""
     feed = HandFeed(tuple(hosts))
-    reach = Reach(HandPanes(typists or {}), as_caller(who), at(level), asks_for=CALLERS[who])
+    reach = PaneClient(HandPanes(typists or {}), as_caller(who), at(level), asks_for=CALLERS[who])
     bridge = Bridge(feed, reach, "1.2.3", environ or {}, wall=lambda: 1000.0)
     far_in, to = os.pipe()
     out, far_out = os.pipe()

@@ -22,12 +22,13 @@ import pytest
 
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Reply, decode_reply, encode_reply
+from tallylight.actions.request import encode as encode_request
 from tallylight.hosts.machines.host import MachinesHost
 from tallylight.hosts.machines.messages import PaneSaid, encode
-from tallylight.hosts.script_messages import KEY, Told, decode
-from tallylight.hosts.script_messages import encode as encode_told
 from tallylight.snapshot.elsewhere import local_id
 from tests.actions.real_panes import RealPanes, real_panes, until
+from tests.actions.words import asked
 from tests.hosts.machines.test_machine import HELLO, PANE, QUESTION
 from tests.hosts.machines.test_real_ssh import wait
 from tests.test_other_users import STRANGER, needs_root
@@ -43,7 +44,7 @@ print(open(folder + "/said").read(), end="", flush=True)
 told = json.load(open(folder + "/told"))
 for line in sys.stdin:
     if "ask" in (asked := json.loads(line)):
-        verb = asked["words"][0]
+        verb = asked["of"].get("what", asked["of"]["type"])
         open(folder + "/asked", "a").write(verb + "\\n")
         print(json.dumps({"reply": asked["ask"], "told": told[verb]}), flush=True)
 """
@@ -57,6 +58,10 @@ while data := s.recv(65536):
 """
 
 
+#: In front of what a list asks.
+KEY = "key"
+
+
 @attrs.define
 class Near:
     """The near end of one machine, asked by processes of their own."""
@@ -66,9 +71,11 @@ class Near:
     socket: Path
     panes: RealPanes
 
-    def ask(self, verb: str, *words: str, way: str = "$ASK", by_agent: bool = False) -> Told:
+    def ask(self, verb: str, *words: str, way: str = "$ASK", by_agent: bool = False) -> Reply:
         """What a program is told that asks in this *way*, in a pane of its own."""
-        line = shlex.quote(json.dumps([verb, ID, *words] if verb != KEY else [KEY, words[0], ID, *words[1:]]))
+        is_key = verb == KEY
+        verb, *words = words if is_key else (verb, *words)  # type: ignore[assignment]
+        line = shlex.quote(encode_request(asked(verb, ID, *words), is_key=is_key).decode().rstrip())
         script, out = self.panes.folder / "ask", self.panes.folder / "out"
         run = f"{sys.executable} -IS -c {shlex.quote(_ASK)} {self.socket} {line}"
         script.write_text(f"#!/bin/sh\n{run} >{out}.new 2>{out}.err\nmv {out}.new {out}\n")
@@ -76,15 +83,15 @@ class Near:
         out.unlink(missing_ok=True)
         self.panes.run(way.replace("$ASK", str(script)), by_agent=by_agent)
         until(out.exists, "nothing is told")
-        return decode(out.read_bytes().rstrip())
+        return decode_reply(out.read_bytes().rstrip())  # type: ignore[return-value]
 
-    def by_stranger(self, verb: str, *words: str) -> Told | None:
+    def by_stranger(self, verb: str, *words: str) -> Reply | None:
         """What another user is told; None where they are not even heard."""
-        argv = [_PYTHON, "-IS", "-c", _ASK, str(self.socket), json.dumps([verb, ID, *words])]
+        argv = [_PYTHON, "-IS", "-c", _ASK, str(self.socket), encode_request(asked(verb, ID, *words)).decode().rstrip()]
         other: dict[str, Any] = {"user": STRANGER, "group": STRANGER, "extra_groups": []}
         done = subprocess.run(argv, capture_output=True, timeout=60, check=False, **other)
         assert done.stdout or b"PermissionError" in done.stderr, done.stderr
-        return decode(done.stdout.rstrip()) if done.stdout else None
+        return decode_reply(done.stdout.rstrip()) if done.stdout else None  # type: ignore[return-value]
 
     def asked(self) -> list[str]:
         """What the far end was asked."""
@@ -103,8 +110,8 @@ def near(request: pytest.FixtureRequest) -> Iterator[Near]:
         folder = Path(made)
         (folder / "bridge").write_text(_BRIDGE)
         (folder / "said").write_bytes((encode(HELLO) or b"") + (encode(PaneSaid("sessions-7", PANE)) or b""))
-        done = encode_told(Done(PANE.id, "typed"))
-        told = {"question": encode_told(QUESTION), **dict.fromkeys(("answer", "say", "interrupt"), done)}
+        done = encode_reply(Done(PANE.id, "typed"))
+        told = {"question": encode_reply(QUESTION), **dict.fromkeys(("answer", "say", "interrupt"), done)}
         (folder / "told").write_text(json.dumps({verb: json.loads(line) for verb, line in told.items()}))
         config = folder / "config/tallylight/config.toml"
         config.parent.mkdir(parents=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import words_of
 from tallylight.hosts.machines.messages import Ask, Reply, decode, encode
-from tallylight.hosts.script_messages import decode as decode_told
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tests.actions.desk import PANE, Desk
@@ -23,9 +21,10 @@ def test_hostile_answers() -> None:
             desk.now = case.before
             given = case.change(desk.shown().answer(case.number))
             desk.now = case.after
-            verb, _, *rest = words_of(given)
-            end.send(encode(Ask(number, (verb, "sessions-7", given.pane, *rest))) or b"")
+            line = encode(Ask(number, "sessions-7", given)) or b""
+            if not isinstance(decode(line), Ask):
+                continue  # it is no message
+            end.send(line)
             reply = decode(end.lines(1)[0])
             assert isinstance(reply, Reply), case.name
-            told = decode_told(reply.told)
-            assert isinstance(told, Refusal) and desk.typed == [], (case.name, told)
+            assert isinstance(reply.told, Refusal) and desk.typed == [], (case.name, reply.told)

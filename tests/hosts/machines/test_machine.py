@@ -8,16 +8,20 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions import request
+from tallylight.actions.answer import Answer, Done, Holder, Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.request import HOLDER, SCREEN, Look
+from tallylight.actions.request import QUESTION as QUESTION_OF
+from tallylight.actions.say import Say
 from tallylight.config.machines import Machine as Setting
 from tallylight.hosts.machines.machine import HELLO_S, MAX_ASKED, MAX_GREETING, Machine
 from tallylight.hosts.machines.messages import (
     BEAT_S,
+    CAN,
     MAX_LINE,
     PROTOCOL,
     SILENT_S,
-    VERBS,
     Ask,
     Beat,
     Hello,
@@ -27,8 +31,6 @@ from tallylight.hosts.machines.messages import (
     decode,
     encode,
 )
-from tallylight.hosts.script_messages import Told
-from tallylight.hosts.script_messages import encode as encode_told
 from tallylight.model.status import Status
 from tallylight.snapshot import names, rows
 from tallylight.snapshot.elsewhere import local_id, parts
@@ -36,7 +38,7 @@ from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.tables import each
 
-HELLO = Hello(PROTOCOL, "0.2.0", frozenset(VERBS), 5000.0)
+HELLO = Hello(PROTOCOL, "0.2.0", CAN, 5000.0)
 PANE = Pane(id="tmux/1867/%2", status=Status.WAITING, agent="claude", since=4000.0, attach=("tmux", "attach"))
 SSH = Setting("devbox", ("ssh", "devbox"))
 
@@ -166,9 +168,9 @@ def test_why_it_is_not_there(code: int | None, complaint: str, says: str) -> Non
 @each(
     "hello, says",
     [
-        ({"bridge": 0, "tally": "0.1.0"}, "its tally 0.1.0 is older"),
-        ({"bridge": 2, "tally": "9.0.0"}, "its tally 9.0.0 is newer"),
-        ({"bridge": 2, "tally": "\x1b]0;x\x07" + "9" * 500}, "its tally ]0;x9999"),
+        ({"bridge": 1, "tally": "0.1.0"}, "its tally 0.1.0 is older"),
+        ({"bridge": 3, "tally": "9.0.0"}, "its tally 9.0.0 is newer"),
+        ({"bridge": 3, "tally": "\x1b]0;x\x07" + "9" * 500}, "its tally ]0;x9999"),
     ],
 )
 def test_another_protocol(hello: dict[str, Any], says: str) -> None:
@@ -183,10 +185,10 @@ def test_another_protocol(hello: dict[str, Any], says: str) -> None:
 def test_an_older_one_shows_what_it_can() -> None:
     """A bridge without a verb is connected, and says that it cannot do that."""
     found = machine()
-    say(found, attrs.evolve(HELLO, version="0.1.9", can=frozenset({"question"})), PaneSaid("sessions-7", PANE))
+    say(found, attrs.evolve(HELLO, version="0.1.9", can=frozenset({"look"})), PaneSaid("sessions-7", PANE))
     assert found.is_up and found.rows and "older" in found.says and "answer" in found.says
-    told: list[Told] = []
-    found.ask("answer", "sessions-7", PANE.id, ("1", "1", "f", "1"), 9.0, told.append)
+    told: list[request.Reply] = []
+    found.ask("sessions-7", Answer(PANE.id, 1, 1, "f", 1), 9.0, told.append)
     assert isinstance(told[0], Refusal) and told[0].rule == "version" and not found.output(1.0)
 
 
@@ -250,10 +252,17 @@ def test_it_says_that_this_end_is_there() -> None:
 QUESTION = Question(pane=PANE.id, agent="claude", pid=7, start=8, fingerprint="f", prompt="p", question="Go on?")
 
 
-def asked(found: Machine, verb: str = "question", *rest: str, until: float = 20.0) -> list[Told]:
+ASKED = {
+    **{what: Look(PANE.id, what) for what in (SCREEN, QUESTION_OF, HOLDER)},
+    "answer": Answer(PANE.id, 1, 1, "f", 1),
+    "say": Say(PANE.id, 1, 1, "x", enter=True),
+}
+
+
+def asked(found: Machine, what: str = "question", until: float = 20.0) -> list[request.Reply]:
     """Where its reply comes."""
-    told: list[Told] = []
-    found.ask(verb, "sessions-7", PANE.id, rest, until, told.append)
+    told: list[request.Reply] = []
+    found.ask("sessions-7", ASKED[what], until, told.append)
     return told
 
 
@@ -262,8 +271,8 @@ def test_a_reply_is_of_the_pane_that_was_asked() -> None:
     found = up()
     told = asked(found)
     sent = decode(bytes(found.output(1.0)).rstrip())
-    assert sent == Ask(1, ("question", "sessions-7", PANE.id))
-    say(found, Reply(1, encode_told(QUESTION)))
+    assert sent == Ask(1, "sessions-7", ASKED["question"])
+    say(found, Reply(1, QUESTION))
     assert told == [attrs.evolve(QUESTION, pane=local_id("devbox", "sessions-7", PANE.id))]
 
 
@@ -281,11 +290,11 @@ def test_a_reply_is_of_the_pane_that_was_asked() -> None:
         ("say", Holder(PANE.id, "claude", 7, 8)),
     ],
 )
-def test_a_reply_that_does_not_fit_is_none(verb: str, reply: Told) -> None:
+def test_a_reply_that_does_not_fit_is_none(verb: str, reply: request.Reply) -> None:
     """Of another pane or another kind: the person is told, and nothing of it is shown."""
     found = up()
     told = asked(found, verb)
-    say(found, Reply(1, encode_told(reply)))
+    say(found, Reply(1, reply))
     assert isinstance(told[0], Refusal) and told[0].rule == "unreachable"
 
 
@@ -293,9 +302,9 @@ def test_a_reply_that_nobody_asked_for() -> None:
     """It is dropped, and a second one to the same question too."""
     found = up()
     told = asked(found)
-    say(found, Reply(9, encode_told(QUESTION)))
+    say(found, Reply(9, QUESTION))
     assert told == []
-    say(found, Reply(1, encode_told(QUESTION)), Reply(1, encode_told(Done(PANE.id, "x"))))
+    say(found, Reply(1, QUESTION), Reply(1, Done(PANE.id, "x")))
     assert len(told) == 1
 
 
@@ -318,7 +327,7 @@ def test_no_reply() -> None:
 def test_a_pane_that_is_not_there_is_not_asked(host: str, id_: str) -> None:
     """What is not among its rows is gone, and nothing is sent."""
     found, told = up(), []
-    found.ask("answer", host, id_, ("7", "8", "f", "1"), 9.0, told.append)
+    found.ask(host, Answer(id_, 7, 8, "f", 1), 9.0, told.append)
     assert isinstance(told[0], Refusal) and told[0].rule == "gone" and not found.output(1.0)
 
 

@@ -23,9 +23,9 @@ import pytest
 
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Who
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.machines.host import MachinesHost
-from tallylight.hosts.scripting import Reach
 from tallylight.snapshot import writer
 from tallylight.snapshot.addresses import Found, Panes, read_panes
 from tests.actions.callers import CALLERS, as_caller, at
@@ -176,25 +176,25 @@ def test_far_away(machines: Machines) -> None:
     row = wait(machines.row, "the question is shown")
     assert row.short == "far tmux 0" and row.pane.host_title.startswith("far: work")
 
-    reach = Reach(HandPanes(), as_caller(Who.PERSON), at("own"), environ=machines.env, is_key=True)
+    reach = PaneClient(HandPanes(), as_caller(Who.PERSON), at("own"), environ=machines.env, is_key=True)
     began = time.monotonic()
-    question = reach.question(row)
+    question = reach.look(row, "question")
     assert isinstance(question, Question), question
     assert question.pane == row.pane.id and "touch made1" in "\n".join(question.context)
     assert time.monotonic() - began < 8
 
-    done = reach.give(row, question.answer(1))
+    done = reach.perform(row, question.answer(1))
     assert isinstance(done, Done), done
     assert wait(lambda: typed.read_bytes() or None, "the key arrives")
     once = typed.read_bytes()
     for change in ({"pid": question.pid + 1}, {"start": 1}, {"fingerprint": "0" * 32}, {"number": 9}, {}):
-        told = reach.give(row, attrs.evolve(question.answer(1), **change))
+        told = reach.perform(row, attrs.evolve(question.answer(1), **change))
         assert isinstance(told, Refusal), (change, told)
     script = attrs.evolve(reach, is_key=False)
-    told = script.give(row, question.answer(1))
+    told = script.perform(row, question.answer(1))
     assert isinstance(told, Refusal) and told.rule == "permission"
     machines.tmux("kill-server")
-    told = reach.give(row, question.answer(1))
+    told = reach.perform(row, question.answer(1))
     assert isinstance(told, Refusal), told
     assert typed.read_bytes() == once
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tallylight.actions.answer import Choice, Question
-from tallylight.actions.panes import Panes
+from tallylight.actions.caller import PERSON
+from tallylight.actions.client import PaneClient
+from tallylight.actions.once import Once
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
@@ -81,6 +84,12 @@ def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:
     return start, effects
 
 
-def no_sessions() -> Panes:
-    """For a list that reaches no detached session."""
-    raise AssertionError("the list asked for detached sessions")
+def no_client() -> PaneClient:
+    """For a list that reaches no pane by itself."""
+    raise AssertionError("the list asked for other panes")
+
+
+def client_of(panes: object) -> Callable[[], PaneClient]:
+    """What reaches *panes* for a person; nobody draws anything there after it was typed to."""
+    made = PaneClient(panes, lambda: PERSON, lambda _: "none", once=Once(0.0))  # type: ignore[arg-type]
+    return lambda: made

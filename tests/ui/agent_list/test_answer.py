@@ -13,23 +13,35 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions.caller import PERSON
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.say import Interrupt
+from tallylight.actions.request import (
+    MAX_MESSAGE,
+    QUESTION,
+    SILENT,
+    Later,
+    Lines,
+    Look,
+    Reply,
+    Request,
+    TooLongError,
+    Unqueue,
+    decode_reply,
+    decode_request,
+    encode_reply,
+)
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.model.status import Status
-from tallylight.snapshot.addresses import Found
-from tallylight.ui.agent_list import actions as list_actions
-from tallylight.ui.agent_list import channel
 from tallylight.ui.agent_list import question as asking
-from tallylight.ui.agent_list.actions import Private, Requests
-from tallylight.ui.agent_list.channel import CHANNEL, Lines, TooLongError, answer_to, read_answer, read_words
-from tallylight.ui.agent_list.effects import Answer, Queue
+from tallylight.ui.agent_list.actions import Channelled, Direct
+from tallylight.ui.agent_list.channel import CHANNEL
 from tallylight.ui.agent_list.question import keys_named
-from tallylight.ui.agent_list.selection import Act, Target
+from tallylight.ui.agent_list.selection import Act
 from tallylight.wire.text import width
 from tests.actions.desk import Desk, seen
 from tests.ui.agent_list.panes import asking as asks
-from tests.ui.agent_list.panes import no_sessions, question_of, rows_of
+from tests.ui.agent_list.panes import client_of, no_client, question_of, rows_of
 
 
 def question(name: str = "claude/permission-bash-120") -> Question:
@@ -38,37 +50,37 @@ def question(name: str = "claude/permission-bash-120") -> Question:
 
 def test_a_question_goes_over_the_channel_whole() -> None:
     """It comes out as it went in, also where its context is far longer than what a socket takes at once."""
-    assert read_answer(answer_to(question())) == question()
+    assert decode_reply(encode_reply(question())) == question()
     long = attrs.evolve(question(), context=tuple(f"{n} " + "日" * 300 for n in range(400)))
-    assert read_answer(answer_to(long)) == long
-    assert read_answer(answer_to("that pane is gone")) == "that pane is gone"
+    assert decode_reply(encode_reply(long)) == long
+    assert decode_reply(encode_reply(Refusal("gone", "it is gone"))) == Refusal("gone", "it is gone")
 
 
 def test_what_is_too_long_is_refused_in_words() -> None:
     """Beyond its bound a question is not cut: the person is told to go there."""
-    endless = attrs.evolve(question(), context=("x" * channel.MAX_MESSAGE,))
+    endless = attrs.evolve(question(), context=("x" * MAX_MESSAGE,))
 
-    assert read_answer(answer_to(endless)) == channel.TOO_LONG
+    told = decode_reply(encode_reply(endless))
+    assert isinstance(told, Refusal) and told.rule == "too-long"
 
 
 def _without(name: str, **more: Any) -> Any:
-    value = json.loads(answer_to(question()))["question"]
-    return {"question": {**{key: part for key, part in value.items() if key != name}, **more}}
+    value = json.loads(encode_reply(question()))
+    return {**{key: part for key, part in value.items() if key != name}, **more}
 
 
 def test_what_is_no_answer_is_none() -> None:
     """Anything else that comes over the channel shows no question."""
-    values = [None, [], "x", {}, 1, {"said": 1}, {"question": []}, {"question": {}}]
+    values = [None, [], "x", {}, 1, {"type": "said"}, {"type": 1}, {"type": "question"}, {"type": "request"}]
     values += [_without(name) for name in attrs.asdict(question())]
     values += [_without("", **more) for more in (
-        {"fingerprint": ""}, {"pid": True}, {"pid": -1}, {"start": "1"}, {"context": [1]}, {"context": "x"},
-        {"first": None}, {"choices": [{"number": 2, "label": "x", "keys": "1"}]}, {"choices": ["x"]},
-        {"choices": [{"number": 1}]},
+        {"pid": True}, {"pid": -1}, {"start": "1"}, {"context": [1]}, {"context": "x"}, {"first": None},
+        {"choices": [{"number": 2, "label": "x", "keys": "1"}]}, {"choices": ["x"]}, {"choices": [{"number": 1}]},
     )]  # fmt: skip
 
-    assert [value for value in values if read_answer(json.dumps(value).encode()) is not None] == []
-    assert read_answer(b"[" * 100_000) is None and read_answer(b"\xff") is None
-    assert read_words(b'["a", 1]') == read_words(b"[" * 100_000) == read_words(b"{}") == []
+    assert [value for value in values if decode_reply(json.dumps(value).encode()) != SILENT] == []
+    assert decode_reply(b"[" * 100_000) == decode_reply(b"\xff") == SILENT
+    assert decode_request(b"[" * 100_000) == decode_request(b"{}") == (None, False)
 
 
 def test_lines_come_in_any_pieces() -> None:
@@ -90,25 +102,25 @@ def test_lines_come_in_any_pieces() -> None:
 def test_the_list_reads_a_long_answer_in_pieces() -> None:
     """A question of a megabyte is read to its end, and the next one is the next one's."""
     near, far = socket.socketpair()
-    private = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     long = attrs.evolve(question(), context=("x" * 1000,) * 1000)
     row = rows_of(asks(3))[0]
+    look, given = Look("3", QUESTION), question().answer(1)
     asked: list[bytes] = []
 
     def terminal() -> None:
-        for said in (long, question(), "answered 1. Yes"):
+        for said in (long, question(), Done("3", "answered 1. Yes")):
             asked.append(near.recv(1000))
-            near.sendall(answer_to(said))
+            near.sendall(encode_reply(said))
 
     thread = threading.Thread(target=terminal)
     thread.start()
-    assert private is not None
-    assert private.look(row) == long and private.look(row) == question()
-    assert private.answer(Answer(row, question(), 1)) == "answered 1. Yes"
+    assert channel is not None
+    assert channel.perform(row, look) == long and channel.perform(row, look) == question()
+    assert channel.perform(row, given) == Done("3", "answered 1. Yes")
     thread.join()
     near.close()
-    assert [json.loads(words)[:2] for words in asked] == [["look", "3"], ["look", "3"], ["answer", "3"]]
-    assert json.loads(asked[2])[2:] == ["4711", "88001", question().fingerprint, "1"]
+    assert [decode_request(line)[0] for line in asked] == [look, look, given]
 
 
 def test_no_keys_are_sent() -> None:
@@ -122,60 +134,68 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     """A pane of another terminal is neither looked at nor answered, whatever it says about itself."""
     other = attrs.evolve(rows_of(asks(1))[0], is_own=False)
     evil = attrs.evolve(other, host="sessions-1", pane=attrs.evolve(other.pane, attach=("bash", "-c", "id")))
-    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: Multiplexers({}))
+    actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(Multiplexers({})))
 
-    for row in (other, evil):
-        assert "only from the list that its own terminal opened" in str(actions.look(row))
-        assert "only from" in actions.answer(Answer(row, question_of(row.pane), 1))
+    for row, why in ((other, "only from the list that its own terminal opened"), (evil, "not a pane of tmux")):
+        for asked in (Look(row.pane.id, QUESTION), question_of(row.pane).answer(1)):
+            told = actions.perform(row, asked)
+            assert isinstance(told, Refusal) and why in told.text
 
 
 def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
     """Its turn is stopped, by the process that was shown; what only that machine itself does is refused in words."""
     given: list[object] = []
-
-    def give(found: Found, what: object) -> Done | Refusal:
-        given.append((found.pane.id, what))
-        return Done("x", "interrupted") if len(given) == 1 else Refusal("no-turn", "it does not work")
-
     held = Holder("devbox/sessions-1:%2", "claude", 4711, 88001)
-    machines = SimpleNamespace(holder=lambda _found: held, give=give)
-    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: Multiplexers({}), lambda: machines)
+
+    class Far(PaneClient):
+        def ask_host(self, host: str, asked: Request, timeout_s: float, *, is_key: bool = False) -> Reply:
+            assert is_key and host == "machines-9"
+            if isinstance(asked, Look):
+                return held
+            given.append(asked)
+            return Done("x", "interrupted") if len(given) == 1 else Refusal("no-turn", "it does not work")
+
+    client = Far(Multiplexers({}), lambda: PERSON, lambda _: "own", is_key=True)
+    actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: client)
     there = attrs.evolve(rows_of(asks(3))[0].pane, id=held.pane)
     row = attrs.evolve(rows_of(asks(3))[0], is_own=False, host="machines-9", pane=there)
-    target = Target(row, held)
-    assert actions.examine(Act.INTERRUPT, row) == held
-    assert actions.carry(Act.INTERRUPT, target) == "" and actions.carry(Act.INTERRUPT, target) == "it does not work"
-    assert given == [(held.pane, Interrupt(held.pane, 4711, 88001))] * 2
-    for said in (
-        actions.examine(Act.CLOSE, row),
-        actions.carry(Act.CLOSE, target),
-        actions.start("fork", row),
-        actions.start("resume", row),
-        actions.queue(Queue(row, held, "then this")),
-        actions.unqueue(row),
+    stop = Act.INTERRUPT.of(held)
+    assert actions.perform(row, Act.INTERRUPT.look(held.pane)) == held
+    assert isinstance(actions.perform(row, stop), Done) and isinstance(actions.perform(row, stop), Refusal)
+    assert given == [stop] * 2
+    for asked in (
+        Act.CLOSE.look(held.pane),
+        Act.CLOSE.of(held),
+        Later(held.pane, held.pid, held.start, "then this"),
+        Unqueue(held.pane),
     ):
-        assert str(said).endswith("is for devbox itself: Enter goes there")
+        told = actions.perform(row, asked)
+        assert isinstance(told, Refusal) and "devbox itself" in told.text, told
+    for verb in ("fork", "resume"):
+        assert actions.open(verb, row) == f"{verb} is for devbox itself: Enter goes there"
     assert len(given) == 2
 
 
-def test_a_detached_question_is_answered_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_detached_question_is_answered_once(tmp_path: Path) -> None:
     """Before the agent has drawn anything else nothing is typed again, however often; after that it is."""
-    monkeypatch.setattr(list_actions, "SETTLE_S", 0.0)
     desk = Desk(seen("claude/permission-bash-80"))
     panes = SimpleNamespace(at=lambda _host, _pane: desk)
-    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: panes)  # type: ignore[arg-type, return-value]
-    row = attrs.evolve(rows_of(asks(3))[0], is_own=False)
+    actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(panes))
+    row = attrs.evolve(rows_of(asks(3))[0], host="sessions-1", is_own=False)
+    look = Look(row.pane.id, QUESTION)
 
     def answered() -> str:
-        asked = actions.look(row)
+        asked = actions.perform(row, look)
         assert isinstance(asked, Question)
-        return actions.answer(Answer(row, asked, 1))
+        told = actions.perform(row, asked.answer(1))
+        assert isinstance(told, Done | Refusal)
+        return told.text
 
     assert answered() == "answered 1. Yes"
     assert "already answered" in answered() and "already answered" in answered()
     assert desk.typed == ["1"]
     before, desk.now = desk.now, seen("claude/working-120", Status.WORKING)
-    assert isinstance(actions.look(row), str)
+    assert isinstance(actions.perform(row, look), Refusal)
     desk.now = before
     assert answered() == "answered 1. Yes"
     assert desk.typed == ["1", "1"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -18,6 +17,8 @@ import attrs
 import pyte
 import pytest
 
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Open, decode_request, encode_reply
 from tallylight.cli import agents
 from tallylight.snapshot import requests
 from tallylight.snapshot.labels_file import Reader
@@ -25,11 +26,11 @@ from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui import terminal as ui
 from tallylight.ui.agent_list import loop
-from tallylight.ui.agent_list.actions import Private, Requests
+from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import CHANNEL
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
-from tests.ui.agent_list.panes import OWN, asking, no_sessions, pane, rows_of, snapshot
+from tests.ui.agent_list.panes import OWN, asking, no_client, pane, rows_of, snapshot
 
 COLUMNS, LINES = 60, 12
 
@@ -181,7 +182,7 @@ class Scripted(ui.Terminal):
 def opened(monkeypatch: pytest.MonkeyPatch, scripted: Scripted, as_of: float) -> Scripted:
     """After a list of it, over a picture as of then, was opened and left."""
     monkeypatch.setattr(loop, "time", scripted)
-    actions, explain = Requests({}, no_sessions), lambda *_: []
+    actions, explain = Direct({}, no_client), lambda *_: []
     labels = Reader(Path("/nowhere/labels.json"))
     loop.run(scripted, scripted, actions, explain, own=OWN, selected=f"{OWN}:0", as_of=as_of, labels=labels)
     return scripted
@@ -297,28 +298,28 @@ def test_without_a_terminal_there_is_no_list(tmp_path: Path, host: Host) -> None
 
 
 def test_the_channel_carries_words_and_an_answer() -> None:
-    """What a key asks for goes over the descriptor as a list of words, and its answer is what the person is told."""
+    """What a key asks for goes over the descriptor as a request, and its answer is what the person is told."""
     near, far = socket.socketpair()
-    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     assert channel is not None
-    near.send(b'{"said": "that pane is gone"}\n')
+    near.send(encode_reply(Refusal("gone", "that pane is gone")))
 
-    assert channel.start("go", rows_of(asking(3))[0]) == "that pane is gone"
-    assert json.loads(near.recv(1000)) == ["go", "3"]
+    assert channel.open("go", rows_of(asking(3))[0]) == "that pane is gone"
+    assert decode_request(near.recv(1000))[0] == Open("go", "3")
     near.close()
 
 
 @each("value", ["", "x", "-1", "0x3", "999999999", "54321", "²"])
 def test_a_descriptor_that_is_none_is_no_channel(value: str) -> None:
     """A variable that names no socket of ours leaves the list with what every list can do."""
-    assert Private.of({CHANNEL: value}, no_sessions) is None
+    assert Channelled.of({CHANNEL: value}, no_client) is None
 
 
 def test_a_terminal_that_is_gone_is_said() -> None:
     """When nobody is at the other end any more, the person is told, and nothing hangs."""
 
     near, far = socket.socketpair()
-    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     near.close()
 
-    assert channel is not None and channel.start("go", rows_of(asking(3))[0]) == "the terminal does not answer"
+    assert channel is not None and channel.open("go", rows_of(asking(3))[0]) == "the terminal does not answer"

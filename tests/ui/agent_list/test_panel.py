@@ -10,15 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Visible, decode_reply, encode, encode_reply
 from tallylight.ui.agent_list import geometry, state
-from tallylight.ui.agent_list.actions import Private
-from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK, Seen, read_answer, word_of
+from tallylight.ui.agent_list.actions import Channelled
+from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Back, Go, Quit
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.keys import Decoder, Focus, Mouse
 from tallylight.wire.text import width
-from tests.ui.agent_list.panes import NOW, asking, no_sessions, pane, pressed, rows_of
+from tests.ui.agent_list.panes import NOW, asking, no_client, pane, pressed, rows_of
 from tests.ui.agent_list.test_idle import is_asleep, until
 from tests.ui.agent_list.test_loop import Host, List
 
@@ -139,14 +141,14 @@ def test_many_rows_scroll_by_what_is_in_view() -> None:
 
 def test_who_is_hidden_hears_of_it() -> None:
     """The word goes over the channel between answers, and changes none of them."""
-    assert read_answer(word_of(Seen(False))) == Seen(False)
+    assert decode_reply(encode(Visible(False))) == Visible(False)
     near, far = socket.socketpair()
-    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     assert channel is not None and channel.is_seen and len(channel.descriptors) == 1
     channel.listen()
-    near.send(word_of(Seen(False)) + b'{"said": "no"}\n')
-    assert channel.start("go", rows_of(asking(3))[0]) == "no" and not channel.is_seen
-    near.send(word_of(Seen(True)))
+    near.send(encode(Visible(False)) + encode_reply(Refusal("x", "no")))
+    assert channel.open("go", rows_of(asking(3))[0]) == "no" and not channel.is_seen
+    near.send(encode(Visible(True)))
     channel.listen()
     assert channel.is_seen
     near.close()
@@ -184,12 +186,12 @@ def test_a_hidden_one_is_woken_by_nothing(host: Host, tmp_path: Path) -> None:
     shown = List(tmp_path, "panel", pass_fds=(far.fileno(),), **{CHANNEL: str(far.fileno())})
     with shown.terminal:
         shown.wait("shop")
-        near.send(word_of(Seen(False)))
+        near.send(encode(Visible(False)))
         until(lambda: is_asleep(shown))
         received = len(shown.terminal.received)
         host.publish(pane(1, "idle", project="forge", since=0.0))
         assert is_asleep(shown) and len(shown.terminal.received) == received
-        near.send(word_of(Seen(True)))
+        near.send(encode(Visible(True)))
         shown.wait("forge")
     near.close()
     far.close()

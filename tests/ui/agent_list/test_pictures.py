@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tallylight.actions.request import Picture, decode_reply, encode_reply
 from tallylight.ui.agent_list import pictures
-from tallylight.ui.agent_list.channel import MAX_MESSAGE, Picture, answer_to, encode, read_answer
 from tallylight.ui.agent_list.pictures import Receiver, Sender
 from tallylight.wire.styled import MAX_ROW, MAX_ROWS, Run, Style, StyledScreen, plain
 from tests.tables import each
@@ -28,7 +28,7 @@ class Channel:
     ) -> StyledScreen | None:
         """What the list has after the terminal was asked for a screen that shows *rows*."""
         message = self.sender.picture(pane, rows, columns, cursor, self.receiver.has(pane))
-        found = read_answer(answer_to(Picture(message)).rstrip(b"\n"))
+        found = decode_reply(encode_reply(Picture(message)))
         assert isinstance(found, Picture)
         self.sent = found.message  # type: ignore[assignment]
         return self.receiver.take(pane, found.message)
@@ -102,7 +102,7 @@ def test_a_picture_has_bounds() -> None:
     screen = channel.show(*[heavy + str(number) for number in range(2 * MAX_ROWS)], columns=1000)
 
     assert screen is not None and len(screen.lines) == MAX_ROWS
-    assert len(encode({"screen": channel.sent})) < MAX_MESSAGE
+    assert isinstance(decode_reply(encode_reply(Picture(channel.sent))), Picture)
     assert sum(len(row) for _, row in channel.sent["rows"]) <= pictures.MAX_PICTURE
 
     channel.show("x" * 2 * MAX_ROW)

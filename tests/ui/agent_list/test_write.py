@@ -6,24 +6,25 @@ import json
 import socket
 
 import attrs
-import pytest
 
-from tallylight.actions.answer import Holder
+from tallylight.actions.answer import Done, Holder
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import SILENT, Reply, decode_reply, decode_request, encode_reply
 from tallylight.actions.say import Busy
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import ReasonEntry
 from tallylight.ui.agent_list import state, writing
-from tallylight.ui.agent_list.actions import Private, Requests
-from tallylight.ui.agent_list.channel import CHANNEL, answer_to, read_answer
+from tallylight.ui.agent_list.actions import Channelled, Direct
+from tallylight.ui.agent_list.channel import CHANNEL
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Effects, Queue, Quit, Reach, Say, Unqueue
+from tallylight.ui.agent_list.effects import Effects, Queue, Reach, Say, Unqueue, request_of
 from tallylight.ui.agent_list.mode import Mode
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.keys import Event, Mouse, Paste
 from tests.actions.desk import Desk, seen
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, OWN, listed, no_sessions, pane, pressed, rows_of
+from tests.ui.agent_list.panes import NOW, OWN, client_of, listed, no_client, pane, pressed, rows_of
 
 SHOP, DOCS = pane(1, "done", 60, project="shop"), pane(2, "idle", 50, project="docs")
 HOLDER = Holder("1", "claude", 70, 700)
@@ -181,25 +182,28 @@ class Room:
         return self.desk
 
 
-def reached(desk: Desk) -> tuple[Requests, Row]:
-    row = Row("sessions-1", pane("3"))
-    return Requests({}, lambda: Room(desk)), row  # type: ignore[arg-type, return-value]
+def reached(desk: Desk) -> tuple[Direct, Row]:
+    return Direct({}, client_of(Room(desk))), Row("sessions-1", pane("3"))
 
 
-@pytest.fixture(autouse=True)
-def _no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody draws anything here after it was typed to."""
-    monkeypatch.setattr("tallylight.ui.agent_list.actions.SETTLE_S", 0.0)
+def said(actions: Direct, row: Row, holder: Holder, text: str) -> Reply:
+    """What comes of Enter behind a text."""
+    return actions.perform(row, request_of(Say(row, holder, text)))
+
+
+def taker(actions: Direct, row: Row) -> Reply:
+    """Who would take a text."""
+    return actions.perform(row, request_of(Reach(row)))
 
 
 def test_text_reaches_an_agent_at_its_prompt() -> None:
     """It is typed as it is, with Enter behind it; the agent's process is that of the first look."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE, takes_paste=True))
     actions, row = reached(desk)
-    holder = actions.taker(row)
+    holder = taker(actions, row)
     assert isinstance(holder, Holder) and holder.agent == "claude"
 
-    assert actions.say(Say(row, holder, "Go on\nplease")) == ""
+    assert isinstance(said(actions, row, holder, "Go on\nplease"), Done)
     assert desk.typed == ["Go on\nplease\r"]
 
 
@@ -215,14 +219,17 @@ def test_who_takes_none_is_refused_in_words(name: str, status: Status, words: st
     """When it is sent; and before anything is written for it, but for one whose turn will end."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
     actions, row = reached(desk)
-    holder = actions.taker(row)
+    holder = taker(actions, row)
     assert isinstance(holder, Holder)
     desk.now = seen(name, status)
 
-    assert words in actions.say(Say(row, holder, "Go on"))
-    taker = actions.taker(row)
-    assert taker == Busy(holder, taker.why) if isinstance(taker, Busy) else not is_busy
-    assert words in (taker.why if isinstance(taker, Busy) else str(taker))
+    told = said(actions, row, holder, "Go on")
+    assert isinstance(told, Refusal) and words in told.text
+    found = taker(actions, row)
+    if is_busy:
+        assert isinstance(found, Busy) and found.holder == holder and words in found.why
+    else:
+        assert isinstance(found, Refusal) and words in found.text
     assert desk.typed == []
 
 
@@ -230,50 +237,48 @@ def test_another_process_gets_nothing() -> None:
     """The agent has ended and another one runs in its pane: what was written was not meant for it."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
     actions, row = reached(desk)
-    holder = actions.taker(row)
+    holder = taker(actions, row)
     assert isinstance(holder, Holder)
 
-    other = Holder(holder.pane, holder.agent, holder.pid, holder.start + 1)
-    assert "another process is in the foreground" in actions.say(Say(row, other, "Go on"))
+    told = said(actions, row, attrs.evolve(holder, start=holder.start + 1), "Go on")
+    assert isinstance(told, Refusal) and "another process is in the foreground" in told.text
     assert desk.typed == []
 
 
 def test_the_channel_carries_the_text_and_whom_it_is_for() -> None:
     """To the terminal that opened the list: the pane, the process, the text, and nothing that could be keys."""
     near, far = socket.socketpair()
-    private = Private.of({CHANNEL: str(far.detach())}, no_sessions)
-    assert private is not None
+    channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
+    assert channel is not None
     (row,) = rows_of(SHOP)
-    near.send(answer_to(HOLDER))
-    assert private.taker(row) == HOLDER and json.loads(near.recv(1000)) == ["taker", "1"]
+    asked = request_of(Reach(row))
+    near.send(encode_reply(HOLDER))
+    assert channel.perform(row, asked) == HOLDER and decode_request(near.recv(1000))[0] == asked
 
-    near.send(answer_to(""))
+    near.send(encode_reply(Done("1", "sent")))
     text = "ü\n" * 2048
-    assert private.say(Say(row, HOLDER, text)) == ""
+    given = request_of(Say(row, HOLDER, text))
+    assert isinstance(channel.perform(row, given), Done)
     data = b""
     while not data.endswith(b"\n"):
         data += near.recv(100_000)
-    assert json.loads(data) == ["say", "1", "70", "700", "", "1", text]
+    assert decode_request(data)[0] == given
     near.close()
-    assert private.say(Say(row, HOLDER, text)) == "the terminal does not answer"
+    assert channel.perform(row, given) == SILENT
 
 
 def test_the_channel_carries_who_is_busy() -> None:
     """With why; without that, or without who it is, it is no answer."""
     busy = Busy(HOLDER, "it is working")
-    assert read_answer(answer_to(busy)) == busy
-    for value in ({"busy": None, "why": "x"}, {"busy": attrs.asdict(HOLDER)}, {"busy": attrs.asdict(HOLDER), "why": 1}):
-        assert read_answer(json.dumps(value).encode()) is None
+    assert decode_reply(encode_reply(busy)) == busy
+    held = attrs.asdict(HOLDER)
+    for value in ({"holder": None, "why": "x"}, {"holder": held}, {"holder": held, "why": 1}):
+        assert decode_reply(json.dumps({"type": "busy", **value}).encode()) == SILENT
 
 
-@each("changes", [{"pane": 1}, {"agent": None}, {"pid": 0}, {"pid": "7"}, {"start": True}, {"start": -1}])
+@each("changes", [{"pane": 1}, {"agent": None}, {"pid": -1}, {"pid": "7"}, {"start": True}, {"start": -1}])
 def test_what_is_no_holder_is_none(changes: dict[str, object]) -> None:
     """A broken message begins nothing."""
-    value = {"pane": "1", "agent": "claude", "pid": 70, "start": 700}
-    assert read_answer(json.dumps({"holder": value}).encode()) == HOLDER
-    assert read_answer(json.dumps({"holder": {**value, **changes}}).encode()) is None
-
-
-def test_leaving_the_list_takes_two_keys_from_there() -> None:
-    """Esc leaves the text, and only then the list."""
-    assert writing_to(listed(SHOP), "x", "escape", "escape")[1] == (Quit(),)
+    value = {"type": "holder", **attrs.asdict(HOLDER)}
+    assert decode_reply(json.dumps(value).encode()) == HOLDER
+    assert decode_reply(json.dumps({**value, **changes}).encode()) == SILENT

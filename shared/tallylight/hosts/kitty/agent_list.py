@@ -31,39 +31,22 @@ from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
 from kitty.utils import log_error
 
-from tallylight.actions import fork
-from tallylight.actions.answer import Answer, Done, Holder, Question
-from tallylight.actions.given import Later, given_of
-from tallylight.actions.say import Busy, Say
-from tallylight.hosts.kitty import actions, answering, queue, screens
+from tallylight.actions import fork, request
+from tallylight.actions.answer import Done
+from tallylight.actions.caller import PERSON
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Attach, Draw, Lines, Open, Picture, Reply, Request, TooLongError, Visible
+from tallylight.hosts.kitty import actions, answering, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.own_code import own_code
-from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.snapshot import elsewhere, labels_file, rows
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui import ansi, colours
 from tallylight.ui.agent_list import draw, state
-from tallylight.ui.agent_list.carrying import carried, examined
-from tallylight.ui.agent_list.channel import (
-    AS_OF,
-    CHANNEL,
-    CHUNK,
-    MAX_WORDS,
-    PANEL,
-    SELECTED,
-    Lines,
-    Picture,
-    Seen,
-    TooLongError,
-    answer_to,
-    read_words,
-    word_of,
-)
+from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, PANEL, SELECTED
 from tallylight.ui.agent_list.pictures import Sender
-from tallylight.ui.agent_list.selection import Act
-from tallylight.wire.values import is_number
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
@@ -90,7 +73,7 @@ class _List:
     is_seen: bool = True
     timer: int | None = None
     #: What was asked so far, and what of the answers is not sent yet.
-    heard: Lines = attrs.Factory(lambda: Lines(MAX_WORDS))
+    heard: Lines = attrs.Factory(lambda: Lines(request.MAX_REQUEST))
     unsent: bytes = b""
     #: What to do when it has gone.
     then: Callable[[], object] | None = None
@@ -101,7 +84,7 @@ class _List:
     def listen(self) -> None:
         """Do what was asked since the last time, and answer; never wait for the other side."""
         try:
-            lines = self.heard.feed(self.channel.recv(CHUNK))
+            lines = self.heard.feed(self.channel.recv(request.CHUNK))
         except BlockingIOError:
             return  # nothing was asked
         except (OSError, TooLongError):
@@ -112,17 +95,18 @@ class _List:
         self._send()
 
     def _answer(self, line: bytes) -> bytes:
+        asked, _ = request.decode_request(line)
         try:
-            return answer_to(self.act(read_words(line)))
+            return request.encode_reply(self.act(asked) if asked is not None else request.UNKNOWN)
         except Exception as error:  # the next one may well succeed
             log_error(f"tallylight: list of agents: {type(error).__name__}: {error}")
-            return answer_to(f"it failed: {type(error).__name__}; see kitty's log")
+            return request.encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
 
     def tell_seen(self, is_seen: bool) -> None:
         """Tell its program whether it can be seen."""
         if is_seen != self.is_seen:
             self.is_seen = is_seen
-            self.unsent += word_of(Seen(is_seen))
+            self.unsent += request.encode(Visible(is_seen))
             self._send()
 
     def _send(self, timer: int | None = None) -> None:
@@ -144,84 +128,58 @@ class _List:
         self.channel.close()
         self.unsent = b""
 
-    def _do(self, what: Callable[[], object]) -> str:
+    def act(self, asked: Request) -> Reply:
+        """Do what is *asked*, or have it done as soon as the list is gone."""
+        match asked:
+            case Attach(argv):
+                return self._attach(argv)
+            case Open("back"):
+                own = self.host.boss.window_id_map.get(self.window_id)
+                tab = own.tabref() if own is not None else None
+                return self._leave(functools.partial(tab.nth_window, -1) if tab is not None else _nothing)
+            case Open(verb, pane):
+                return self._open(verb, kitty_windows.id_of(pane))
+            case Draw(pane, has):
+                return self._picture(self.host.boss.window_id_map.get(kitty_windows.id_of(pane)), has)
+        return answering.perform(self.host, asked, PERSON) or request.UNKNOWN
+
+    def _leave(self, what: Callable[[], object]) -> Done:
         """Have it done: a list goes first, a panel stays."""
         if self.is_panel:
             add_timer(self.host.guarded("list of agents", lambda _: _call(what)), 0, False)
         else:
             self.then = what
-        return ""
+        return Done("", "")
 
-    def act(self, words: Sequence[str]) -> str | Question | Holder | Busy | Picture:
-        """
-        Do what is asked: a verb, the id of a window, and what the verb needs.
+    def _attach(self, argv: Sequence[str]) -> Done | Refusal:
+        """Open a tab that shows a pane of another machine, or a detached session."""
+        title = None
+        if argv[:2] == ("tally", "attach") and len(argv) == 3:
+            # Which command leads to that machine, our own program finds in the configuration.
+            title, argv = elsewhere.parts(argv[2])[0], command(self.host.command, "attach", "--hold", "--", argv[2])
+        if title == "" or (title is None and (not argv or argv[0].rpartition("/")[2] not in ATTACHERS)):
+            return Refusal("unreachable", "that host does not say how to attach")
+        return self._leave(functools.partial(self.host.boss._new_tab, SpecialWindow(list(argv), override_title=title)))
 
-        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or what
-        they asked to see: a question, a screen, the agent that takes text.
-        """
-        boss, (verb, *rest) = self.host.boss, [*words, "", ""]
-        if verb == "attach" and len(words) == 4 and words[1:3] == ["tally", "attach"]:
-            # Of another machine: which command leads there, our own program finds in the configuration.
-            if not (machine := elsewhere.parts(words[3])[0]):
-                return "that host does not say how to attach"
-            argv = command(self.host.command, "attach", "--hold", "--", words[3])
-            there = SpecialWindow(argv, override_title=machine)
-            return self._do(functools.partial(boss._new_tab, there))
-        if verb == "attach":
-            if len(words) < 2 or words[1].rpartition("/")[2] not in ATTACHERS:
-                return "that host does not say how to attach"
-            return self._do(functools.partial(boss._new_tab, SpecialWindow(list(words[1:]))))
-        if verb == "back":
-            own = boss.window_id_map.get(self.window_id)
-            tab = own.tabref() if own is not None else None
-            return self._do(functools.partial(tab.nth_window, -1)) if tab is not None else ""
-        id_ = kitty_windows.id_of(rest[0])
-        window, pane = boss.window_id_map.get(id_), self.host.panes.get(id_)
-        if window is None or pane is None:
-            return "that pane is gone"
+    def _open(self, verb: str, id_: int) -> Done | Refusal:
+        boss = self.host.boss
+        if id_ not in boss.window_id_map or id_ not in self.host.panes:
+            return answering.GONE
         if verb == "go":
-            return self._do(functools.partial(actions.focus, boss, id_))
+            return self._leave(functools.partial(actions.focus, boss, id_))
         if verb in ("fork", "resume"):
             options = ["--resume"] if verb == "resume" else []
-            return self._do(functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options))
-        if verb == "screen":
-            return self._picture(window, rest[1])
-        typist = WindowTypist(self.host, window, pane)
-        if verb == "look":
-            found = self.host.once.ask(typist)
-            return found if isinstance(found, Question) else found.text
-        if verb == "examine" and rest[1] in (Act.INTERRUPT.value, Act.CLOSE.value):
-            held = examined(Act(rest[1]), typist, self.host.once)
-            return held if isinstance(held, Holder) else held.text
-        if verb in (Act.INTERRUPT.value, Act.CLOSE.value) and len(words) == 4:
-            if not all(is_number(word, 23) for word in words[2:]):
-                return "a list cannot ask for that"
-            did = carried(Act(verb), typist, self.host.once, words[1], int(words[2]), int(words[3]))
-            return "" if isinstance(did, Done) else did.text
-        if verb == "taker":
-            taker = self.host.once.taker(typist)
-            return taker if isinstance(taker, Holder | Busy) else taker.text
-        if verb == "unqueue":
-            pane.queue(None)
-            return ""
-        match given_of(words):
-            case Later() as later:
-                refused = queue.put(typist, later)
-                return refused.text if refused is not None else ""
-            case Say() as text:
-                done = self.host.once.say(typist, text)
-                return "" if isinstance(done, Done) else done.text
-            case Answer() as answer:
-                return answering.answer(typist, answer).text
-        return "a list cannot ask for that"
+            return self._leave(functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options))
+        return request.UNKNOWN
 
-    def _picture(self, window: Any, has: str) -> Picture:
+    def _picture(self, window: Any, has: int) -> Picture | Refusal:
         """What stands on *window*, for a list that has the picture number *has*; nothing while nobody sees the list."""
+        if window is None or window.id not in self.host.panes:
+            return answering.GONE
         if self.window_id not in kitty_windows.visible(self.host.boss):
             return Picture(None)
-        number = int(has) if is_number(has, 15) else 0
         shown, columns = screens.styled_rows(window), window.screen.columns
-        return Picture(self.pictures.picture(str(window.id), shown, columns, screens.cursor_of(window), number))
+        return Picture(self.pictures.picture(str(window.id), shown, columns, screens.cursor_of(window), has))
 
     def removed(self, _window: Any) -> None:
         """Its window is gone."""
@@ -311,6 +269,10 @@ def _removed(window: Any) -> None:
 
 def _call(what: Callable[[], object]) -> None:
     what()
+
+
+def _nothing() -> None:
+    """There is no other pane in the tab."""
 
 
 def _know_command(host: KittyHost, found: object) -> None:

@@ -1,5 +1,5 @@
 """
-Answering agents in kitty's windows, from the list and from notifications, through `actions.once`.
+What is asked of kitty's windows, by the list, by scripts and by notifications: each comes through `perform`.
 
 On kitty's main thread nothing may wait for the agent to go on after an answer: a timer looks whether it has.
 """
@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING
 
 from kitty.fast_data_types import add_timer
 
-from tallylight.actions.answer import Answer, Done, Question, Seen, anything, is_question
+from tallylight.actions import perform as actions
+from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.caller import PERSON, Being, Caller, Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LOOK_S, SETTLE_S
+from tallylight.actions.perform import Access, Permit
+from tallylight.actions.permission import Verb, Verdict, check
+from tallylight.actions.request import QUESTION, Look, Reply, Request
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.typist import WindowTypist
@@ -25,36 +30,41 @@ from tallylight.tracker.mutes import Mutes
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
-_NO_PERMISSION = Refusal("permission", "a notification answers no permission; nothing was typed")
+GONE = Refusal("gone", "that pane is gone; nothing was done")
 
 
 def question_of(host: KittyHost, id_: int) -> Question | None:
     """What window *id_* asks now."""
-    typist = _typist(host, id_)
-    found = host.once.ask(typist) if typist is not None else None
-    return found if isinstance(found, Question) else None
+    told = perform(host, Look(str(id_), QUESTION), PERSON)
+    return told if isinstance(told, Question) else None
 
 
-def answer_window(host: KittyHost, id_: int, given: Answer) -> str:
-    """Answer what window *id_* asks, by a button of a notification; why not, or nothing if it was done."""
-    typist = _typist(host, id_)
-    if typist is None:
-        return "that pane is gone; nothing was typed"
-    done = answer(typist, given, lambda seen: None if is_question(seen) else _NO_PERMISSION)
-    return done.text if isinstance(done, Refusal) else ""
+def answer_window(host: KittyHost, given: Answer) -> str:
+    """Answer what a window asks, by a button of a notification; why not, or nothing if it was done."""
+    told = perform(host, given, Caller(Who.NOTICE, (0, 0)))
+    return told.text if isinstance(told, Refusal) else ""
 
 
-def answer(typist: WindowTypist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
-    """Answer what is not *unfit*, and watch for the agent to go on: its next question may look the same."""
-    done = typist.host.once.answer(typist, given, unfit)
-    if isinstance(done, Done):
-        _watch(typist, given, time.monotonic() + SETTLE_S)
-    return done
+def _by_the_table(caller: Caller, verb: Verb, _holder: Being) -> Verdict | Refusal:
+    """What a caller may do whom nobody has allowed anything."""
+    return check("none", caller, verb)
 
 
-def _typist(host: KittyHost, id_: int) -> WindowTypist | None:
+def perform(host: KittyHost, asked: Request, caller: Caller, permit: Permit = _by_the_table) -> Reply | None:
+    """
+    Do what was *asked* of a window by *caller*; None while a person is asked whether they may.
+
+    What was answered is watched until the agent goes on: its next question may look the same.
+    """
+    id_ = windows.id_of(getattr(asked, "pane", ""))
     window, pane = host.boss.window_id_map.get(id_), host.panes.get(id_)
-    return WindowTypist(host, window, pane) if window is not None and pane is not None else None
+    if window is None or pane is None:
+        return GONE
+    typist = WindowTypist(host, window, pane)
+    told = actions.perform(Access(typist, host.once, permit, pane.queue, pane.queued), asked, caller)
+    if isinstance(asked, Answer) and isinstance(told, Done):
+        _watch(typist, asked, time.monotonic() + SETTLE_S)
+    return told
 
 
 def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
@@ -76,7 +86,7 @@ def notices(host: KittyHost, panes: dict[int, Pane], mutes: Mutes, heard: Callab
         panes=panes,
         name_of=lambda id_: windows.name(host.boss.window_id_map.get(id_)),
         ask=lambda id_: question_of(host, id_),
-        answer=lambda id_, given: answer_window(host, id_, given),
+        answer=lambda _, given: answer_window(host, given),
         heard=heard,
         failed=host.failed,
         host=f"kitty-{os.getpid()}",

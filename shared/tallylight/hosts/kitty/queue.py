@@ -1,8 +1,7 @@
 """
 Texts that wait in kitty's windows for the end of a turn: each tick looks at those windows alone, by `actions.queue`.
 
-The list that kitty opened puts them, in the name of the person who wrote them, and scripts that may type there
-(`hosts.kitty.scripts`).
+The list that kitty opened puts them, in the name of the person who wrote them, and scripts that may type there.
 """
 
 from __future__ import annotations
@@ -11,22 +10,11 @@ import time
 from typing import TYPE_CHECKING
 
 from tallylight.actions import queue
-from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Later
 from tallylight.evidence import process_table
 from tallylight.hosts.kitty.typist import WindowTypist
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
-
-
-def put(typist: WindowTypist, given: Later) -> Refusal | None:
-    """Have the text of *given* wait in the window of *typist*; why not, if it does not."""
-    found = queue.put(typist, given)
-    if isinstance(found, Refusal):
-        return found
-    typist.pane.queue(found)
-    return None
 
 
 def look(host: KittyHost) -> None:

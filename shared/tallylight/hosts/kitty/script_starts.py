@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import attrs
 from kitty.child import default_env
 from kitty.utils import which
 
-from tallylight.actions import start
+from tallylight.actions import request, start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, Caller, being_of
 from tallylight.actions.fork_page import Place
@@ -47,25 +47,24 @@ class Starts:
     host: KittyHost
     own: Pairs
     #: What the worker has found for a process that asked, None while it looks.
-    _jobs: dict[tuple[Being, tuple[str, ...]], object] = attrs.Factory(dict)
+    _jobs: dict[tuple[Being, request.Start], object] = attrs.Factory(dict)
     _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
 
     def start(
-        self, words: Sequence[str], being: Being, caller: Caller, window: Any, consent: Callable[[], bool | Refusal]
+        self, asked: request.Start, being: Being, caller: Caller, window: Any, consent: Callable[[], bool | Refusal]
     ) -> Done | Refusal | None:
         """
-        Start what *words* say for the process *being* of *caller*, in *window*: an agent, a place, a name, a prompt.
+        Start what is *asked* for the process *being* of *caller*, in *window*.
 
         None while it is looked up, or while a person is asked for their *consent*: then it is to be called again.
         """
-        key = (being, tuple(words))
+        key = (being, asked)
         if key in self._jobs:
             if self._jobs[key] is None:
                 return None
-            return self._launch(self._jobs.pop(key), words, being, caller, window)
-        agent, place, name, prompt = words
-        if place not in _PLACES:
-            return Refusal("unknown", f"a pane cannot be put into {sanitise(place, cells=20)!r}")
+            return self._launch(self._jobs.pop(key), asked, being, caller, window)
+        if asked.place not in _PLACES:
+            return Refusal("unknown", f"a pane cannot be put into {sanitise(asked.place, cells=20)!r}")
         table = process_table.table()
         living = [one for one in self.own.panes() if being_of(one[1][0], table) == one[1]]
         if len(living) >= MAX_ALL or sum(one[0] == caller.being for one in living) >= MAX_OWN:
@@ -78,14 +77,14 @@ class Starts:
         self._jobs[key] = None
         self.host.worker.submit(
             "start",
-            lambda: _look(agent, prompt, name, cwd, path),
+            lambda: _look(asked, cwd, path),
             lambda found: self._found(key, found),
             next(self._numbers),
         )
         self.host.worker.lend()
         return None
 
-    def _found(self, key: tuple[Being, tuple[str, ...]], found: object) -> None:
+    def _found(self, key: tuple[Being, request.Start], found: object) -> None:
         if key in self._jobs:
             self._jobs[key] = found
 
@@ -94,7 +93,7 @@ class Starts:
         for key in [key for key in self._jobs if key[0] == being]:
             del self._jobs[key]
 
-    def _launch(self, found: object, words: Sequence[str], being: Being, caller: Caller, window: Any) -> Done | Refusal:
+    def _launch(self, found: object, asked: request.Start, being: Being, caller: Caller, window: Any) -> Done | Refusal:
         table = process_table.table()
         if isinstance(found, Refusal):
             return found
@@ -102,7 +101,7 @@ class Starts:
             return Refusal("failed", f"the program was not found: {found}")
         if table.cwd(being[0]) != found.cwd:
             return Refusal("changed", "the caller is in another directory now; nothing was started")
-        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[words[1]], _more(window, found.argv[0]))
+        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[asked.place], _more(window, found.argv[0]))
         pane = being_of(made.child.pid, table) if made is not None else None
         if pane is None:
             return Refusal("failed", "kitty did not open a pane")
@@ -110,14 +109,14 @@ class Starts:
         return Done(str(made.id), " ".join(found.argv[:1]))
 
 
-def _look(name: str, prompt: str, title: str, cwd: str, path: str) -> Start | Refusal:
+def _look(asked: request.Start, cwd: str, path: str) -> Start | Refusal:
     """On the worker: the agents' files, the directory and the program are on a disk."""
     agents, _ = agent_files.load_agents(os.environ)
-    agent = agents.get(name)
+    agent = agents.get(asked.agent)
     if agent is None:
         known = ", ".join(sorted(one.name for one in agents))
-        return Refusal("agent", f"no agent is called {sanitise(name, cells=40)!r}; known are {known}")
-    return start.plan(agent, prompt, title, cwd, lambda program: _find(program, path))
+        return Refusal("agent", f"no agent is called {sanitise(asked.agent, cells=40)!r}; known are {known}")
+    return start.plan(agent, asked.prompt, asked.name, cwd, lambda program: _find(program, path))
 
 
 def _find(program: str, path: str) -> str:

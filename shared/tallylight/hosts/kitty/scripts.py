@@ -5,9 +5,8 @@ It is all done on kitty's main thread, where nothing may wait: each tick looks w
 is there, more often. Who asks is what the kernel says (`snapshot.sockets`) and the process table (`actions.caller`) at
 the moment when they are taken; another user is not heard.
 
-What types goes through `actions.answer` and `actions.say`, and `actions.permission` before that: by the configuration
-that this kitty has read, whatever is in the environment of who asks. Where a person is to be asked, `consents` does it,
-over the pane of the caller, and `actions.consent` keeps what they said.
+What they may do goes by the configuration that this kitty has read, whatever is in the environment of who asks. Where
+a person is to be asked, `consents` does it, over the pane of the caller, and `actions.consent` keeps what they said.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import os
 import select
 import socket
 import time
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -25,26 +23,32 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
 from tallylight.actions import answer as answers
-from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_of
 from tallylight.actions.consent import STARTS, Consent, Consents, Wanted
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Later, given_of
-from tallylight.actions.permission import Pairs, Verb, Verdict, check, limit, verb_of
-from tallylight.actions.say import Say
+from tallylight.actions.permission import Pairs, Verb, Verdict, check
+from tallylight.actions.request import (
+    CHUNK,
+    MAX_REQUEST,
+    UNKNOWN,
+    Lines,
+    Reply,
+    Request,
+    Start,
+    TooLongError,
+    decode_request,
+    encode_reply,
+)
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
-from tallylight.hosts import scripting
-from tallylight.hosts.kitty import answering, consents, queue
+from tallylight.hosts.kitty import answering, consents
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.hosts.peers import caller_at
-from tallylight.hosts.script_messages import MAX_ASKED, Told, encode
 from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
-from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words
 from tallylight.wire.text import sanitise
 
 #: Scripts that are heard at a time; others wait until one has gone.
@@ -55,7 +59,6 @@ LISTEN_S, IDLE_S = 0.03, 10.0
 TITLE_CELLS = 40
 #: How long, in seconds, a script waits for a person who is asked.
 ASK_S = 300.0
-_UNKNOWN = Refusal("unknown", "this kitty does not know what was asked; is it of the same version?")
 
 
 @attrs.define
@@ -69,8 +72,8 @@ class _Caller:
     connection: socket.socket
     who: Caller
     since: float
-    pending: Sequence[str] = ()
-    heard: Lines = attrs.Factory(lambda: Lines(MAX_ASKED))
+    pending: Request | None = None
+    heard: Lines = attrs.Factory(lambda: Lines(MAX_REQUEST))
     unsent: bytes = b""
 
     def hear(self) -> list[bytes] | None:
@@ -168,20 +171,20 @@ class Scripts:
                 self._answer(caller, caller.pending)
             for line in lines:
                 caller.since = now
-                self._answer(caller, read_words(line))
+                self._answer(caller, decode_request(line)[0])
         patience = ASK_S if caller.pending else IDLE_S
         return now - caller.since < patience and (not caller.unsent or caller.send())
 
-    def _answer(self, caller: _Caller, words: Sequence[str]) -> None:
-        """Do what *words* ask, or have them wait for a person."""
-        told = self._told(words, caller.who)
-        caller.pending = words if told is None else ()
+    def _answer(self, caller: _Caller, asked: Request | None) -> None:
+        """Do what is *asked*, or have it wait for a person."""
+        told = self._told(asked, caller.who)
+        caller.pending = asked if told is None else None
         if told is not None:
-            caller.unsent += encode(told)
+            caller.unsent += encode_reply(told)
 
-    def _told(self, words: Sequence[str], caller: Caller) -> Told | None:
+    def _told(self, asked: Request | None, caller: Caller) -> Reply | None:
         try:
-            return self.act(words, caller)
+            return self.act(asked, caller) if asked is not None else UNKNOWN
         except Exception as error:  # the next one may well succeed
             log_error(f"tallylight: scripts: {type(error).__name__}: {error}")
             return Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log")
@@ -201,50 +204,35 @@ class Scripts:
         is_window = any(one.child.pid == below.pid for one in self.host.boss.window_id_map.values())
         return End.OWN if is_window else None
 
-    def act(self, words: Sequence[str], caller: Caller) -> Told | None:
-        """Do what *caller* asks: a verb, a window's id, what the verb needs. None: a person is asked."""
+    def act(self, asked: Request, caller: Caller) -> Reply | None:
+        """Do what *caller* asks. None: a person is asked."""
         if being_of(caller.asker[0], self.table) != caller.asker:
             caller = attrs.evolve(caller, who=Who.UNKNOWN)
-        verb, pane = [*words, "", ""][:2]
-        if verb == "start" and len(words) == 5:
-            return self._start(words, caller)
-        id_ = kitty_windows.id_of(pane)
-        window, shown = self.host.boss.window_id_map.get(id_), self.host.panes.get(id_)
-        if window is None or shown is None:
-            return Refusal("gone", "that pane is gone")
-        typist = WindowTypist(self.host, window, shown)
-        if verb in _READS and len(words) == 2:
-            refused = check(self.host.config.scripting, caller, Verb.READ)
-            return refused if isinstance(refused, Refusal) else _READS[verb](self.host, typist)
-        given = given_of(words)
-        if given is None:
-            return _UNKNOWN
-        does = verb_of(given, self.host.once.look(typist) if isinstance(given, Answer) else None)
-        verdict = self._permission(caller, does, typist, (given.pid, given.start))
-        if not isinstance(verdict, Verdict):
-            return verdict
-        if isinstance(given, Answer):
-            return answering.answer(typist, given, limit(does))
-        if isinstance(given, Say):
-            return self.host.once.say(typist, given)
-        if isinstance(given, Later):
-            return _queue(typist, given)
-        return self.host.once.interrupt(typist, given)
+        if isinstance(asked, Start):
+            return self._start(asked, caller)
 
-    def _permission(self, caller: Caller, does: Verb, typist: WindowTypist, holder: Being) -> Verdict | Refusal | None:
-        """Whether *caller* may do that to a window that *holder* has; None while a person is asked."""
-        window = typist.window
+        def permit(caller: Caller, does: Verb, holder: Being) -> Verdict | Refusal | None:
+            return self._permission(caller, does, kitty_windows.id_of(getattr(asked, "pane", "")), holder)
+
+        return answering.perform(self.host, asked, caller, permit)
+
+    def _permission(self, caller: Caller, does: Verb, id_: int, holder: Being) -> Verdict | Refusal | None:
+        """Whether *caller* may do that to the window *id_* that *holder* has; None while a person is asked."""
+        window, shown = self.host.boss.window_id_map[id_], self.host.panes[id_]
+        level = self.host.config.scripting
+        if does is Verb.READ:
+            return check(level, caller, does)
         pane = being_of(window.child.pid, self.table)
         if pane is None:
-            return Refusal("gone", "that pane is gone")
+            return answering.GONE
         is_own = self.own.get(caller.being, pane) is True
         wanted = Wanted(pane, holder)
         agreed = self._agreed(caller, wanted)
-        verdict = check(self.host.config.scripting, caller, does, (holder, pane), is_own=is_own, agreed=agreed)
+        verdict = check(level, caller, does, (holder, pane), is_own=is_own, agreed=agreed)
         if verdict is not Verdict.ASK:
             return verdict
         # What a person agrees to is what is there now, and not what the caller says.
-        held = answers.holder(typist)
+        held = answers.holder(WindowTypist(self.host, window, shown))
         if isinstance(held, Refusal):
             return held
         if (held.pid, held.start) != holder:
@@ -257,7 +245,7 @@ class Scripts:
             f"{agent} ends.",
         )
 
-    def _start(self, words: Sequence[str], caller: Caller) -> Told | None:
+    def _start(self, asked: Start, caller: Caller) -> Reply | None:
         """Start an agent beside the window of the caller; with `ask` a person agrees to it once for each caller."""
         verdict = check(self.host.config.scripting, caller, Verb.START, agreed=self._agreed(caller, STARTS))
         if isinstance(verdict, Refusal):
@@ -277,7 +265,7 @@ class Scripts:
                 or False
             )
 
-        return self.starts.start(words[1:], caller.asker, caller, window, consent)
+        return self.starts.start(asked, caller.asker, caller, window, consent)
 
     def _agreed(self, caller: Caller, wanted: Wanted) -> bool | None:
         """What a person said to *caller* and the agent *wanted*; None if they may be asked."""
@@ -310,22 +298,6 @@ class Scripts:
         """The window in which *caller* runs; None if it is in none of this kitty."""
         windows = self.host.boss.window_id_map.values()
         return next((one for one in windows if being_of(one.child.pid, self.table) in caller.lineage), None)
-
-
-#: What is read of a pane, by the word that asks for it.
-_READS: dict[str, Callable[[KittyHost, WindowTypist], Told]] = {
-    "screen": lambda _, typist: scripting.screen(typist),
-    "question": lambda host, typist: host.once.ask(typist),
-    "holder": lambda _, typist: answers.holder(typist),
-}
-
-
-def _queue(typist: WindowTypist, given: Later) -> Done | Refusal:
-    """Have the text wait for the end of the turn, unless one waits there already."""
-    waits = typist.pane.queued
-    if waits is not None and not waits.problem:
-        return Refusal("queued", "a text waits in that pane already; nothing is queued")
-    return queue.put(typist, given) or Done(given.pane, "queued, and typed when its turn has ended")
 
 
 def _named(window: Any) -> str:

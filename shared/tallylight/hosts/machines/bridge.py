@@ -19,16 +19,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
+from tallylight.actions import request
 from tallylight.actions.answer import Done
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Later, given_of
+from tallylight.actions.request import Lines, Mark, TooLongError
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.machines.messages import (
     BEAT_S,
-    MARKS,
+    CAN,
     MAX_ASKED,
     PROTOCOL,
-    VERBS,
     Ask,
     Beat,
     Hello,
@@ -43,9 +44,6 @@ from tallylight.hosts.machines.messages import (
     is_id,
 )
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.script_messages import Told
-from tallylight.hosts.script_messages import encode as encode_told
-from tallylight.hosts.scripting import Reach
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found
@@ -53,7 +51,6 @@ from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
-from tallylight.ui.agent_list.channel import Lines, TooLongError
 
 #: Bytes that wait for the other end to read, beyond which no pane is told.
 MAX_UNREAD = 64 * 1024
@@ -117,7 +114,7 @@ def _line(message: Message) -> bytes:
 
 class Bridge:
     """
-    One far end: reads *fd_in*, writes *fd_out*, which must not block. *reach* does what is asked of panes.
+    One far end: reads *fd_in*, writes *fd_out*, which must not block. *client* does what is asked of panes.
 
     *keep* is called about once a second: it may see to it that this machine has a host for its sessions.
     """
@@ -125,7 +122,7 @@ class Bridge:
     def __init__(
         self,
         feed: Hosts,
-        reach: Reach,
+        client: PaneClient,
         version: str,
         environ: Mapping[str, str],
         *,
@@ -133,7 +130,7 @@ class Bridge:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._feed, self._reach, self._environ, self._keep = feed, reach, environ, keep
+        self._feed, self._client, self._environ, self._keep = feed, client, environ, keep
         self._clock = clock
         self.teller = Teller()
         self._lines = Lines(MAX_ASKED)
@@ -141,7 +138,7 @@ class Bridge:
         self._wake: int | None = None
         self._jobs = Jobs(self._deliver)
         self._news: Iterator[bytes] = self.teller.news()
-        self._unsent = bytearray(_line(Hello(PROTOCOL, version, frozenset(VERBS), round(wall(), 3))))
+        self._unsent = bytearray(_line(Hello(PROTOCOL, version, CAN, round(wall(), 3))))
         self._beat_at = self._heard_at = clock()
         self._kept_at = float("-inf")
 
@@ -207,7 +204,7 @@ class Bridge:
         asked = decode(line)
         if not isinstance(asked, Ask):
             return
-        _, host, id_, *_ = asked.words
+        host, id_ = asked.host, asked.asked.pane
         pane = self.teller.find(host, id_)
         if pane is None:
             self._reply(asked, _GONE)
@@ -216,22 +213,11 @@ class Bridge:
         if not self._jobs.submit((host, id_), do, functools.partial(self._done, asked)):
             self._reply(asked, _BUSY)
 
-    def _told(self, asked: Ask, found: Found) -> Told:
-        verb, host, id_, *rest = asked.words
-        match verb:
-            case "screen":
-                return self._reach.screen(found)
-            case "question":
-                return self._reach.question(found)
-            case "holder":
-                return self._reach.holder(found)
-            case _ if verb in MARKS:
-                requests.send(host, Request(verb, id_, tuple(rest)), self._environ)
-                return Done(id_, "")
-        given = given_of((verb, id_, *rest))
-        if given is None or isinstance(given, Later):
-            return Refusal("unknown", "that machine does not know what was asked")
-        return self._reach.give(found, given)
+    def _told(self, asked: Ask, found: Found) -> request.Reply:
+        if isinstance(mark := asked.asked, Mark):
+            requests.send(asked.host, Request(mark.verb, mark.pane, mark.args), self._environ)
+            return Done(mark.pane, "")
+        return self._client.perform(found, asked.asked)
 
     def _done(self, asked: Ask, result: object) -> None:
         if isinstance(result, TallyError):
@@ -241,9 +227,9 @@ class Bridge:
         else:
             self._reply(asked, result)  # type: ignore[arg-type] # what `_told` returns
 
-    def _reply(self, asked: Ask, told: Told) -> None:
-        line = encode(Reply(asked.number, encode_told(told)))
-        self._unsent += line or _line(Reply(asked.number, encode_told(Refusal("too-long", "that is too long to tell"))))
+    def _reply(self, asked: Ask, told: request.Reply) -> None:
+        line = encode(Reply(asked.number, told))
+        self._unsent += line or _line(Reply(asked.number, Refusal("too-long", "that is too long to tell")))
 
     def _deliver(self, call: Callable[[], None]) -> None:
         self._results.put(call)

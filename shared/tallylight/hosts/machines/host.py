@@ -3,7 +3,7 @@ The near end of all bridges: keeps one process a machine, shows their panes, and
 
 It runs on a thread of its own beside the host of the sessions, which it never holds up, and waits for no machine: every
 pipe and socket is left alone until it is ready. Its snapshot is `machines-<pid>.json`; requests come as to any host;
-questions, answers and text over its socket (`snapshot.sockets`), in the words of `hosts.script_messages`.
+questions, answers and text over its socket (`snapshot.sockets`), as `actions.request` has them.
 
 Who asks over the socket is what the kernel and the process table say when they connect (`actions.caller`), and what
 they may do the table of `actions.permission`, by the configuration of this host: a list is a person where it has the
@@ -19,14 +19,25 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import attrs
 
 from tallylight.actions.caller import Caller, caller_of, seated
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import given_of
-from tallylight.actions.permission import Verb, check, unasked, verb_of
+from tallylight.actions.permission import check, unasked, verb_of
+from tallylight.actions.request import (
+    CHUNK,
+    MAX_REQUEST,
+    UNKNOWN,
+    Lines,
+    Look,
+    Mark,
+    Reply,
+    TooLongError,
+    decode_request,
+    encode_reply,
+)
 from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.powers import ALLOW, MACHINES
@@ -34,17 +45,15 @@ from tallylight.evidence import process_table
 from tallylight.hosts.machines import commands
 from tallylight.hosts.machines.link import END_S, Link
 from tallylight.hosts.machines.machine import Machine
-from tallylight.hosts.machines.messages import MARKS, TELLS, TYPES
+from tallylight.hosts.machines.messages import Carried, is_carried
 from tallylight.hosts.peers import caller_at
 from tallylight.hosts.powers import Powers
-from tallylight.hosts.script_messages import KEY, MAX_ASKED, Told, encode
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import sockets
 from tallylight.snapshot.elsewhere import HOST, parts
 from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.schema import MachineEntry
 from tallylight.snapshot.writer import MAX_BYTES, MAX_PANES, SnapshotWriter
-from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words
 
 #: How often, in seconds, requests are looked for, and the configuration.
 LOOK_S, CONFIG_S = 0.25, 2.0
@@ -57,7 +66,6 @@ ENDS_S = 0.5
 #: A snapshot has room for so much of all machines, in bytes as they came.
 _ROOM = MAX_BYTES * 3 // 4
 _WAITS = "is new in config.toml, and is not asked until `tally host sessions` starts again"
-_UNKNOWN = Refusal("unknown", "the host of other machines does not know what was asked; is it of the same version?")
 
 
 @attrs.define(eq=False)
@@ -67,7 +75,7 @@ class _Peer:
     connection: socket.socket
     caller: Caller | None
     until: float
-    lines: Lines = attrs.field(factory=lambda: Lines(MAX_ASKED))
+    lines: Lines = attrs.field(factory=lambda: Lines(MAX_REQUEST))
     has_asked: bool = False
     unsent: bytes = b""
 
@@ -297,8 +305,9 @@ class MachinesHost:
             return
         for request in self._spool.take():
             name, host, id_ = parts(request.pane)
-            if request.verb in MARKS and (machine := self._machines.get(name)) is not None:
-                machine.ask(request.verb, host, id_, request.args, now + TELL_S, lambda _: None)
+            asked = Mark(request.verb, id_, request.args)
+            if is_carried(asked) and (machine := self._machines.get(name)) is not None:
+                machine.ask(host, asked, now + TELL_S, lambda _: None)
 
     def _register_peers(self, poller: select.poll, calls: dict[int, Callable[[], None]], dues: list[float]) -> None:
         if self._listener is not None and len(self._peers) < MAX_PEERS:
@@ -346,37 +355,31 @@ class MachinesHost:
             self._drop(peer)
 
     def _hear(self, peer: _Peer, line: bytes) -> None:
-        words = read_words(line)
-        is_key = words[:1] == [KEY]
-        words = words[1:] if is_key else words
-        verb, (name, host, id_) = words[0] if words else "", parts(words[1]) if len(words) > 1 else ("", "", "")
+        asked, is_key = decode_request(line)
+        if not is_carried(asked) or isinstance(asked, Mark):
+            self._tell(peer, UNKNOWN)
+            return
+        name, host, id_ = parts(asked.pane)
         machine = self._machines.get(name)
-        is_typing = verb in TYPES
-        patience = TYPE_S if is_typing else TELL_S
-        if not is_typing and verb not in TELLS:
-            self._tell(peer, _UNKNOWN)
-        elif machine is None:
+        if machine is None:
             self._tell(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
-        elif (refused := self._forbidden(peer, words, is_key=is_key)) is not None:
+        elif (refused := self._forbidden(peer, asked, is_key=is_key)) is not None:
             self._tell(peer, refused)
         else:
-            now = self._clock()
-            peer.until = now + patience + PEER_S
-            machine.ask(verb, host, id_, tuple(words[2:]), now + patience, functools.partial(self._tell, peer))
+            until = self._clock() + (TELL_S if isinstance(asked, Look) else TYPE_S)
+            peer.until = until + PEER_S
+            machine.ask(host, attrs.evolve(asked, pane=id_), until, functools.partial(self._tell, peer))
 
-    def _forbidden(self, peer: _Peer, words: Sequence[str], *, is_key: bool) -> Refusal | None:
-        """Why what *words* ask is not passed on; None if it is."""
+    def _forbidden(self, peer: _Peer, asked: Carried, *, is_key: bool) -> Refusal | None:
+        """Why what is *asked* is not passed on; None if it is."""
         if peer.caller is None:
             return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
         caller = seated(peer.caller, process_table.table()) if is_key else peer.caller
-        given = given_of(words)
-        if given is None and words[0] in TYPES:
-            return _UNKNOWN
-        verb = verb_of(given, None) if given is not None else Verb.READ
-        return unasked(check(self._level, caller, verb))
+        verb = verb_of(asked, None)
+        return unasked(check(self._level, caller, verb)) if verb is not None else UNKNOWN
 
-    def _tell(self, peer: _Peer, told: Told) -> None:
-        peer.unsent = encode(told)
+    def _tell(self, peer: _Peer, told: Reply) -> None:
+        peer.unsent = encode_reply(told)
         peer.until = self._clock() + PEER_S
 
     def _drop(self, peer: _Peer) -> None:

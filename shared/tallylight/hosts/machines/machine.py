@@ -13,19 +13,22 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.actions import request
 from tallylight.actions.answer import Done, Holder, Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Lines, Look, Rows, TooLongError
 from tallylight.config.machines import Machine as Setting
 from tallylight.hosts.jobs import backoff
 from tallylight.hosts.machines import commands
 from tallylight.hosts.machines.messages import (
     BEAT_S,
+    CAN,
     MAX_LINE,
     PROTOCOL,
     SILENT_S,
-    VERBS,
     Ask,
     Beat,
+    Carried,
     Hello,
     Message,
     PaneGone,
@@ -35,12 +38,9 @@ from tallylight.hosts.machines.messages import (
     decode,
     encode,
 )
-from tallylight.hosts.script_messages import Rows, Told
-from tallylight.hosts.script_messages import decode as decode_told
 from tallylight.snapshot.elsewhere import harmless, is_elsewhere, local_id
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.values import MAX_NUMBER
-from tallylight.ui.agent_list.channel import Lines, TooLongError
 from tallylight.wire.text import sanitise
 
 #: Seconds that a bridge has to say who it is: a machine may be slow, and a proxy in front of it.
@@ -61,17 +61,18 @@ _UPDATE = "run `tally setup` there with the version of this machine"
 _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; look whether it was done")
 _STRANGE = Refusal("unreachable", "that machine answers with something else; nothing is known of what it did")
+#: What a `Look` tells of a pane. What types and marks is told to be done.
+_FITS = {request.QUESTION: Question, request.HOLDER: Holder}
 #: What ends a process where the program was not found, by sh(1) and by ssh(1) where it reaches nobody.
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
 
 
 @attrs.frozen
 class _Asked:
-    verb: str
-    far_id: str
+    asked: Carried
     near_id: str
     until: float
-    done: Callable[[Told], None]
+    done: Callable[[request.Reply], None]
 
 
 @attrs.define
@@ -205,7 +206,7 @@ class Machine:
         self._hello, self._heard_at = found, now
         offset = wall - found.at if found.at else 0.0
         self._offset = offset if abs(offset) > SAME_CLOCK_S else 0.0
-        missing = sorted(set(VERBS) - found.can)
+        missing = sorted(CAN - found.can)
         older = f"; it is older and cannot do this: {', '.join(missing)}; {_UPDATE}" if missing else ""
         self._tell(f"connected, tally {version}{older}", is_up=True)
 
@@ -218,7 +219,7 @@ class Machine:
                 self._drop((host, id_))
             case Reply(number, told):
                 if (asked := self._asked.pop(number, None)) is not None:
-                    asked.done(_fitting(asked, decode_told(told)))
+                    asked.done(_fitting(asked, told))
             case Whole() | Beat() | Hello() | Ask():
                 pass
 
@@ -267,25 +268,23 @@ class Machine:
 
     # What it is asked -----------------------------------------------------------------------------------------
 
-    def ask(
-        self, verb: str, host: str, id_: str, rest: tuple[str, ...], until: float, done: Callable[[Told], None]
-    ) -> None:
+    def ask(self, host: str, asked: Carried, until: float, done: Callable[[request.Reply], None]) -> None:
         """
-        Ask *verb* of the pane *id_* of *host* there; *done* gets the reply, or why there is none, at *until* at last.
+        Ask something of a pane of *host* there; *done* gets the reply, or why there is none, at *until* at last.
         """
         if self._hello is None:
             done(Refusal("unreachable", f"{self.name} is not connected: {self.says}; nothing was done"))
-        elif verb not in self._hello.can:
+        elif type(asked).__name__.lower() not in self._hello.can:
             done(Refusal("version", f"the tally of {self.name} is older and cannot do that: {_UPDATE}"))
-        elif (host, id_) not in self._rows:
+        elif (host, asked.pane) not in self._rows:
             done(Refusal("gone", "that pane is gone; nothing was done"))
         else:
             self._number += 1
-            line = encode(Ask(self._number, (verb, host, id_, *rest)))
+            line = encode(Ask(self._number, host, asked))
             if line is None or len(self._asked) >= MAX_ASKED or len(self._unsent) + len(line) > MAX_UNSENT:
                 done(Refusal("busy", f"{self.name} has not answered what it was asked before; nothing was done"))
                 return
-            self._asked[self._number] = _Asked(verb, id_, local_id(self.name, host, id_), until, done)
+            self._asked[self._number] = _Asked(asked, local_id(self.name, host, asked.pane), until, done)
             self._unsent += line
 
     def expire(self, now: float) -> None:
@@ -304,15 +303,11 @@ class Machine:
         return self._unsent
 
 
-def _fitting(asked: _Asked, told: Told) -> Told:
+def _fitting(one: _Asked, told: request.Reply) -> request.Reply:
     """*told* as it is told here, if it can be the reply to what was asked, and of that pane."""
-    if isinstance(told, Refusal):
+    what = one.asked.what if isinstance(one.asked, Look) else ""
+    if isinstance(told, Refusal | Rows) and (isinstance(told, Refusal) or what == request.SCREEN):
         return told
-    if asked.verb == "screen":
-        return told if isinstance(told, Rows) else _STRANGE
-    if asked.verb in ("question", "holder"):
-        wanted = Question if asked.verb == "question" else Holder
-        if not isinstance(told, wanted) or told.pane != asked.far_id:
-            return _STRANGE
-        return attrs.evolve(told, pane=asked.near_id)
-    return attrs.evolve(told, pane=asked.near_id) if isinstance(told, Done) else _STRANGE
+    if isinstance(told, Done | Question | Holder) and isinstance(told, _FITS.get(what, Done)):
+        return attrs.evolve(told, pane=one.near_id) if told.pane == one.asked.pane else _STRANGE
+    return _STRANGE

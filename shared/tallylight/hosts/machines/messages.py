@@ -3,16 +3,16 @@ Messages of a bridge: JSON lines between `tally bridge` on another machine and t
 
 The bridge says first who it is, then every pane of its machine, then what changes, and answers what it is asked:
 
-    {"bridge": 1, "tally": "0.2.0", "can": ["question", "answer"], "at": 1763690000.0}
+    {"bridge": 2, "tally": "0.2.0", "can": ["look", "answer"], "at": 1763690000.0}
     {"host": "kitty-4711", "pane": {…}}                    the pane as it stands in a snapshot
     {"host": "kitty-4711", "gone": "3"}
     {"whole": true}                                        everything there is has been said once
     {"beat": true}
-    {"reply": 7, "told": {…}}                              as `hosts.script_messages` has it
+    {"reply": 7, "told": {…}}                              a reply of `actions.request`
 
 The near end sends, every `BEAT_S` seconds at the latest:
 
-    {"ask": 7, "words": ["question", "kitty-4711", "3"]}   a verb, a host, a pane, and what the verb needs
+    {"ask": 7, "host": "kitty-4711", "of": {…}}            a request of `actions.request`
     {"beat": true}
 
 Neither end believes the other: lines and texts are bounded, types are checked, and what does not fit is no message.
@@ -27,13 +27,17 @@ from typing import Any, TypeGuard
 
 import attrs
 
+from tallylight.actions import request
+from tallylight.actions.answer import Answer
+from tallylight.actions.request import HOLDER, QUESTION, SCREEN, Look, Mark
+from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import DecodeError
 from tallylight.snapshot.elsewhere import for_others
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 
 #: Of the protocol. A bridge with another number cannot be used; new verbs are told by `can` instead.
-PROTOCOL = 1
+PROTOCOL = 2
 #: Of one line, in bytes, either way.
 MAX_LINE = 256 * 1024
 #: Of what a near end asks: the longest text that is typed fits.
@@ -43,16 +47,15 @@ BEAT_S = 5.0
 #: Seconds without a message after which the other end is taken for gone.
 SILENT_S = 20.0
 #: What a bridge can be asked: to tell something of a pane, to type into it, and to mark it.
-TELLS = ("screen", "question", "holder")
-TYPES = ("answer", "say", "interrupt")
+TELLS = (SCREEN, QUESTION, HOLDER)
 MARKS = ("focus", "seen", "unread", "snooze")
-VERBS = (*TELLS, *TYPES, *MARKS)
+Carried = Look | Answer | Say | Interrupt | Mark
+CAN = frozenset(cls.__name__.lower() for cls in (Look, Answer, Say, Interrupt, Mark))
 #: Of the id of a pane of another machine, in characters.
 MAX_ID = 160
 _HOST = re.compile(r"[a-z]{1,16}-[0-9]{1,10}", re.ASCII)
 _MAX_NUMBER = 2**53
 _MAX_VERSION, _MAX_VERBS = 64, 64
-_MAX_TEXT = 20_000
 
 
 @attrs.frozen
@@ -93,18 +96,19 @@ class Beat:
 
 @attrs.frozen
 class Reply:
-    """The answer to question *number*: *told*, one line of `hosts.script_messages`."""
+    """What was *told* to question *number*."""
 
     number: int
-    told: bytes
+    told: request.Reply
 
 
 @attrs.frozen
 class Ask:
-    """A question with a *number* of the asker's: a verb of `VERBS`, a host, a pane, and what the verb needs."""
+    """What is *asked* of a pane of *host*, with a *number* of the asker's."""
 
     number: int
-    words: tuple[str, ...]
+    host: str
+    asked: Carried
 
 
 Message = Hello | PaneSaid | PaneGone | Whole | Beat | Reply | Ask
@@ -129,9 +133,9 @@ def _json(message: Message) -> dict[str, Any]:
         case Beat():
             return {"beat": True}
         case Reply(number, told):
-            return {"reply": number, "told": values.load(told)}
-        case Ask(number, words):
-            return {"ask": number, "words": list(words)}
+            return {"reply": number, "told": request.to_json(told)}
+        case Ask(number, host, asked):
+            return {"ask": number, "host": host, "of": request.to_json(asked)}
 
 
 def decode(line: bytes) -> Message | None:
@@ -151,8 +155,10 @@ def _message(found: Mapping[str, Any]) -> Message | None:
     if "pane" in found or "gone" in found:
         return _pane(found)
     if "reply" in found:
-        number, told = values.integer(found["reply"], 1, _MAX_NUMBER), found.get("told")
-        return Reply(number, _dumps(told)) if number is not None and isinstance(told, dict) else None
+        number, told = values.integer(found["reply"], 1, _MAX_NUMBER), request.from_json(found.get("told"))
+        if number is None or not isinstance(found.get("told"), dict):
+            return None
+        return Reply(number, told if isinstance(told, request.REPLIES) else request.SILENT)
     if "ask" in found:
         return _ask(found)
     if found.get("whole") is True:
@@ -169,7 +175,7 @@ def _hello(found: Mapping[str, Any]) -> Hello | None:
     return Hello(
         protocol,
         values.text(found.get("tally"), _MAX_VERSION),
-        frozenset(verb for verb in verbs if verb in VERBS),
+        CAN.intersection(verb for verb in verbs if isinstance(verb, str)),
         at or 0.0,
     )
 
@@ -186,12 +192,18 @@ def _pane(found: Mapping[str, Any]) -> PaneSaid | PaneGone | None:
 
 
 def _ask(found: Mapping[str, Any]) -> Ask | None:
-    number, words = values.integer(found["ask"], 1, _MAX_NUMBER), found.get("words")
-    if number is None or not isinstance(words, list) or not 3 <= len(words) <= 16:
-        return None
-    if not all(values.exact(word, _MAX_TEXT) is not None for word in words) or words[0] not in VERBS:
-        return None
-    return Ask(number, tuple(words)) if is_host(words[1]) and is_id(words[2]) else None
+    number, host = values.integer(found["ask"], 1, _MAX_NUMBER), found.get("host")
+    asked = request.from_json(found.get("of"))
+    return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
+
+
+def is_carried(asked: object) -> TypeGuard[Carried]:
+    """Whether a bridge carries *asked*. What would be closed, or waits, is a matter of the machine itself."""
+    if isinstance(asked, Look):
+        return asked.what in TELLS and is_id(asked.pane)
+    if isinstance(asked, Mark):
+        return asked.verb in MARKS and is_id(asked.pane)
+    return isinstance(asked, Answer | Say | Interrupt) and is_id(asked.pane)
 
 
 def is_host(value: object) -> TypeGuard[str]:

@@ -1,9 +1,8 @@
 """
 Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`.
 
-A list puts and cancels them over the host's socket (`snapshot.sockets`): lines of JSON, a verb and what it needs, each
-answered as `ui.agent_list.channel` does. Who is at the other end is what the kernel says, and the process table: only a
-person, at a list that has the terminal of its pane (`actions.caller.seated`).
+A list puts and cancels them over the host's socket (`snapshot.sockets`). Who is at the other end is what the kernel
+says, and the process table: only a person, at a list that has the terminal of its pane (`actions.caller.seated`).
 
 Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
 touched on the host's loop alone.
@@ -16,17 +15,18 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from queue import Empty
 from typing import TypeVar
 
-from tallylight.actions import queue
-from tallylight.actions.caller import Who, caller_of, seated
+from tallylight.actions import queue, request
+from tallylight.actions.caller import PERSON, Being, Caller, Who, caller_of, seated
 from tallylight.actions.gate import Refusal
-from tallylight.actions.given import Later, given_of
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
-from tallylight.actions.permission import PERSON_ONLY
+from tallylight.actions.perform import Access, perform
+from tallylight.actions.permission import PERSON_ONLY, Verb
+from tallylight.actions.request import Later, Reply, Request, Unqueue
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts.mailbox import Mailbox
@@ -36,13 +36,18 @@ from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
 from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.channel import MAX_WORDS, TooLongError, answer_to, first_line, read_words
 
 #: How often, in seconds, what waits is looked at, and how long one that connects may take for what it asks.
 LOOK_S, TAKE_S = 0.5, 2.0
 #: How long, in seconds, the loop may take for one call. It is held up by nothing.
 LOOP_S = 10.0
+_GONE = Refusal("gone", "that pane is gone; nothing was done")
 _T = TypeVar("_T")
+
+
+def _nobody_else(_caller: Caller, _verb: Verb, _holder: Being) -> Refusal:
+    """Only a person has a text wait here."""
+    return PERSON_ONLY
 
 
 class TextQueue:
@@ -87,36 +92,31 @@ class TextQueue:
         with connection:
             connection.settimeout(TAKE_S)
             try:
-                line = first_line(connection.recv, MAX_WORDS) or b""
-                connection.sendall(answer_to(self._told(connection, read_words(line))))
-            except (OSError, TooLongError):
+                line = request.first_line(connection.recv, request.MAX_REQUEST) or b""
+                connection.sendall(request.encode_reply(self._told(connection, request.decode_request(line)[0])))
+            except (OSError, request.TooLongError):
                 return
 
-    def _told(self, connection: socket.socket, words: Sequence[str]) -> str:
+    def _told(self, connection: socket.socket, asked: Request | None) -> Reply:
         agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
         caller = caller_at(connection, lambda pid: seated(caller_of(pid, agents, table), table))
-        return self.act(words) if caller is not None and caller.who is Who.PERSON else PERSON_ONLY.text
+        if caller is None or caller.who is not Who.PERSON:
+            return PERSON_ONLY
+        return self.act(asked)
 
-    def act(self, words: Sequence[str]) -> str:
-        """Do what *words* ask: a verb, a pane, what the verb needs. Nothing when it is done, else why not."""
-        match words:
-            case ["unqueue", pane]:
-                self._on_loop(lambda: self._set(pane, None))
-                return ""
-        if isinstance(given := given_of(words), Later):
-            return self._put(given)
-        return "this host does not know what was asked; is it of the same version?"
+    def act(self, asked: Request | None) -> Reply:
+        """Do what a person asks: have a text wait in a pane, or none any more."""
+        if not isinstance(asked, Later | Unqueue):
+            return request.UNKNOWN
+        entry = self._on_loop(lambda: self._poller.entry(asked.pane))
+        typist = self._panes.at(self._name, entry) if entry is not None else _GONE
+        if isinstance(typist, Refusal):
+            return typist
 
-    def _put(self, given: Later) -> str:
-        entry = self._on_loop(lambda: self._poller.entry(given.pane))
-        if entry is None:
-            return "that pane is gone"
-        typist = self._panes.at(self._name, entry)
-        found = typist if isinstance(typist, Refusal) else queue.put(typist, given)
-        if isinstance(found, Refusal):
-            return found.text
-        self._on_loop(lambda: self._set(given.pane, found))
-        return ""
+        def keep(queued: Queued | None) -> None:
+            self._on_loop(lambda: self._set(asked.pane, queued))
+
+        return perform(Access(typist, self._once, _nobody_else, keep), asked, PERSON) or request.UNKNOWN
 
     def look(self, now: float) -> None:
         """See to all that waits, at monotonic *now*."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import attrs
 
+from tallylight.actions import request, say
 from tallylight.actions.answer import Holder, Question
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.rows import Row
@@ -147,3 +148,22 @@ Effect = (
     | Reach | Say | Queue | Unqueue
 )  # fmt: skip
 Effects = tuple[Effect, ...]
+#: What is asked of one pane by `actions.request`.
+Asked = Look | Answer | Reach | Say | Queue | Unqueue
+
+
+def request_of(effect: Asked) -> request.Request:
+    """What *effect* asks of its pane."""
+    pane = effect.row.pane.id
+    match effect:
+        case Look():
+            return request.Look(pane, request.QUESTION)
+        case Answer(question=question, number=number):
+            return question.answer(number)
+        case Say(holder=held, text=text):
+            return say.Say(held.pane, held.pid, held.start, text, enter=True)
+        case Queue(holder=held, text=text):
+            return request.Later(held.pane, held.pid, held.start, text)
+        case Unqueue():
+            return request.Unqueue(pane)
+    return request.Look(pane, request.TAKER)

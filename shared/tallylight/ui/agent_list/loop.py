@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
@@ -227,22 +229,14 @@ class _List:
             case effects.Back():
                 self._actions.back()
             case effects.Go(row):
-                self._leave(self._actions.start("go", row))
+                self._leave(self._actions.open("go", row))
             case effects.Fork(row):
-                self._leave(self._actions.start("fork", row))
+                self._leave(self._actions.open("fork", row))
             case effects.Resume(row):
-                self._leave(self._actions.start("resume", row))
+                self._leave(self._actions.open("resume", row))
             case effects.Ask(row, verb, args):
-                if problem := self._actions.ask(row, verb, args):
+                if problem := self._actions.mark(row, verb, args):
                     self._tell(problem)
-            case effects.Look(row):
-                found = self._actions.look(row)
-                if isinstance(found, str):
-                    self._tell(found)
-                elif found.choices:
-                    self.state = state.asked(self.state, row, found)
-                else:
-                    self._tell("it asks for text, not for a choice; press Enter to go there")
             case effects.Propose(act, wanted):
                 self._propose(act, wanted)
             case effects.Carry(proposal):
@@ -253,41 +247,40 @@ class _List:
                 self._keep(lambda found: attrs.evolve(found, group=group))
             case effects.LookBack():
                 self._week.ask()
-            case effects.Answer():
-                self._tell(self._actions.answer(effect))
-            case effects.Reach(row):
-                taker = self._actions.taker(row)
-                if isinstance(taker, str):
-                    self._tell(taker)
-                elif isinstance(taker, Busy):
-                    self.state = writing.begun(self.state, row, taker.holder, taker.why)
-                else:
-                    self.state = writing.begun(self.state, row, taker)
-            case effects.Say():
-                if problem := self._actions.say(effect):
-                    self._tell(problem)
-                else:
-                    self.state = writing.sent(self.state, "sent")
-            case effects.Queue():
-                if problem := self._actions.queue(effect):
-                    self._tell(problem)
-                else:
-                    self.state = writing.sent(self.state, "queued until its turn ends; E cancels it")
-            case effects.Unqueue(row):
-                self._tell(self._actions.unqueue(row) or "nothing is queued for it any more")
             case effects.Why(row):
                 text = self._explain(row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))
+            case _:
+                self._perform(effect)
+
+    def _perform(self, effect: effects.Asked) -> None:
+        """Have done what a person asks of one pane, and show what came of it."""
+        row, asked = effect.row, effects.request_of(effect)
+        match self._actions.perform(row, asked), effect:
+            case Question(choices=()), _:
+                self._tell("it asks for text, not for a choice; press Enter to go there")
+            case Question() as question, _:
+                self.state = state.asked(self.state, row, question)
+            case Holder() as holder, _:
+                self.state = writing.begun(self.state, row, holder)
+            case Busy(holder, why), _:
+                self.state = writing.begun(self.state, row, holder, why)
+            case Done(), effects.Say():
+                self.state = writing.sent(self.state, "sent")
+            case Done(), effects.Queue():
+                self.state = writing.sent(self.state, "queued until its turn ends; E cancels it")
+            case ((Done(text=text) | Refusal(text=text)), _):
+                self._tell(text)
 
     def _propose(self, act: Act, wanted: tuple[rows.Row, ...]) -> None:
-        found = [(row, self._actions.examine(act, row)) for row in wanted]
-        targets = tuple(Target(row, held) for row, held in found if not isinstance(held, str))
-        left_out = tuple((row, why) for row, why in found if isinstance(why, str))
+        found = [(row, self._actions.perform(row, act.look(row.pane.id))) for row in wanted]
+        targets = tuple(Target(row, held) for row, held in found if isinstance(held, Holder))
+        left_out = tuple((row, told.text) for row, told in found if isinstance(told, Refusal))
         self.state = state.proposed(self.state, Proposal(act, targets, left_out))
 
     def _carry(self, proposal: Proposal) -> None:
-        told = [(target.row, self._actions.carry(proposal.act, target)) for target in proposal.targets]
-        failed = tuple((row, why) for row, why in told if why)
+        told = [(one.row, self._actions.perform(one.row, proposal.act.of(one.holder))) for one in proposal.targets]
+        failed = tuple((row, why.text) for row, why in told if isinstance(why, Refusal))
         self._tell(outcome(proposal.act, len(told) - len(failed), failed))
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:

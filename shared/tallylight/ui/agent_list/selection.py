@@ -12,6 +12,9 @@ import enum
 import attrs
 
 from tallylight.actions.answer import Holder
+from tallylight.actions.close import Close
+from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
+from tallylight.actions.say import Interrupt
 from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import clean, status_words
 
@@ -29,6 +32,14 @@ class Act(enum.Enum):
     def done(self) -> str:
         """What was done: `interrupted`."""
         return "interrupted" if self is Act.INTERRUPT else "closed"
+
+    def look(self, pane: str) -> Look:
+        """Asks what in *pane* it would be done to."""
+        return Look(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
+
+    def of(self, held: Holder) -> Interrupt | Close:
+        """Asks to do it to what was shown."""
+        return (Interrupt if self is Act.INTERRUPT else Close)(held.pane, held.pid, held.start)
 
 
 @attrs.frozen

@@ -1,0 +1,171 @@
+"""
+The client: how a person's word, or a script's, reaches a pane, whichever host holds it.
+
+kitty and the host of other machines are asked over their socket (`snapshot.sockets`); the panes of tmux, GNU Screen and
+WezTerm are reached from this process, where `actions.perform` decides as it does in kitty. Who asks is told by the
+process that connects. Where this process asks for somebody else, as a server does, it is decided here first: nobody is
+lent its rights.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from tallylight.actions import request
+from tallylight.actions.caller import Being, Caller, Who, caller_of, named, this_process
+from tallylight.actions.close import Close
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import SETTLE_S, Once
+from tallylight.actions.panes import Panes
+from tallylight.actions.perform import Access, perform
+from tallylight.actions.permission import Verb, Verdict, check, unasked, verb_of
+from tallylight.actions.request import Later, Look, Reply, Request, Start, TooLongError, Unqueue, Visible
+from tallylight.agents import agent_files
+from tallylight.evidence import process_table
+from tallylight.snapshot import sockets
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.elsewhere import HOST, is_elsewhere, parts
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.sockets import SocketError
+
+#: Seconds that a terminal has to answer: it looks for scripts every `poll_ms`, which may be half a minute.
+TIMEOUT_S = 45.0
+#: The same, where a person may have to be asked first.
+ASK_TIMEOUT_S = 330.0
+_LISTENS = ("kitty", HOST)
+_NOBODY: Being = (0, 0)
+
+
+def here(environ: Mapping[str, str]) -> Caller:
+    """
+    On whose behalf this process asks.
+
+    What its own environment leads to can add agents, and hide none of those that come with us.
+    """
+    table, packaged = process_table.table(), agent_files.load_agents({})[0]
+    own = agent_files.load_agents(environ)[0]
+    return caller_of(this_process(), own, table, was_agent=lambda pid, _: named(table.get(pid), packaged))
+
+
+def is_asked(found: Found) -> bool:
+    """Whether only the host itself can look at the pane, and is asked."""
+    return found.host.partition("-")[0] in _LISTENS
+
+
+@attrs.define
+class PaneClient:
+    """
+    What may be asked of all panes. *panes* are those that are reached from this process. A terminal has *timeout_s* to
+    tell something, and *ask_timeout_s* to type.
+
+    *caller* tells who this process is; *level* by which word of `[scripting]` a host lets itself be asked. *asks_for*:
+    the one for whom it asks, if that is another; *is_key*: it is a list, where a key was pressed.
+    """
+
+    panes: Panes
+    caller: Callable[[], Caller]
+    level: Callable[[str], str]
+    #: Who started a pane of *panes*, and its first process; None if nobody did.
+    started_by: Callable[[str, Pane], tuple[Being, Being] | None] = lambda _host, _pane: None
+    environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
+    timeout_s: float = TIMEOUT_S
+    ask_timeout_s: float = ASK_TIMEOUT_S
+    is_key: bool = False
+    asks_for: Caller | None = None
+    once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
+
+    @property
+    def asker(self) -> Caller:
+        """The one for whom it asks."""
+        return self.asks_for or self.caller()
+
+    def by(self, caller: Caller) -> PaneClient:
+        """The same for *caller*, for whom this process asks."""
+        return attrs.evolve(self, asks_for=caller)
+
+    def look(self, found: Found, what: str) -> Reply:
+        """What a `request.Look` tells of a pane."""
+        return self.perform(found, Look(found.pane.id, what))
+
+    def perform(self, found: Found, asked: Request) -> Reply:
+        """Have done what is *asked*, by the host of the pane, or from here."""
+        if not is_asked(found):
+            if self.is_key and isinstance(asked, Later | Unqueue):
+                return self.ask_host(found.host, asked, self.timeout_s, is_key=True)
+            return self._perform(found, asked)
+        machine = parts(found.pane.id)[0] if is_elsewhere(found.host) else ""
+        if machine and (isinstance(asked, Close | Later | Unqueue) or asked == Look(found.pane.id, request.OCCUPANT)):
+            return Refusal("elsewhere", f"that is for {machine} itself: go there")
+        if self.asks_for is not None and (refused := self._unlent(found, asked)) is not None:
+            return refused
+        is_key = self.is_key and bool(machine)
+        timeout_s = self.timeout_s if isinstance(asked, Look) else self.ask_timeout_s
+        return self.ask_host(found.host, asked, timeout_s, is_key=is_key)
+
+    def start(self, host: str, asked: Start) -> Reply:
+        """Have the terminal *host* start an agent in this process's directory; `Done.pane` is its new pane."""
+        return self.ask_host(host, asked, self.ask_timeout_s)
+
+    def may_read(self, found: Found) -> Refusal | None:
+        """Why nothing is told of what the pane shows; None if it is."""
+        return unasked(check(self.level(found.host), self.asker, Verb.READ))
+
+    def forbidden(self, found: Found, verb: Verb, holder: Being) -> Refusal | None:
+        """Why *verb* is not done to the pane, in whose foreground *holder* is; None if it is."""
+        return unasked(self._check(found, self.asker, verb, holder))
+
+    def why_not(self, found: Found) -> Refusal | None:
+        """Why the terminal that holds the pane would type nothing, as far as that can be told from here."""
+        if self.asks_for is not None and (refused := self.forbidden(found, Verb.TEXT, _NOBODY)) is not None:
+            return refused
+        own = self.caller()
+        is_inside = found.host.rpartition("-")[2] in {str(pid) for pid, _ in own.lineage}
+        if not is_elsewhere(found.host) and not is_inside:
+            own = attrs.evolve(own, who=Who.UNKNOWN)
+        verdict = check(self.level(found.host), own, Verb.TEXT)
+        return unasked(verdict) if is_elsewhere(found.host) or isinstance(verdict, Refusal) else None
+
+    def _perform(self, found: Found, asked: Request) -> Reply:
+        typist = self.panes.at(found.host, found.pane)
+        if isinstance(typist, Refusal):
+            return typist
+
+        def permit(caller: Caller, verb: Verb, holder: Being) -> Verdict | Refusal:
+            return unasked(self._check(found, caller, verb, holder)) or Verdict.ALLOWED
+
+        return perform(Access(typist, self.once, permit), asked, self.asker) or request.SILENT
+
+    def _check(self, found: Found, caller: Caller, verb: Verb, holder: Being) -> Verdict | Refusal:
+        level = self.level(found.host)
+        if caller.who is Who.PERSON or verb is Verb.READ:
+            return check(level, caller, verb)
+        started = self.started_by(found.host, found.pane)
+        is_own = started is not None and started[0] == caller.being
+        pane = [holder, *(started[1:] if started is not None else ())]
+        if caller.terminal and process_table.terminal(holder[0], process_table.table()) == caller.terminal:
+            pane.append(caller.asker)
+        return check(level, caller, verb, pane, is_own=is_own)
+
+    def _unlent(self, found: Found, asked: Request) -> Refusal | None:
+        """Why a terminal is not even asked for somebody else; None if it is."""
+        verb = verb_of(asked, None)
+        if verb is None:
+            return request.UNKNOWN
+        return self.forbidden(found, verb, (getattr(asked, "pid", 0), getattr(asked, "start", 0)))
+
+    def ask_host(self, host: str, asked: Request, timeout_s: float, *, is_key: bool = False) -> Reply:
+        """What *host* says to it over its socket."""
+        try:
+            with sockets.connect(host, timeout_s, self.environ) as connection:
+                connection.sendall(request.encode(asked, is_key=is_key))
+                if (line := request.first_line(connection.recv, request.MAX_MESSAGE)) is not None:
+                    told = request.decode_reply(line)
+                    return told if not isinstance(told, Visible) else request.SILENT
+        except SocketError as error:
+            return Refusal("unreachable", str(error))
+        except (OSError, TooLongError):
+            pass
+        return Refusal("unreachable", f"{host} does not answer")

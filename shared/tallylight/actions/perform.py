@@ -1,0 +1,132 @@
+"""
+Perform: the one way in. What a list, a page, a notification, a script or another machine asks of a pane is done here.
+
+The process that reaches the pane calls `perform` with what was asked and who asks. `actions.permission` says whether
+they may; then `actions.once` sees to it that a question is answered once, and `actions.answer`, `actions.say` and
+`actions.close` look again, compare, and type. No surface holds a rule of its own, and none types in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.actions import answer as answers
+from tallylight.actions import close as closing
+from tallylight.actions import queue, request
+from tallylight.actions import say as says
+from tallylight.actions.answer import Answer, Done, Holder, Typist
+from tallylight.actions.caller import Being, Caller, Who
+from tallylight.actions.close import Close, Closer
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once, Still
+from tallylight.actions.permission import Verb, Verdict, limit, verb_of
+from tallylight.actions.request import Later, Look, Reply, Request, Rows, Unqueue
+from tallylight.actions.say import Interrupt, Say
+from tallylight.model.queued import Queued
+
+_NO_QUEUE = Refusal("queue", "only kitty keeps a text for the end of a turn: wait with `tally wait`, then send")
+_WAITS = Refusal("queued", "a text waits in that pane already; nothing is queued")
+
+#: Whether a caller may do something to the pane, in whose foreground a process is; None while a person is asked.
+Permit = Callable[[Caller, Verb, Being], Verdict | Refusal | None]
+
+
+@attrs.frozen
+class Access:
+    """
+    A pane, as the process that does what is asked reaches it. A person needs no *permit*.
+
+    *keep* has a text wait in the pane, or None; *queued* is what waits there. Where there is no *keep*, nothing waits.
+    """
+
+    typist: Closer
+    once: Once
+    permit: Permit
+    keep: Callable[[Queued | None], object] | None = None
+    queued: Queued | None = None
+
+
+def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
+    """Do what was *asked* by *caller*, or say by which rule not; None while a person is asked whether they may."""
+    is_person = caller.who is Who.PERSON
+    seen = pane.once.look(pane.typist) if isinstance(asked, Answer) and not is_person else None
+    verb = verb_of(asked, seen)
+    if verb is None:
+        return request.UNKNOWN
+    if not is_person:
+        being = (0, 0) if isinstance(asked, Look | Unqueue) else (asked.pid, asked.start)  # type: ignore[union-attr]
+        verdict = pane.permit(caller, verb, being)
+        if verdict is not Verdict.ALLOWED:
+            return verdict  # type: ignore[return-value] # a `Permit` asks by itself
+    match asked:
+        case Look(what=what):
+            return _look(pane, what)
+        case Answer():
+            return pane.once.answer(pane.typist, asked, answers.anything if is_person else limit(verb))
+        case Say():
+            return pane.once.say(pane.typist, asked)
+        case Interrupt():
+            return pane.once.interrupt(pane.typist, asked)
+        case Close():
+            return closing.close(pane.typist, asked)
+        case Later() | Unqueue():
+            return _queue(pane, asked, replaces=is_person)
+    return request.UNKNOWN
+
+
+def _look(pane: Access, what: str) -> Reply:
+    match what:
+        case request.SCREEN:
+            return answers.reached(lambda: _screen(pane.typist))
+        case request.QUESTION:
+            return pane.once.ask(pane.typist)
+        case request.HOLDER:
+            return answers.holder(pane.typist)
+        case request.TAKER:
+            return pane.once.taker(pane.typist)
+        case request.OCCUPANT:
+            return closing.occupant(pane.typist)
+        case request.STOPPABLE:
+            return _stoppable(pane)
+    return request.UNKNOWN
+
+
+def _screen(typist: Typist) -> Rows | Refusal:
+    """The screen, if an agent holds the foreground, or a program that is taken for one: shells are not read."""
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return Refusal(seen.rule, seen.text.removesuffix("; nothing was typed"))
+    holder = seen.foreground
+    if holder.is_remote or not (holder.agent is not None or holder.is_candidate):
+        return Refusal("process", "no agent is in the foreground of that pane, and only agents are read")
+    return Rows.of(seen.look.lines)
+
+
+def _stoppable(pane: Access) -> Holder | Refusal:
+    """The agent in the foreground, if its key to stop would be pressed now."""
+    seen = pane.once.look(pane.typist)
+    if isinstance(seen, Refusal):
+        return seen
+    held = answers.holder(Still(seen))
+    if isinstance(held, Refusal):
+        return held
+    tried = says.interrupt(Still(seen), Interrupt(held.pane, held.pid, held.start))
+    return tried if isinstance(tried, Refusal) else held
+
+
+def _queue(pane: Access, asked: Later | Unqueue, *, replaces: bool) -> Done | Refusal:
+    """Have a text wait for the end of the turn, or none any more; a program does not replace what waits."""
+    if pane.keep is None:
+        return _NO_QUEUE
+    if isinstance(asked, Unqueue):
+        pane.keep(None)
+        return Done(asked.pane, "nothing is queued for it any more")
+    if pane.queued is not None and not pane.queued.problem and not replaces:
+        return _WAITS
+    found = queue.put(pane.typist, asked)
+    if isinstance(found, Refusal):
+        return found
+    pane.keep(found)
+    return Done(asked.pane, "queued, and typed when its turn has ended")

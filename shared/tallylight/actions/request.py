@@ -1,0 +1,299 @@
+"""
+Requests and replies: what is asked of a pane, what is told of it, and the one codec by which both travel.
+
+A message is a line of JSON: the name of its class as `type`, and its fields. Requests go from a list, a script, a page
+or a bridge to the process that owns the pane, where `actions.perform` decides and does; one reply comes back. Lines are
+read whole, up to a limit of the reader; one that is longer ends the connection, and is never cut.
+
+    {"type": "answer", "pane": "3", "pid": 4711, "start": 88001, "fingerprint": "0f3c…", "number": 1}
+    {"type": "done", "pane": "3", "text": "answered 1. Yes"}
+
+A value of another type than its field, a field that is missing, or a class that is not known makes a line no message.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import typing
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from tallylight.actions.answer import Answer, Done, Holder, Question
+from tallylight.actions.close import Close
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Busy, Interrupt, Say
+from tallylight.model.errors import DecodeError
+from tallylight.wire import values
+
+#: Of one message, in bytes. A screen of 500 rows by 1000 columns fits.
+MAX_MESSAGE = 4 * 1024 * 1024
+#: Of a request, in bytes: the longest text that is typed fits.
+MAX_REQUEST = 64 * 1024
+#: Of one read or write, in bytes.
+CHUNK = 64 * 1024
+#: Of a screen that is told, in rows and in characters of a row.
+MAX_ROWS, MAX_ROW = 1000, 4000
+_MAX_TEXT, _MAX_NUMBER = 20_000, 2**63
+_ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
+
+#: What a `Look` tells: the rows of the screen; what is asked there; the agent in the foreground; the agent that would
+#: take text, or is busy; the agent whose turn could be stopped; and whatever is in the foreground, to close the pane.
+SCREEN, QUESTION, HOLDER, TAKER, STOPPABLE, OCCUPANT = "screen", "question", "holder", "taker", "stoppable", "occupant"
+
+
+@attrs.frozen
+class Look:
+    """Tell something of a pane: *what* is `SCREEN` or one of its neighbours."""
+
+    pane: str
+    what: str
+
+
+@attrs.frozen
+class Later:
+    """*text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended."""
+
+    pane: str
+    pid: int
+    start: int
+    text: str
+
+
+@attrs.frozen
+class Unqueue:
+    """Forget the text that waits in a pane."""
+
+    pane: str
+
+
+@attrs.frozen
+class Mark:
+    """Move the person's view, or change the ledger: a *verb* of `snapshot.requests` with its *args*."""
+
+    verb: str
+    pane: str
+    args: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Start:
+    """Start an *agent* with a *prompt* in a new pane called *name*; *place* is `tab`, `split` or `os-window`."""
+
+    agent: str
+    place: str
+    name: str
+    prompt: str
+
+
+@attrs.frozen
+class Open:
+    """Of a list, to the terminal that opened it: *verb* is `go`, `fork` or `resume`, or `back` from a panel."""
+
+    verb: str
+    pane: str = ""
+
+
+@attrs.frozen
+class Attach:
+    """Of a list, to the terminal that opened it: open a tab with the command *argv*."""
+
+    argv: tuple[str, ...]
+
+
+@attrs.frozen
+class Draw:
+    """Of a list, to the terminal that opened it: tell the screen of a pane, of which the list *has* a picture."""
+
+    pane: str
+    has: int
+
+
+@attrs.frozen
+class Rows:
+    """The rows of a screen, as the program drew them: they are to be sanitised before they are shown."""
+
+    rows: tuple[str, ...]
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> Rows:
+        """What is told of a screen of these *lines*: without the empty ones at its end."""
+        rows = [line[:MAX_ROW] for line in lines[:MAX_ROWS]]
+        while rows and not rows[-1].strip():
+            rows.pop()
+        return cls(tuple(rows))
+
+
+@attrs.frozen
+class Picture:
+    """A screen as `ui.agent_list.pictures` tells it; None while nobody can see the list."""
+
+    message: object
+
+
+@attrs.frozen
+class Visible:
+    """Unasked, to a list: whether it can be seen from now on."""
+
+    is_seen: bool
+
+
+#: What types, or waits to.
+Given = Answer | Say | Interrupt | Later
+Request = Given | Look | Close | Unqueue | Mark | Start | Open | Attach | Draw
+Reply = Rows | Question | Holder | Busy | Done | Refusal | Picture
+REQUESTS = (Answer, Say, Interrupt, Later, Look, Close, Unqueue, Mark, Start, Open, Attach, Draw)
+REPLIES = (Rows, Question, Holder, Busy, Done, Refusal, Picture)
+_TYPES = {cls.__name__.lower(): cls for cls in (*REQUESTS, *REPLIES, Visible)}
+
+UNKNOWN = Refusal("unknown", "what was asked is not known there; is it of the same version?")
+SILENT = Refusal("unreachable", "the terminal does not answer")
+
+
+class TooLongError(ValueError):
+    """A line that is longer than it may be."""
+
+
+class Lines:
+    """The lines of a stream of bytes, of at most *limit* bytes each."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes, and return the lines that are whole; `TooLongError` for one that is too long."""
+        *whole, rest = data.split(b"\n")
+        lines: list[bytes] = []
+        for line in whole:
+            lines.append(b"".join([*self._parts, line]))
+            self._parts, self._size = [], 0
+        self._parts.append(rest)
+        self._size += len(rest)
+        if self._size > self._limit or any(len(line) > self._limit for line in lines):
+            raise TooLongError
+        return lines
+
+
+def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
+    """The first line, of at most *limit* bytes, that *recv* brings; None if the other side goes before it is whole."""
+    lines = Lines(limit)
+    while chunk := recv(CHUNK):
+        if found := lines.feed(chunk):
+            return found[0]
+    return None
+
+
+def encode(message: Request | Visible, *, is_key: bool = False) -> bytes:
+    """
+    *message* as a line; `TooLongError` if that is too long.
+
+    *is_key*: a person has pressed a key for it, in a list. It counts only where the process table bears that out
+    (`actions.caller.seated`).
+    """
+    return _line(to_json(message) | ({"key": True} if is_key else {}))
+
+
+def encode_reply(reply: Reply) -> bytes:
+    """*reply* as a line; in words, where it is too long."""
+    try:
+        return _line(to_json(reply))
+    except TooLongError:
+        return _line(to_json(Refusal("too-long", "that is too large to be shown here; go to the pane itself")))
+
+
+def decode_request(line: bytes) -> tuple[Request | None, bool]:
+    """The request in *line*, None if there is none, and whether it says that a key was pressed for it."""
+    value = _load(line)
+    found = from_json(value)
+    is_key = isinstance(value, dict) and value.get("key") is True
+    return (found if isinstance(found, REQUESTS) else None), is_key
+
+
+def decode_reply(line: bytes) -> Reply | Visible:
+    """The reply in *line*; a refusal if it is something else."""
+    found = from_json(_load(line))
+    return found if isinstance(found, (*REPLIES, Visible)) else SILENT
+
+
+def to_json(message: Request | Reply | Visible) -> dict[str, object]:
+    """*message* as it travels."""
+    found = {"message": message.message} if isinstance(message, Picture) else attrs.asdict(message)
+    return {"type": type(message).__name__.lower(), **found}
+
+
+def from_json(value: object) -> Request | Reply | Visible | None:
+    """
+    What `to_json` made; None if it is something else.
+
+    A request names a pane, which is never blank; a question's choices are numbered from 1.
+    """
+    cls = _TYPES.get(str(value.get("type"))) if isinstance(value, dict) else None
+    if cls is None:
+        return None
+    try:
+        found = _read(cls, value)
+    except ValueError:
+        return None
+    if isinstance(found, REQUESTS) and not getattr(found, "pane", "-").strip() and found != Open("back"):
+        return None
+    if isinstance(found, Question) and [choice.number for choice in found.choices] != [
+        *range(1, len(found.choices) + 1)
+    ]:
+        return None
+    return found  # type: ignore[no-any-return] # one of `_TYPES`
+
+
+def _read(form: typing.Any, value: object) -> typing.Any:
+    """*value* as the type *form* of a field; `ValueError` if it is none."""
+    found: object = value
+    if attrs.has(form):
+        if not isinstance(value, dict):
+            raise ValueError
+        return form(**{name: _read(kind, value.get(name)) for name, kind in _fields(form).items()})
+    if typing.get_origin(form) is tuple:
+        if not isinstance(value, list):
+            raise ValueError
+        return tuple(_read(typing.get_args(form)[0], one) for one in value)
+    if form is str:
+        found = values.exact(value, _MAX_TEXT)
+    elif form is int:
+        found = values.integer(value, 0, _MAX_NUMBER)
+    elif form is bool:
+        found = value if isinstance(value, bool) else None
+    if found is None and form is not object:
+        raise ValueError
+    return found
+
+
+@functools.cache
+def _fields(cls: type) -> dict[str, typing.Any]:
+    return typing.get_type_hints(cls)
+
+
+def _load(line: bytes) -> object:
+    try:
+        return values.load(line)
+    except DecodeError:
+        return None
+
+
+def _line(message: dict[str, object]) -> bytes:
+    line = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+    if len(line) > MAX_MESSAGE:
+        raise TooLongError
+    return line
+
+
+def id_of(asked: Question) -> str:
+    """What names this question, on this screen, of this process: `4711.88001.0f3c…`."""
+    return f"{asked.pid}.{asked.start}.{asked.fingerprint}"
+
+
+def read_id(text: str) -> tuple[int, int, str] | None:
+    """The process, its start and the fingerprint that `id_of` put together; None if *text* is something else."""
+    found = _ID.fullmatch(text)
+    return (int(found[1]), int(found[2]), found[3]) if found is not None else None

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from tallylight.actions import pull_request, repository
-from tallylight.actions.repository import PATIENCE_S, SlowError
+from tallylight.actions.repository import PATIENCE_S
 from tallylight.config.settings import Listed
 from tallylight.evidence.ports import listening
 from tallylight.files.program import StuckError
@@ -59,32 +59,26 @@ Ports = Mapping[int, tuple[int, ...]]
 
 def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
     """What stands beside an agent that works in *directory*, and whether git was too slow to tell what has changed."""
+    found = NOTHING
     try:
-        head = repository.head_of(directory, home)
-    except (OSError, TallyError, ValueError):
-        return NOTHING, False
-    if head is None:
-        return NOTHING, False
-    found = Beside(branch=head.branch, is_detached=head.is_detached, worktree=head.worktree)
-    try:
-        told = repository.changes_of(head.top, seconds)
-    except SlowError:
+        if (head := repository.head_of(directory, home)) is not None:
+            top, found = head
+            if (told := repository.changes_of(top, seconds)) is not None:
+                found = attrs.evolve(found, branch=found.branch or told[0], changes=told[1])
+    except StuckError:
         return found, True
-    except (OSError, TallyError):
-        return found, False
-    if told is None:
-        return found, False
-    branch, changes = told
-    return attrs.evolve(found, branch=found.branch or branch, changes=changes), False
+    except (OSError, TallyError, ValueError):
+        pass
+    return found, False
 
 
 def read_pull_request(directory: str, home: str) -> tuple[Beside, bool]:
     """The pull request of the branch that an agent in *directory* works on, and whether it took too long to ask."""
     try:
         head = repository.head_of(directory, home)
-        if head is None or head.is_detached:
+        if head is None or head[1].is_detached:
             return NOTHING, False
-        return Beside(pull_request=pull_request.pull_request_of(head.top, head.branch)), False
+        return Beside(pull_request=pull_request.pull_request_of(head[0], head[1].branch)), False
     except StuckError:
         return NOTHING, True
     except (OSError, TallyError, ValueError):

@@ -38,8 +38,11 @@ from tallylight.files import program, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 
-#: Seconds for a question.
-ASK_S = 10.0
+#: Seconds for a question, and for a change: a large repository takes its time to make a worktree.
+ASK_S, CHANGE_S = 10.0, 300.0
+#: Of what git writes where its time is bounded, in bytes: a work tree with more changes than that is one that nobody
+#: looks at by their number.
+MAX_OUTPUT = 1024 * 1024
 #: How many directories up a repository is looked for; of a small file of git's own, in bytes.
 MAX_LEVELS, MAX_FILE = 64, 4096
 
@@ -110,21 +113,18 @@ def place_of(directory: str, home: str = "/") -> Place | None:
     above = PurePosixPath(os.path.normpath(home)) if home.startswith("/") else PurePosixPath("/")
     if not here.is_absolute():
         return None
-    for folder in (here, *here.parents)[:MAX_LEVELS]:
-        if folder == above or folder in above.parents:
+    for top in (here, *here.parents)[:MAX_LEVELS]:
+        if top == above or top in above.parents:
             return None
-        if os.path.lexists(own := Path(folder, ".git")):
-            return _place(str(folder), own)
+        if os.path.lexists(own := Path(top, ".git")):
+            if own.is_file():
+                # A linked worktree, or a submodule: the file names the directory.
+                own = Path(top, text(own).removeprefix("gitdir:").strip())
+            folder = os.path.realpath(own)
+            shared = Path(folder, "commondir")
+            common = os.path.realpath(Path(folder, text(shared))) if shared.is_file() else folder
+            return Place(str(top), folder, common)
     return None
-
-
-def _place(top: str, own: Path) -> Place:
-    if own.is_file():
-        # A linked worktree, or a submodule: the file names the directory.
-        own = Path(top, text(own).removeprefix("gitdir:").strip())
-    folder = os.path.realpath(own)
-    shared = Path(folder, "commondir")
-    return Place(top, folder, os.path.realpath(Path(folder, text(shared))) if shared.is_file() else folder)
 
 
 def text(path: Path, errors: str = "surrogateescape") -> str:
@@ -177,7 +177,52 @@ class Repository:
         """The last value of a setting of the repository; nothing if there is none."""
         return next((value for name, value in reversed(self.said) if name == key), "")
 
-    def run(self, *words: str, keeps_own: bool = False, seconds: float = ASK_S) -> subprocess.CompletedProcess[str]:
+    def change(self, *words: str) -> str:
+        """
+        Change something, with the user's own filters: what git says where it fails, nothing where it did it.
+
+        Errors as of `_run`.
+        """
+        done = self._run(words, keeps_own=True, seconds=CHANGE_S)
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"exit code {done.returncode}"]
+        return lines[-1] if done.returncode else ""
+
+    def ask(self, *words: str) -> str | None:
+        """What git answers, without the line's end; None if it fails, takes too long or is not there."""
+        try:
+            done = self._run(words, keeps_own=False, seconds=ASK_S)
+        except (OSError, TallyError, subprocess.SubprocessError):
+            return None
+        return done.stdout.removesuffix("\n") if done.returncode == 0 else None
+
+    def bounded(self, *words: str, seconds: float) -> str | None:
+        """
+        What git answers, of which it may write `MAX_OUTPUT` bytes; None if it fails or is not there.
+
+        `StuckError` after *seconds*, or more than that: it was killed. `OSError`; `TallyError`.
+        """
+        with self._shown(keeps_own=False) as environ:
+            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT)
+        return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
+
+    def branch(self) -> str:
+        """The branch that is checked out; nothing if none is."""
+        return self.ask("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+
+    def commit(self, name: str = "HEAD^{commit}") -> str:
+        """The commit that is checked out, or that *name* leads to; nothing if there is none."""
+        return self.ask("rev-parse", "--verify", "--quiet", name) or ""
+
+    def own_settings(self, seconds: float) -> Settings:
+        """What the user's own files say. `TallyError` if git cannot read them, and errors as of `_run`."""
+        done = self._run(("config", "--null", "--show-scope", "--list"), keeps_own=True, seconds=seconds)
+        if done.returncode:
+            raise TallyError(f"{self.top}: git cannot read the settings")
+        fields = done.stdout.split("\0")[:-1]
+        own = zip(fields[::2], fields[1::2], strict=True)
+        return tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES)
+
+    def _run(self, words: tuple[str, ...], *, keeps_own: bool, seconds: float) -> subprocess.CompletedProcess[str]:
         """
         Run git in the work tree, with the user's own filters if *keeps_own*.
 
@@ -185,36 +230,24 @@ class Repository:
         `subprocess.TimeoutExpired`.
         """
         with self._shown(keeps_own=keeps_own) as environ:
-            return _run((*self._start(), *words), environ, seconds)
-
-    def ask(self, *words: str, keeps_own: bool = False, seconds: float = ASK_S) -> str | None:
-        """What git answers, without the line's end; None if it fails, takes too long or is not there."""
-        try:
-            done = self.run(*words, keeps_own=keeps_own, seconds=seconds)
-        except (OSError, TallyError, subprocess.SubprocessError):
-            return None
-        return done.stdout.removesuffix("\n") if done.returncode == 0 else None
-
-    def bounded(self, *words: str, seconds: float, limit: int) -> str | None:
-        """
-        What git answers, of which it may write *limit* bytes; None if it fails or is not there.
-
-        `StuckError` after *seconds*, or more than that: it was killed. `OSError`; `TallyError`.
-        """
-        with self._shown(keeps_own=False) as environ:
-            done = program.run((*self._start(), *words), environ, patience=seconds, limit=limit)
-        return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
-
-    def _start(self) -> tuple[str, ...]:
-        return (_git(), "-C", self.top)
+            return _run((_git(), "-C", self.top, *words), environ, seconds)
 
     @contextlib.contextmanager
     def _shown(self, *, keeps_own: bool) -> Iterator[dict[str, str]]:
         """The environment in which git is shown the repository, for as long as it runs."""
         # No directory for temporary files: agents that may write nowhere else may write there.
         parent = writer.checked_directory(writer.directory(os.environ), create=True)
+        hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
+        settings = (
+            *(() if keeps_own else _passing(self.own, _OWN)),
+            *((key, value) for key, value in self.said if re.fullmatch(_FORMAT, key)),
+            *_passing(self.said, _KEPT),
+            *_OFF.items(),
+            *((f"{hook}.enabled", "false") for hook in hooks),
+        )
+        config = "".join(_line(key, value) for key, value in settings if "\n" not in value)
         with tempfile.TemporaryDirectory(prefix="git-", dir=parent) as common:
-            Path(common, "config").write_text(self._config(keeps_own=keeps_own), "utf-8", "surrogateescape")
+            Path(common, "config").write_text(config, "utf-8", "surrogateescape")
             for name in _LINKED:
                 Path(common, name).symlink_to(Path(self.place.common, name))
             yield {
@@ -224,17 +257,6 @@ class Repository:
                 "GIT_COMMON_DIR": common,
                 "GIT_WORK_TREE": self.top,
             }
-
-    def _config(self, *, keeps_own: bool) -> str:
-        hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
-        settings = (
-            *(() if keeps_own else _passing(self.own, _OWN)),
-            *((key, value) for key, value in self.said if re.fullmatch(_FORMAT, key)),
-            *_passing(self.said, _KEPT),
-            *_OFF.items(),
-            *((f"{hook}.enabled", "false") for hook in hooks),
-        )
-        return "".join(_line(key, value) for key, value in settings if "\n" not in value)
 
 
 def find(directory: str, seconds: float = ASK_S) -> Repository | None:
@@ -248,16 +270,9 @@ def find(directory: str, seconds: float = ASK_S) -> Repository | None:
         if _has_worktree_settings(said):
             said = (*said, *_read(Path(place.folder, "config.worktree"), end))
         found = Repository(place, said)
-        if not found.is_usable:
-            return None
-        done = found.run("config", "--null", "--show-scope", "--list", keeps_own=True, seconds=left(end))
+        return attrs.evolve(found, own=found.own_settings(left(end))) if found.is_usable else None
     except (OSError, ValueError, TallyError, subprocess.SubprocessError):
         return None
-    if done.returncode:
-        return None
-    fields = done.stdout.split("\0")[:-1]
-    own = zip(fields[::2], fields[1::2], strict=True)
-    return attrs.evolve(found, own=tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES))
 
 
 def left(end: float) -> float:

@@ -11,9 +11,10 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
@@ -221,9 +222,8 @@ class _Server:
 
     async def counts(self) -> model.Counts:
         """How many sessions have each status."""
-        counts = dict.fromkeys(model.STATUSES.values(), 0)
-        for found in self._found.values():
-            counts[model.STATUSES[found.pane.status]] += 1
+        shown = Counter(found.pane.status for found in self._found.values())
+        counts: dict[model.StatusWord, int] = {status: shown[Status(status)] for status in get_args(model.StatusWord)}
         return model.Counts(counts=counts, total=len(self._found))
 
     async def session(self, address: Address) -> model.Session:

@@ -389,7 +389,6 @@ def said_by_all(
 ) -> set[str]:
     """What each surface says to *caller*."""
     from tallylight.cli import send
-    from tallylight.snapshot.rows import Row
     from tallylight.ui.agent_list.actions import Requests
     from tallylight.ui.agent_list.effects import Answer as Chosen
 
@@ -403,13 +402,12 @@ def said_by_all(
     send.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
     printed = capsys.readouterr().err.removeprefix("tally send: ").partition(": ")[2].strip()
     # The list.
-    row = Row("sessions-1", found.pane, "3")
     listed = Requests({}, lambda: panes, lambda: reach)  # type: ignore[arg-type, return-value]
     if verb == "permission":
         shown: Any = Desk(seen(screen)).shown()
-        spoken = listed.answer(Chosen(row, shown, 1))
+        spoken = listed.answer(Chosen(found, shown, 1))
     else:
-        spoken = listed._there(row).give(given).text  # type: ignore[union-attr]
+        spoken = listed._there(found).give(given).text  # type: ignore[union-attr]
     # The near end of a bridge.
     host = MachinesHost({"HOME": "/nonexistent"})
     host._level = level

@@ -10,12 +10,12 @@ from __future__ import annotations
 import enum
 import shlex
 from collections.abc import Sequence
-from typing import Protocol
 
 import attrs
 
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
+from tallylight.actions.worktrees import Base
 from tallylight.wire.text import sanitise, width
 
 #: A run of text and how it is drawn: `title`, `key`, `dim`, `bad`, or plain.
@@ -54,26 +54,6 @@ class Act(enum.Enum):
     LEAVE = enum.auto()
 
 
-class Worktree(Protocol):
-    """What a page tells about a worktree that would be made."""
-
-    @property
-    def cwd(self) -> str:
-        """Where the fork would run."""
-
-    @property
-    def branch(self) -> str:
-        """The new branch."""
-
-    @property
-    def changed(self) -> int:
-        """How many changes would stay behind."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences a person should read first."""
-
-
 @attrs.define
 class ForkPage:
     """
@@ -86,7 +66,7 @@ class ForkPage:
     found: Plan | Refusal
     place: Place = Place.VSPLIT
     wants_worktree: bool = False
-    worktree: Worktree | Refusal | None = None
+    worktree: Base | Refusal | None = None
     is_here: bool = False
 
     @property
@@ -95,6 +75,11 @@ class ForkPage:
         if isinstance(self.found, Refusal):
             return self.found
         return self.worktree if self.wants_worktree and isinstance(self.worktree, Refusal) else None
+
+    @property
+    def made(self) -> Base | None:
+        """The worktree that would be made, if one is wanted and can be."""
+        return self.worktree if self.wants_worktree and isinstance(self.worktree, Base) else None
 
     @property
     def title(self) -> str:
@@ -138,39 +123,33 @@ class ForkPage:
         inner = max(10, columns - 4)
         if isinstance(self.found, Refusal):
             return [
-                (("title", f"  {self.verb.mark}  Not {_done(self.verb)}"),),
+                (("title", f"  {self.verb.mark}  Not {'forked' if self.verb is Verb.FORK else 'resumed'}"),),
                 (),
                 *wrapped(f"{sentence(self.found.text)}", inner),
                 (),
                 (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
             ]
-        plan = self.found
+        plan, made = self.found, self.made
         rows: list[Line] = [*wrapped(plan.warning, inner, "bad"), ()] if plan.warning else []
         rows += [(("title", f"  {self.verb.mark}  {self.verb.capitalize()} {plan.display}"),), ()]
         rows += [(("", "  "), ("", line)) for line in _flow([_exact(word) for word in plan.argv], inner - 2)]
         rows += [
             (),
-            *_fact("in", self._directory(plan), inner),
+            *_fact("in", plan.cwd if made is None else f"{made.cwd} (new worktree)", inner),
             *_fact("as", "this pane" if self.is_here else self.place.words, inner),
+            *_fact("known", str(plan.method), inner),
         ]
-        rows += _fact("known", str(plan.method), inner)
-        made = self.worktree if self.wants_worktree else None
-        if made is not None and not isinstance(made, Refusal):
+        if made is not None:
             rows += _fact("branch", f"{made.branch} (new)", inner)
             if made.changed:
                 many = "change is" if made.changed == 1 else "changes are"
                 left = f"{made.changed} {many} not committed and stay behind."
                 rows += wrapped(left, inner, "dim")
-        notes = made.notes if made is not None and not isinstance(made, Refusal) else ()
-        for note in (*plan.notes, *notes):
+        for note in (*plan.notes, *(made.notes if made is not None else ())):
             rows += wrapped(note, inner, "dim")
         if self.refusal is not None:
             rows += [(), *wrapped(f"{sentence(self.refusal.text)} (rule: {self.refusal.rule})", inner, "bad")]
         return rows
-
-    def _directory(self, plan: Plan) -> str:
-        made = self.worktree if self.wants_worktree else None
-        return plan.cwd if made is None or isinstance(made, Refusal) else f"{made.cwd} (new worktree)"
 
 
 def sentence(text: str) -> str:
@@ -181,10 +160,6 @@ def sentence(text: str) -> str:
 def command_line(argv: Sequence[str]) -> str:
     """*argv* as a shell would have to be told, so that every argument can be told from its neighbours."""
     return " ".join(_exact(word) for word in argv)
-
-
-def _done(verb: Verb) -> str:
-    return "forked" if verb is Verb.FORK else "resumed"
 
 
 def _clean(text: str) -> str:

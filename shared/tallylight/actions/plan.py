@@ -145,6 +145,12 @@ class Scene:
         """The agent's process, if it is sure which one that is."""
         return self.identity.process if self.identity.agent is not None and self.identity.is_direct else None
 
+    def known(self, agent: Agent) -> ConversationEntry:
+        """What the host remembers of *agent*'s own run here; what it does not, as a report and the process tell it."""
+        entry = self.conversation if self.conversation.agent == agent.name else ConversationEntry()
+        said = self.session if self.agent == agent.name else ""
+        return attrs.evolve(entry, session=entry.session or said, cwd=entry.cwd or self.process_cwd)
+
 
 def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     """Plan *verb* for the pane of *scene*."""
@@ -153,13 +159,12 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         return agent
     process = scene.process
     flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.conversation.flags
-    session = _session(scene, agent)
-    cwd = _cwd(scene, agent)
-    if not cwd:
+    known = scene.known(agent)
+    if not known.cwd:
         return Refusal("directory", "the directory of this conversation is not known")
-    template = agent.fork if verb is Verb.FORK else agent.resume
-    values = {"session": session, "cwd": cwd}
-    words = scene.said_fork if verb is Verb.FORK else scene.said_resume
+    is_fork = verb is Verb.FORK
+    template, words = (agent.fork, scene.said_fork) if is_fork else (agent.resume, scene.said_resume)
+    values = {"session": known.session, "cwd": known.cwd}
     said = _said(words, template, agent, process, values, flags) if words else None
     if isinstance(said, tuple):
         argv, method = (scene.program or said[0], *said[1:]), Method.SAID
@@ -170,19 +175,20 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         if isinstance(chosen, Refusal):
             return chosen if said is None else Refusal(said.rule, f"{said.text}; and without that, {chosen.text}")
         argv, method = chosen
-    argv, lost = _with_options(argv, template, agent, scene, values["cwd"])
+    argv, lost = _with_options(argv, template, agent, scene, known.cwd)
+    pid, start = (process.pid, process.start) if process is not None else (None, 0)
     return Plan(
         verb=verb,
         argv=argv,
-        cwd=cwd,
+        cwd=known.cwd,
         agent=agent.name,
         display=agent.display,
-        session=session if method is Method.SESSION else "",
+        session=known.session if method is Method.SESSION else "",
         method=method,
         title=_title(verb, scene, agent),
-        pid=process.pid if process is not None else None,
-        start=process.start if process is not None else 0,
-        relayed=scene.conversation.relayed and scene.conversation.agent == agent.name,
+        pid=pid,
+        start=start,
+        relayed=known.relayed,
         is_local=template.is_local,
         lost=lost,
         notes=tuple(_notes(verb, scene, agent, method, said)),
@@ -223,18 +229,6 @@ def _allowed(agent: Agent, program: str) -> Agent | Refusal:
     if denied:
         return Refusal("deny-list", f"the agent is said to be {denied}, which runs other programs")
     return agent
-
-
-def _session(scene: Scene, agent: Agent) -> str:
-    """What the host remembers of this agent's own run; else what a report of the same agent says."""
-    if scene.conversation.agent == agent.name and scene.conversation.session:
-        return scene.conversation.session
-    return scene.session if scene.agent == agent.name else ""
-
-
-def _cwd(scene: Scene, agent: Agent) -> str:
-    recorded = scene.conversation.cwd if scene.conversation.agent == agent.name else ""
-    return recorded or scene.process_cwd
 
 
 def _said(

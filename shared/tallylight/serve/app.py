@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar, get_args
 
+import attrs
 from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
@@ -38,7 +39,7 @@ from tallylight.serve import history, links, model
 from tallylight.serve.answering import Answering, Terminals
 from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
-from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
+from tallylight.serve.guard import SUBPROTOCOL, Guard
 from tallylight.serve.hub import Hub, TooManyError
 from tallylight.serve.middleware import NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
 from tallylight.serve.push import routes
@@ -78,7 +79,7 @@ def make_app(
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels, push, asking)
+    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels, push or Push(guard), asking)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -96,33 +97,27 @@ def make_app(
     return AccessMiddleware(app, guard)
 
 
+@attrs.define(eq=False)
 class _Server:
     """One server's state and routes."""
 
-    def __init__(
-        self,
-        guard: Guard,
-        read_all: ReadAll,
-        answering: Answering,
-        watch: Watch | None,
-        labels: Callable[[], Labels] = Labels,
-        push: Push | None = None,
-        asking: Asking = EVERYBODY,
-    ) -> None:
-        self._asking, self._guard = asking, guard
-        self._read_all = read_all
-        self._answering = answering
-        self._watch, self._labels, self._push = watch, labels, push or Push(guard)
-        #: What stands beside the status of agents, by `Pane.agent_pid`.
-        self._beside: Mapping[int, Beside] = {}
-        self._is_heard = False
-        #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
-        self._threads = ThreadPoolExecutor(MAX_ASKED, "ask")
-        self._found: dict[str, Found] = {}
-        self._fault = ""
-        self._hub = Hub(_encode_state, _encode_change)
-        self._links = links.Links()
-        self._asked = asyncio.Semaphore(MAX_ASKED)
+    _guard: Guard
+    _read_all: ReadAll
+    _answering: Answering
+    _watch: Watch | None
+    _labels: Callable[[], Labels]
+    _push: Push
+    _asking: Asking
+    #: What stands beside the status of agents, by `Pane.agent_pid`.
+    _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
+    _is_heard: bool = attrs.field(init=False, default=False)
+    #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
+    _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
+    _found: dict[str, Found] = attrs.field(init=False, factory=dict)
+    _fault: str = attrs.field(init=False, default="")
+    _hub: Hub = attrs.field(init=False, factory=lambda: Hub(_encode_state, _encode_change))
+    _links: links.Links = attrs.field(init=False, factory=links.Links)
+    _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
@@ -308,7 +303,8 @@ class _Server:
             raise RefusedError(PERSON_ONLY)
 
     async def _do(self, address: str, act: Callable[[Found], Done | Refusal]) -> model.Done:
-        _raise(self._guard.check_write(time.monotonic()))
+        if problem := self._guard.check_write(time.monotonic()):
+            raise HTTPException(problem.status, problem.why)
         found = self._pick(address)
         done = await self._ask(found, lambda: act(found))
         return model.Done(address=address, done=done.text)
@@ -364,11 +360,6 @@ async def _hear(socket: WebSocket) -> None:
     """Until the listener leaves. What it says is of no interest."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
-
-
-def _raise(refused: Refused | None) -> None:
-    if refused is not None:
-        raise HTTPException(refused.status, refused.why)
 
 
 def _encode_state(state: Mapping[str, object]) -> str:

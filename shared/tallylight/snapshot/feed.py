@@ -65,7 +65,7 @@ class Feed:
             is_new = stamp != stamps[name]
             if is_new:
                 found = self._read(name)
-            if isinstance(found, Snapshot) and (is_new or is_look_due) and not writer.is_alive(found.pid, found.birth):
+            elif is_look_due and isinstance(found, Snapshot) and not writer.is_alive(found.pid, found.birth):
                 found = None
             files[name] = stamps[name], found
         self._files, told = files, [found for _, found in files.values()]
@@ -75,12 +75,14 @@ class Feed:
         return before != (self.snapshots, list(map(str, self.problems)))
 
     def _read(self, name: str) -> Snapshot | SnapshotError | None:
+        """What a file has; nothing if its writer is dead, or it is gone."""
         try:
-            return writer.read(self._folder / name)
+            found = writer.read(self._folder / name)
         except FileNotFoundError:
             return None
         except SnapshotError as error:
             return error
+        return found if writer.is_alive(found.pid, found.birth) else None
 
     def descriptors(self) -> list[int] | None:
         """What is readable when a host has written or ended since the last `poll`; None if only a poll can tell."""

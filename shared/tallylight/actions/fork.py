@@ -74,15 +74,10 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
         identity = attrs.evolve(identity, agent=stranger(known.agent), process=own[0], is_direct=True)
     process = identity.process
     return Scene(
+        pane=pane,
         identity=identity,
         in_tree=not root or process is None or is_below(process.pid, root, table),
         process_cwd=table.cwd(process.pid if identity.agent is not None and process is not None else base),
-        conversation=pane.conversation,
-        agent=pane.agent,
-        session=pane.session,
-        said_resume=pane.resume,
-        said_fork=pane.fork,
-        name=pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2],
         program=known.program if identity.agent is None or identity.stranger else "",
     )
 

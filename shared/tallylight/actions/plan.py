@@ -36,7 +36,7 @@ from tallylight.evidence.commands import arguments
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.stranger import stranger
-from tallylight.snapshot.schema import ConversationEntry
+from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.wire.text import sanitise
 
 #: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have. Some draw them over
@@ -121,23 +121,16 @@ class Plan:
 @attrs.frozen(kw_only=True)
 class Scene:
     """
-    A pane at one moment.
+    A *pane* at one moment. What it has of reports (agent, session, lists for fork and resume) proves nothing.
 
     *identity* is what the process table says of its foreground, *in_tree* whether that process is below the pane's own;
-    *process_cwd* its working directory. *agent*, *session* and *said* (argument lists for fork and resume, command
-    first) are what reports said, and prove nothing. *name* is what the pane is called. *program* is the file of the
-    agent, if no agent file names it.
+    *process_cwd* its working directory. *program* is the file of the agent, if no agent file names it.
     """
 
+    pane: Pane
     identity: Identity = NOBODY
     in_tree: bool = True
     process_cwd: str = ""
-    conversation: ConversationEntry = attrs.field(factory=ConversationEntry)
-    agent: str = ""
-    session: str = ""
-    said_resume: tuple[str, ...] = ()
-    said_fork: tuple[str, ...] = ()
-    name: str = ""
     program: str = ""
 
     @property
@@ -147,8 +140,9 @@ class Scene:
 
     def known(self, agent: Agent) -> ConversationEntry:
         """What the host remembers of *agent*'s own run here; what it does not, as a report and the process tell it."""
-        entry = self.conversation if self.conversation.agent == agent.name else ConversationEntry()
-        said = self.session if self.agent == agent.name else ""
+        pane = self.pane
+        entry = pane.conversation if pane.conversation.agent == agent.name else ConversationEntry()
+        said = pane.session if pane.agent == agent.name else ""
         return attrs.evolve(entry, session=entry.session or said, cwd=entry.cwd or self.process_cwd)
 
 
@@ -158,12 +152,12 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     if isinstance(agent, Refusal):
         return agent
     process = scene.process
-    flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.conversation.flags
+    flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.pane.conversation.flags
     known = scene.known(agent)
     if not known.cwd:
         return Refusal("directory", "the directory of this conversation is not known")
     is_fork = verb is Verb.FORK
-    template, words = (agent.fork, scene.said_fork) if is_fork else (agent.resume, scene.said_resume)
+    template, words = (agent.fork, scene.pane.fork) if is_fork else (agent.resume, scene.pane.resume)
     values = {"session": known.session, "cwd": known.cwd}
     said = _said(words, template, agent, process, values, flags) if words else None
     if isinstance(said, tuple):
@@ -207,7 +201,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
         if not scene.in_tree:
             return Refusal("process", f"the process of {found.agent.display} does not belong to this pane")
         return _allowed(found.agent, scene.program)
-    known = stranger(scene.conversation.agent) if scene.program else agents.get(scene.conversation.agent)
+    known = stranger(scene.pane.conversation.agent) if scene.program else agents.get(scene.pane.conversation.agent)
     if verb is Verb.FORK:
         if known is not None:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
@@ -280,7 +274,7 @@ def _with_options(
         running = arguments(scene.process.argv, scene.process.exe, scene.process.comm)
         found = carried(running, agent)
     else:
-        entry = scene.conversation
+        entry = scene.pane.conversation
         running = entry.options
         found = carried(running, agent)
         found = Carried(found.kept, (*entry.lost, *found.lost))
@@ -304,7 +298,9 @@ def _names(words: Sequence[str]) -> Counter[str]:
 
 
 def _title(verb: Verb, scene: Scene, agent: Agent) -> str:
-    name = sanitise(scene.name, cells=TITLE_CELLS, graphemes=TITLE_CELLS).strip()
+    pane = scene.pane
+    name = pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2]
+    name = sanitise(name, cells=TITLE_CELLS, graphemes=TITLE_CELLS).strip()
     for mark in MARKS.values():
         name = name.removeprefix(mark).strip()
     return f"{verb.mark}  {name or agent.display}"

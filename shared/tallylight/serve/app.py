@@ -40,7 +40,7 @@ from tallylight.serve.answering import Answering, Terminals
 from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard
-from tallylight.serve.hub import Hub, TooManyError
+from tallylight.serve.hub import Hub
 from tallylight.serve.middleware import NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
 from tallylight.serve.push import routes
 from tallylight.serve.push.routes import Push
@@ -189,7 +189,7 @@ class _Server:
         app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
         app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
         app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
-        app.get("/api/v1/history", response_model=history.History, **guarded)(history.Past().history)
+        app.get("/api/v1/history", response_model=history.History, **guarded)(history.history)
         app.get("/api/v1/session", response_model=model.Session, **one)(self.session)
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
         app.get("/api/v1/question", response_model=model.Question, **one)(self.question)
@@ -312,9 +312,8 @@ class _Server:
     async def changes(self, socket: WebSocket) -> None:
         """Every change, as it happens: `model.Event` as JSON, the first with every session."""
         wake = asyncio.Event()
-        try:
-            listener = self._hub.join(wake.set)
-        except TooManyError:
+        listener = self._hub.join(wake.set)
+        if listener is None:
             await socket.close(1013, "too many listeners")
             return
         try:

@@ -47,19 +47,17 @@ class History(Told):
     sums: list[Sum]
 
 
-class Past:
-    """The route."""
+#: Held while the file is read. Nobody waits for it: it is of no event loop.
+_READING = asyncio.Semaphore(1)
 
-    def __init__(self) -> None:
-        self._reading = asyncio.Semaphore(1)
 
-    async def history(self, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 7) -> History:
-        """How long each agent worked and waited on each of the last *days* days, today among them."""
-        if self._reading.locked():
-            raise HTTPException(503, "too many requests at once")
-        async with self._reading:
-            try:
-                found = await asyncio.to_thread(history_file.recent, os.environ, time.time(), days)
-            except (OSError, TallyError) as error:
-                raise HTTPException(503, f"the history cannot be read: {error}") from None
-        return History.model_validate({"days": found.days, "sums": [attrs.asdict(one) for one in found.sums]})
+async def history(days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 7) -> History:
+    """How long each agent worked and waited on each of the last *days* days, today among them."""
+    if _READING.locked():
+        raise HTTPException(503, "too many requests at once")
+    async with _READING:
+        try:
+            found = await asyncio.to_thread(history_file.recent, os.environ, time.time(), days)
+        except (OSError, TallyError) as error:
+            raise HTTPException(503, f"the history cannot be read: {error}") from None
+    return History.model_validate({"days": found.days, "sums": [attrs.asdict(one) for one in found.sums]})

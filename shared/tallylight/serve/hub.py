@@ -18,10 +18,6 @@ MAX_BEHIND = 256
 MAX_LISTENERS = 1000
 
 
-class TooManyError(Exception):
-    """There are `MAX_LISTENERS` already."""
-
-
 @attrs.define(eq=False)
 class Listener:
     """One who listens. *wake* is called when there is something to `take`; never twice before it is taken."""
@@ -83,10 +79,10 @@ class Hub:
             for listener in tuple(self._listeners):
                 listener.put(message)
 
-    def join(self, wake: Callable[[], None]) -> Listener:
-        """A new listener, who is told everything first. `TooManyError` if there are too many."""
+    def join(self, wake: Callable[[], None]) -> Listener | None:
+        """A new listener, who is told everything first; None if there are `MAX_LISTENERS` already."""
         if len(self._listeners) >= MAX_LISTENERS:
-            raise TooManyError
+            return None
         listener = Listener(wake)
         self._listeners.add(listener)
         return listener

@@ -93,11 +93,11 @@ def merged(sums: Iterable[Sum]) -> list[Sum]:
     return sorted(found.values(), key=lambda one: (-one.worked_s - one.waited_s, one.agent, one.project))
 
 
-def added(sums: Iterable[Sum], *, day: str = "", agent: str = "", project: str = "") -> Sum:
+def added(sums: Iterable[Sum], *, agent: str = "", project: str = "") -> Sum:
     """*sums* as one, with the words that they have in common."""
     every = list(sums)
     numbers = {name: sum(getattr(one, name) for one in every) for name in _NUMBERS}
-    return Sum(day=day, agent=agent, project=project, **numbers)
+    return Sum(agent=agent, project=project, **numbers)
 
 
 def without_repeated(turns: Sequence[Turn]) -> list[Turn]:

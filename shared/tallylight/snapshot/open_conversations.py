@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -103,7 +104,7 @@ class OpenConversations:
     _written_places: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
     #: Whether these are others by now. `due` is asked much more often than anything changes.
     _has_moved: bool = attrs.field(init=False, default=False)
-    _written_at: float | None = attrs.field(init=False, default=None)
+    _written_at: float = attrs.field(init=False, default=-math.inf)
     #: Since when a pane that was written is missing.
     _missing_since: float | None = attrs.field(init=False, default=None)
 
@@ -136,16 +137,11 @@ class OpenConversations:
 
     def due(self, now: float) -> float | None:
         """The time at which `flush` has something to do; None if it has nothing."""
-        last = self._written_at
         if self._missing_since is not None:
             return max(self._missing_since + SETTLE_S, now)
         if not self._panes:
             return None
-        if last is None:
-            return now
-        if self._has_moved:
-            return max(last + INTERVAL_S, now)
-        return max(last + REFRESH_S, now)
+        return max(self._written_at + (INTERVAL_S if self._has_moved else REFRESH_S), now)
 
     def _places(self) -> list[tuple[object, ...]]:
         """What of the panes is written again as soon as it changes. The rest changes at every turn."""

@@ -127,12 +127,12 @@ def carry_out(finish: Finish) -> Refusal | None:
         return Refusal("changed", "something has changed since it was shown; nothing was done")
     for number, step in enumerate(finish.steps):
         try:
-            problem = finish.origin.change(*step)
+            finish.origin.change(*step)
+        except git.FailedError as error:
+            before = "nothing was done" if not number else f"what stands before it was done: git {finish.steps[0][0]}"
+            return Refusal("git", f"git {step[0]}: {error}; {before}")
         except (OSError, TallyError, subprocess.SubprocessError) as error:
             return Refusal("git", f"git {step[0]}: {error}")
-        if problem:
-            before = "nothing was done" if not number else f"what stands before it was done: git {finish.steps[0][0]}"
-            return Refusal("git", f"git {step[0]}: {problem}; {before}")
     if finish.way is not Way.KEEP:
         # As git does for a branch that goes, in settings that it is not shown.
         settings = f"{finish.origin.place.common}/config"

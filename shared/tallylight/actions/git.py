@@ -29,7 +29,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import attrs
@@ -89,6 +89,10 @@ _YES = frozenset({"true", "yes", "on", "1"})
 Settings = tuple[tuple[str, str], ...]
 
 
+class FailedError(TallyError):
+    """git did not do what it was asked to; why, in its own last words."""
+
+
 @attrs.frozen
 class Place:
     """The work tree *top*, its own part of the repository, *folder*, and the part that worktrees share, *common*."""
@@ -145,15 +149,13 @@ class Repository:
         """The work tree."""
         return self.place.top
 
-    @property
-    def own_filters(self) -> tuple[str, ...]:
-        """The names of the user's own filters."""
-        return _filters(self.own)
-
-    @property
-    def off_filters(self) -> tuple[str, ...]:
-        """The names of filters that are the repository's own alone: they never run."""
-        return tuple(name for name in _filters(self.said) if name not in self.own_filters)
+    def filters(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The names of the user's own filters, and of those that are the repository's alone: they never run."""
+        own, said = (
+            [one[1] for key, _ in settings if (one := re.fullmatch(r"filter\.(.*)\.[^.]+", key, re.DOTALL))]
+            for settings in (self.own, self.said)
+        )
+        return list(dict.fromkeys(own)), [name for name in dict.fromkeys(said) if name not in own]
 
     @property
     def sparse(self) -> str:
@@ -177,23 +179,16 @@ class Repository:
         """The last value of a setting of the repository; nothing if there is none."""
         return next((value for name, value in reversed(self.said) if name == key), "")
 
-    def change(self, *words: str) -> str:
-        """
-        Change something, with the user's own filters: what git says where it fails, nothing where it did it.
-
-        Errors as of `_run`.
-        """
-        done = self._run(words, keeps_own=True, seconds=CHANGE_S)
-        lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"exit code {done.returncode}"]
-        return lines[-1] if done.returncode else ""
+    def change(self, *words: str) -> None:
+        """Change something, with the user's own filters. Errors as of `run`."""
+        self.run(*words, keeps_own=True, seconds=CHANGE_S)
 
     def ask(self, *words: str) -> str | None:
         """What git answers, without the line's end; None if it fails, takes too long or is not there."""
         try:
-            done = self._run(words, keeps_own=False, seconds=ASK_S)
+            return self.run(*words, keeps_own=False, seconds=ASK_S).removesuffix("\n")
         except (OSError, TallyError, subprocess.SubprocessError):
             return None
-        return done.stdout.removesuffix("\n") if done.returncode == 0 else None
 
     def bounded(self, *words: str, seconds: float) -> str | None:
         """
@@ -213,21 +208,12 @@ class Repository:
         """The commit that is checked out, or that *name* leads to; nothing if there is none."""
         return self.ask("rev-parse", "--verify", "--quiet", name) or ""
 
-    def own_settings(self, seconds: float) -> Settings:
-        """What the user's own files say. `TallyError` if git cannot read them, and errors as of `_run`."""
-        done = self._run(("config", "--null", "--show-scope", "--list"), keeps_own=True, seconds=seconds)
-        if done.returncode:
-            raise TallyError(f"{self.top}: git cannot read the settings")
-        fields = done.stdout.split("\0")[:-1]
-        own = zip(fields[::2], fields[1::2], strict=True)
-        return tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES)
-
-    def _run(self, words: tuple[str, ...], *, keeps_own: bool, seconds: float) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, keeps_own: bool, seconds: float) -> str:
         """
-        Run git in the work tree, with the user's own filters if *keeps_own*.
+        Run git in the work tree, with the user's own filters if *keeps_own*; what it answers.
 
-        `FileNotFoundError` if there is no git in an absolute directory of `PATH`; `OSError`; `TallyError`;
-        `subprocess.TimeoutExpired`.
+        `FailedError` if it fails; `FileNotFoundError` if there is no git in an absolute directory of `PATH`; `OSError`;
+        `TallyError`; `subprocess.TimeoutExpired`.
         """
         with self._shown(keeps_own=keeps_own) as environ:
             return _run((_git(), "-C", self.top, *words), environ, seconds)
@@ -270,7 +256,11 @@ def find(directory: str, seconds: float = ASK_S) -> Repository | None:
         if _has_worktree_settings(said):
             said = (*said, *_read(Path(place.folder, "config.worktree"), end))
         found = Repository(place, said)
-        return attrs.evolve(found, own=found.own_settings(left(end))) if found.is_usable else None
+        if not found.is_usable:
+            return None
+        fields = found.run("config", "--null", "--show-scope", "--list", keeps_own=True, seconds=left(end)).split("\0")
+        own = zip(fields[:-1:2], fields[1::2], strict=True)
+        return attrs.evolve(found, own=tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES))
     except (OSError, ValueError, TallyError, subprocess.SubprocessError):
         return None
 
@@ -296,10 +286,8 @@ def _read(path: Path, end: float) -> Settings:
         return ()
     words = (_git(), "-C", "/", "config", "--file", "-", "--no-includes", "--null", "--list")
     # There is no repository to look for.
-    done = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
-    if done.returncode:
-        raise TallyError(f"{path}: git cannot read it")
-    return tuple(_setting(field) for field in done.stdout.split("\0")[:-1])
+    told = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
+    return tuple(_setting(field) for field in told.split("\0")[:-1])
 
 
 def _has_worktree_settings(settings: Settings) -> bool:
@@ -310,11 +298,6 @@ def _setting(field: str) -> tuple[str, str]:
     """A name, and a value if it has one: without one it says yes."""
     key, has_value, value = field.partition("\n")
     return key, value if has_value else "true"
-
-
-def _filters(settings: Settings) -> tuple[str, ...]:
-    found = (re.fullmatch(r"filter\.(.*)\.[^.]+", key, re.DOTALL) for key, _ in settings)
-    return tuple(dict.fromkeys(one[1] for one in found if one is not None))
 
 
 def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
@@ -342,10 +325,8 @@ def _environ() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRON
 
 
-def _run(
-    words: tuple[str, ...], environ: Mapping[str, str], seconds: float, given: str = ""
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def _run(words: tuple[str, ...], environ: Mapping[str, str], seconds: float, given: str = "") -> str:
+    done = subprocess.run(
         words,
         env=environ,
         input=given,
@@ -355,3 +336,7 @@ def _run(
         timeout=seconds,
         check=False,
     )
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise FailedError(lines[-1] if lines else f"exit code {done.returncode}")
+    return done.stdout

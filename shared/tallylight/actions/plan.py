@@ -16,6 +16,7 @@ A fork needs a living agent. A resume may also continue one that is gone, if the
 from __future__ import annotations
 
 import enum
+import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +32,7 @@ from tallylight.actions.gate import (
     is_denied,
 )
 from tallylight.agents.agent import Agent, Agents, Template
-from tallylight.agents.options import Carried, carried, dangerous_flags, is_option, runs
+from tallylight.agents.options import carried, dangerous_flags, is_option, runs
 from tallylight.evidence.commands import arguments
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
@@ -179,7 +180,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         display=agent.display,
         session=known.session if method is Method.SESSION else "",
         method=method,
-        title=_title(verb, scene, agent),
+        title=f"{verb.mark}  {_name(scene.pane) or agent.display}",
         pid=pid,
         start=start,
         relayed=known.relayed,
@@ -270,16 +271,11 @@ def _with_options(
 
     Each has to pass the gate as if the program had asked for it, and is there once if the program did ask for it.
     """
-    if scene.process is not None:
-        running = arguments(scene.process.argv, scene.process.exe, scene.process.comm)
-        found = carried(running, agent)
-    else:
-        entry = scene.pane.conversation
-        running = entry.options
-        found = carried(running, agent)
-        found = Carried(found.kept, (*entry.lost, *found.lost))
+    process, entry = scene.process, scene.pane.conversation
+    running = arguments(process.argv, process.exe, process.comm) if process is not None else entry.options
+    found = carried(running, agent)
     asked = Counter(runs(argv[1:]))
-    words, lost = argv, list(found.lost)
+    words, lost = argv, [*(entry.lost if process is None else ()), *found.lost]
     for run in found.kept:
         asked[run] -= 1
         if asked[run] >= 0:
@@ -297,13 +293,14 @@ def _names(words: Sequence[str]) -> Counter[str]:
     return Counter(word.partition("=")[0] for word in words if is_option(word))
 
 
-def _title(verb: Verb, scene: Scene, agent: Agent) -> str:
-    pane = scene.pane
-    name = pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2]
-    name = sanitise(name, cells=TITLE_CELLS, graphemes=TITLE_CELLS).strip()
+def _name(pane: Pane) -> str:
+    """What a pane is called, without a mark of ours."""
+    name = sanitise(
+        pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=TITLE_CELLS, graphemes=TITLE_CELLS
+    )
     for mark in MARKS.values():
-        name = name.removeprefix(mark).strip()
-    return f"{verb.mark}  {name or agent.display}"
+        name = name.strip().removeprefix(mark)
+    return name.strip()
 
 
 def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method, said: tuple[str, ...] | Refusal | None) -> list[str]:

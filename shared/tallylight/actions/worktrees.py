@@ -135,13 +135,10 @@ def make(base: Base) -> str | Refusal:
     shared = Path(base.repository.place.common, "worktrees")
     try:
         shared.mkdir(exist_ok=True)
-        problem = base.repository.change("worktree", "add", "-b", base.branch, str(base.path), base.commit)
-        if not problem:
-            _settle(base, shared)
+        base.repository.change("worktree", "add", "-b", base.branch, str(base.path), base.commit)
+        _settle(base, shared)
     except (OSError, TallyError, subprocess.SubprocessError) as error:
-        problem = str(error)
-    if problem:
-        return Refusal("worktree", f"git worktree: {problem}")
+        return Refusal("worktree", f"git worktree: {error}")
     # Without its mark the worktree is one that only the person finishes.
     with contextlib.suppress(OSError, TallyError):
         if place := git.place_of(str(base.path)):
@@ -195,12 +192,12 @@ def slug(branch: str) -> str:
 
 def _notes(repository: git.Repository) -> Iterator[str]:
     """What a person should know of the filters that files of the repository ask for."""
-    for names, text in (
-        (repository.own_filters, "git runs your own filter {} on files of the new worktree."),
-        (
-            repository.off_filters,
-            "The repository's own filter {} is off: its files are in the new worktree as they are stored.",
-        ),
-    ):
-        # What git does not tell, it may do.
-        yield from (text.format(name) for name in names if repository.ask("ls-files", f":(attr:filter={name})") != "")
+    own, off = repository.filters()
+    texts = dict.fromkeys(own, "git runs your own filter {} on files of the new worktree.")
+    texts |= dict.fromkeys(
+        off, "The repository's own filter {} is off: its files are in the new worktree as they are stored."
+    )
+    # What git does not tell, it may do.
+    yield from (
+        text.format(name) for name, text in texts.items() if repository.ask("ls-files", f":(attr:filter={name})") != ""
+    )

@@ -114,5 +114,5 @@ def _add(found: dict[str, set[str]], name: str, port: int, schemes: Iterable[str
 
 def offered(protocols: Iterable[str]) -> str | None:
     """The token among the subprotocols that a WebSocket offers."""
-    found = [name[len(SUBPROTOCOL_PREFIX) :] for name in protocols if name.startswith(SUBPROTOCOL_PREFIX)]
-    return found[0] if found else None
+    found = (name.removeprefix(SUBPROTOCOL_PREFIX) for name in protocols if name.startswith(SUBPROTOCOL_PREFIX))
+    return next(found, None)

@@ -100,9 +100,9 @@ class OpenConversations:
     _started: float = attrs.field(init=False)
     _panes: tuple[Pane, ...] = attrs.field(init=False, default=())
     _tabs: Mapping[str, Tab] = attrs.field(init=False, factory=dict)
-    _written: tuple[Pane, ...] = attrs.field(init=False, default=())
-    _written_places: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
-    #: Whether these are others by now. `due` is asked much more often than anything changes.
+    #: What was written last, as `_places` has it.
+    _written: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
+    #: Whether that is something else by now. `due` is asked much more often than anything changes.
     _has_moved: bool = attrs.field(init=False, default=False)
     _written_at: float = attrs.field(init=False, default=-math.inf)
     #: Since when a pane that was written is missing.
@@ -128,11 +128,11 @@ class OpenConversations:
         self._tabs = tabs or {}
         self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_PANES]
         there = {pane.id for pane in self._panes}
-        if all(pane.id in there for pane in self._written):
+        if all(place[0] in there for place in self._written):
             self._missing_since = None
         elif self._missing_since is None:
             self._missing_since = now
-        self._has_moved = self._places() != self._written_places
+        self._has_moved = self._places() != self._written
         self.flush(now)
 
     def due(self, now: float) -> float | None:
@@ -162,7 +162,7 @@ class OpenConversations:
         if due is None or due > now:
             return
         self._written_at, self._missing_since = now, None
-        self._written, self._written_places, self._has_moved = self._panes, self._places(), False
+        self._written, self._has_moved = self._places(), False
         try:
             self._write()
             self.error = ""
@@ -281,11 +281,9 @@ def claim(lost: Iterable[Lost]) -> list[Lost]:
                 file = _read(path)
             except FileNotFoundError:
                 continue
-            panes = [one.pane for one in file]
-            there = [one for one in wanted if one.pane in panes]
-            gone = [one.pane for one in there]
+            there, gone = [one.pane for one in file], [one.pane for one in wanted]
             _save(path, [one for one in file if one.pane not in gone])
-            claimed += there
+            claimed += [one for one in wanted if one.pane in there]
     return claimed
 
 

@@ -166,6 +166,12 @@ class _Going:
             ending=ending,
         )
 
+    def written(self, now: float, clock: float, ending: Ending = Ending.OPEN) -> Turn:
+        """What is to be written of it at *now*, up to when it is summed up."""
+        self.advance(now)
+        self.written_at = now
+        return self.as_of(clock, ending)
+
 
 @attrs.define
 class Turns:
@@ -206,12 +212,12 @@ class Turns:
             is_midnight, self._day = bool(self._day), day
             return found + [self._cut(id_, now, clock) for id_ in self._going if is_midnight]
         due = [going for going in self._going.values() if now - going.written_at >= CHECKPOINT_S]
-        return found + [_written(going, now, clock) for going in due]
+        return found + [going.written(now, clock) for going in due]
 
     def close(self, now: float, clock: float) -> list[Turn]:
         """The host ends, and what runs in its panes goes on without it: all turns up to now."""
         ended = [turn for id_ in list(self._ended) for turn in self._settled(id_)]
-        return ended + [_written(going, now, clock) for going in self._going.values()]
+        return ended + [going.written(now, clock) for going in self._going.values()]
 
     def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
         """What is to be written because of what *pane* shows."""
@@ -321,8 +327,7 @@ class Turns:
     def _cut(self, id_: str, now: float, clock: float) -> Turn:
         """Midnight: what was until now, and from now on another entry."""
         going = self._going[id_]
-        going.advance(now)
-        before = going.as_of(clock, Ending.MIDNIGHT)
+        before = going.written(now, clock, Ending.MIDNIGHT)
         began = round(clock, 3)
         going.turn = attrs.evolve(
             going.turn,
@@ -334,14 +339,7 @@ class Turns:
             asked=(),
             goes_on=True,
         )
-        going.written_at = now
         return before
-
-
-def _written(going: _Going, now: float, clock: float) -> Turn:
-    going.advance(now)
-    going.written_at = now
-    return going.as_of(clock, Ending.OPEN)
 
 
 def _own_status(pane: Pane) -> Status:

@@ -34,16 +34,16 @@ class Place(enum.StrEnum):
     @property
     def words(self) -> str:
         """The same for a person."""
-        return _PLACES[self]
+        return next(words for place, _, words in _PLACES.values() if place is self)
 
 
+#: By its key, with what that is called beside it, and what a person reads of it.
 _PLACES = {
-    Place.VSPLIT: "a pane beside this one",
-    Place.HSPLIT: "a pane below this one",
-    Place.TAB: "a new tab",
-    Place.OS_WINDOW: "a new OS window",
+    "p": (Place.VSPLIT, "beside", "a pane beside this one"),
+    "b": (Place.HSPLIT, "below", "a pane below this one"),
+    "t": (Place.TAB, "tab", "a new tab"),
+    "o": (Place.OS_WINDOW, "OS window", "a new OS window"),
 }
-_KEYS = {"p": Place.VSPLIT, "b": Place.HSPLIT, "t": Place.TAB, "o": Place.OS_WINDOW}
 
 
 class Act(enum.Enum):
@@ -88,14 +88,12 @@ class ForkPage:
 
     def key(self, key: str) -> Act:
         """Take one key: a character, `enter`, `escape`."""
-        if isinstance(self.found, Refusal):
-            return Act.LEAVE
-        if key in ("escape", "q", "\x03", "\x04"):
+        if isinstance(self.found, Refusal) or key in ("escape", "q", "\x03", "\x04"):
             return Act.LEAVE
         if key == "enter":
             return Act.STAY if self.refusal else Act.GO
-        if key in _KEYS and not self.is_here:
-            self.place = _KEYS[key]
+        if key in _PLACES and not self.is_here:
+            self.place = _PLACES[key][0]
         elif key == "w" and self.verb is Verb.FORK:
             self.wants_worktree = not self.wants_worktree
         return Act.STAY
@@ -114,7 +112,7 @@ class ForkPage:
             return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
         keys = [("Enter", str(self.verb)), ("Esc", "leave")]
         if not self.is_here:
-            keys += [("p", "beside"), ("b", "below"), ("t", "tab"), ("o", "OS window")]
+            keys += [(key, name) for key, (_, name, _) in _PLACES.items()]
         if self.verb is Verb.FORK:
             keys.append(("w", "no worktree" if self.wants_worktree else "new worktree"))
         return fitted(key_lines(keys, columns), columns)

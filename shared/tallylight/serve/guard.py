@@ -22,7 +22,6 @@ SUBPROTOCOL = "tally.v1"
 #: The schemes by which a port is reached: a browser leaves out the port that is a scheme's own. Behind any other port
 #: of a name that the person has allowed stands one server, which speaks one of the two.
 _SCHEMES = {80: ("http",), 443: ("https",)}
-_BOTH = ("http", "https")
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -101,7 +100,7 @@ def allowed_hosts(port: int, more: Iterable[str] = ()) -> dict[str, frozenset[st
         has_own = bool(host) and own.isdecimal()
         name = host if has_own else given.lower()
         for number in (int(own),) if has_own else (port, 443):
-            _add(found, name, number, _SCHEMES.get(number, _BOTH))
+            _add(found, name, number, _SCHEMES.get(number, ("http", "https")))
     return {host: frozenset(origins) for host, origins in found.items()}
 
 

@@ -128,15 +128,6 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     return found
 
 
-def attached(panes: Iterable[Pane]) -> dict[str, set[str]]:
-    """The agents that are lit in sessions, by each terminal on which somebody is attached to one."""
-    found: dict[str, set[str]] = {}
-    for pane in panes:
-        for terminal in pane.terminals:
-            found.setdefault(terminal, set()).add(pane.agent)
-    return found
-
-
 def in_order(panes: Iterable[Row], now: float) -> tuple[Row, ...]:
     """All *panes* that there are as a list shows them at *now* (epoch seconds): neediest first, each with its name."""
     ordered = sorted(panes, key=lambda row: (*need(row.pane, now), row.address))
@@ -157,14 +148,16 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
         for pane in host.panes
     ]
     left_out = repeated((row.host, row.pane) for row in every)
-    inside = attached(row.pane for row in every if row.is_lit and not is_elsewhere(row.host))
+    # The agents that are lit in sessions, with each terminal on which somebody is attached to one.
+    here = [row.pane for row in every if row.is_lit and not is_elsewhere(row.host)]
+    inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
     return tuple(
         row
         for row in in_order(every, now)
         if row.is_lit
         and (row.host, row.pane.id) not in left_out
         # The pane of a terminal that shows tmux tells about an agent in there once more.
-        and row.pane.agent not in inside.get(row.pane.terminal, ())
+        and (row.pane.terminal, row.pane.agent) not in inside
     )
 
 

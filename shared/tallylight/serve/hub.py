@@ -49,6 +49,7 @@ class Listener:
         return found
 
 
+@attrs.define(eq=False)
 class Hub:
     """
     The present state, by address, and who listens.
@@ -57,15 +58,10 @@ class Hub:
     gone.
     """
 
-    def __init__(
-        self,
-        encode_state: Callable[[Mapping[str, object]], str],
-        encode_change: Callable[[str, object | None], str],
-    ) -> None:
-        self._encode_state = encode_state
-        self._encode_change = encode_change
-        self._state: dict[str, object] = {}
-        self._listeners: set[Listener] = set()
+    _encode_state: Callable[[Mapping[str, object]], str]
+    _encode_change: Callable[[str, object | None], str]
+    _state: dict[str, object] = attrs.field(init=False, factory=dict)
+    _listeners: set[Listener] = attrs.field(init=False, factory=set)
 
     def __len__(self) -> int:
         return len(self._listeners)

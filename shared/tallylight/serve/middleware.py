@@ -6,6 +6,7 @@ import re
 import time
 from typing import Any
 
+import attrs
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -56,15 +57,15 @@ _LINK_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-acti
 _LINK_REFERRER = "same-origin"
 
 
+@attrs.define(eq=False)
 class AccessMiddleware:
     """
     Turns away what is not for us before anything of it is read: other hosts and origins, bodies too large, and what
     asks for more than the page without showing the token.
     """
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
-        self._app = app
-        self._guard = guard
+    _app: ASGIApp
+    _guard: Guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):

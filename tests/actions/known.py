@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tallylight.actions.plan import Scene
 from tallylight.agents.agent import Agent, Agents
 from tallylight.agents.agent_files import load_agents
+from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
 
 ID = "0f9c1c60-1111-4222-8333-444455556666"
 
@@ -32,3 +38,9 @@ CLAUDE, CODEX, OPENCODE, GEMINI = (agent(name) for name in ("claude", "codex", "
 def process(*argv: str, pid: int = 20, ppid: int = 10, pgrp: int = 20, exe: str = "", start: int = 200) -> Process:
     """A process that was started so."""
     return Process(pid, ppid, pgrp, argv[0][:15], argv, exe or f"/opt/{argv[0].rpartition('/')[2]}", start)
+
+
+def scene_of(identity: Identity = NOBODY, *, in_tree: bool = True, process_cwd: str = "", **said: Any) -> Scene:
+    """A pane with this in its foreground, of which its host says that."""
+    pane = Pane(id="3", status=Status.IDLE, **said)
+    return Scene(pane=pane, identity=identity, in_tree=in_tree, process_cwd=process_cwd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 from typing import Any
@@ -80,13 +81,16 @@ def pane(directory: str, **how: Any) -> Pane:
     return attrs.evolve(made, **how)
 
 
+plan_fork, plan_resume = (functools.partial(fork.act, verb) for verb in (Verb.FORK, Verb.RESUME))
+
+
 def rule(found: Plan | Refusal) -> str:
     return found.rule if isinstance(found, Refusal) else ""
 
 
 def test_the_program_a_person_would_have_started(table: HandTable) -> None:
     """`argv[0]` is the agent's name in the PATH that the running agent was started with."""
-    found = fork.plan_fork(pane(table.directory), AGENTS, table, root=10)
+    found = plan_fork(pane(table.directory), AGENTS, table, root=10)
 
     assert isinstance(found, Plan)
     assert found.argv == (f"{table.path}/claude", "--resume", ID, "--fork-session")
@@ -97,10 +101,8 @@ def test_what_ran_behind_our_relay_does_so_again(table: HandTable, tmp_path: Pat
     """`tally run --` of the agent's PATH stands before it, in what is shown as in what runs; no other agent has it."""
     tally = program(tmp_path / "bin/tally")
     known = ConversationEntry(agent="claude", session=ID, cwd=table.directory, relayed=True)
-    found = fork.plan_fork(pane(table.directory, conversation=known), AGENTS, table, root=10)
-    another = fork.plan_fork(
-        pane(table.directory, conversation=attrs.evolve(known, agent="codex")), AGENTS, table, root=10
-    )
+    found = plan_fork(pane(table.directory, conversation=known), AGENTS, table, root=10)
+    another = plan_fork(pane(table.directory, conversation=attrs.evolve(known, agent="codex")), AGENTS, table, root=10)
 
     assert isinstance(found, Plan) and isinstance(another, Plan)
     assert found.argv == (str(tally), "run", "--", f"{table.path}/claude", "--resume", ID, "--fork-session")
@@ -112,7 +114,7 @@ def test_where_our_command_is_gone_it_runs_without(table: HandTable, monkeypatch
     monkeypatch.setenv("HOME", table.directory)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     known = ConversationEntry(agent="claude", session=ID, cwd=table.directory, relayed=True)
-    found = fork.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
+    found = plan_resume(pane(table.directory, conversation=known), AGENTS, table)
 
     assert isinstance(found, Plan)
     assert found.argv[0] == f"{table.path}/claude"
@@ -123,7 +125,7 @@ def test_an_agent_that_looks_in_one_directory_gets_no_worktree(table: HandTable,
     program(tmp_path / "bin/qwen")
     table.processes[20] = process("node", "/v/.bin/qwen", pid=20, ppid=10)
     known = ConversationEntry(agent="qwen", session=ID, cwd=table.directory)
-    found = fork.plan_fork(pane(table.directory, agent="qwen", conversation=known), AGENTS, table, root=10)
+    found = plan_fork(pane(table.directory, agent="qwen", conversation=known), AGENTS, table, root=10)
 
     assert isinstance(found, Plan) and found.method is Method.SESSION
     refused = fork.worktree_of(found)
@@ -132,7 +134,7 @@ def test_an_agent_that_looks_in_one_directory_gets_no_worktree(table: HandTable,
 
 def test_of_its_environment_only_places_are_told(table: HandTable) -> None:
     """Where things are may be printed; a key may not, and neither may what breaks a line."""
-    found = fork.plan_resume(pane(table.directory), AGENTS, table)
+    found = plan_resume(pane(table.directory), AGENTS, table)
 
     assert isinstance(found, Plan)
     assert found.env == {"PATH": table.path, "CLAUDE_CONFIG_DIR": "/c"}
@@ -153,12 +155,12 @@ def test_a_snapshot_is_not_believed(table: HandTable, processes: list[Process], 
     """Whatever the snapshot said a moment ago, the agent must be there now, and below the pane's own process."""
     table.processes = {p.pid: p for p in processes}
 
-    assert rule(fork.plan_fork(pane(table.directory), AGENTS, table, root=10)) == refused
+    assert rule(plan_fork(pane(table.directory), AGENTS, table, root=10)) == refused
 
 
 def test_the_group_in_front_decides(table: HandTable) -> None:
     """With the foreground asked of the terminal, an agent that was stopped in favour of the shell is not forked."""
-    stopped = fork.plan_fork(pane(table.directory), AGENTS, table, root=10, pgid=10)
+    stopped = plan_fork(pane(table.directory), AGENTS, table, root=10, pgid=10)
 
     assert rule(stopped) == "process"
 
@@ -166,7 +168,7 @@ def test_the_group_in_front_decides(table: HandTable) -> None:
 def test_what_is_gone_is_resumed_with_the_shells_surroundings(table: HandTable) -> None:
     """An agent that was killed left its session and directory; the PATH is the shell's."""
     table.processes = {10: SHELL}
-    found = fork.plan_resume(pane(table.directory, agent_pid=None, pid=10), AGENTS, table, root=10)
+    found = plan_resume(pane(table.directory, agent_pid=None, pid=10), AGENTS, table, root=10)
 
     assert isinstance(found, Plan)
     assert found.argv == (f"{table.path}/claude", "--resume", ID)
@@ -175,7 +177,7 @@ def test_what_is_gone_is_resumed_with_the_shells_surroundings(table: HandTable) 
 
 def test_a_directory_that_is_gone(table: HandTable) -> None:
     """A conversation whose directory was removed cannot go on there."""
-    assert rule(fork.plan_fork(pane(f"{table.directory}/gone"), AGENTS, table)) == "directory"
+    assert rule(plan_fork(pane(f"{table.directory}/gone"), AGENTS, table)) == "directory"
 
 
 @pytest.mark.parametrize("verb", Verb)
@@ -191,9 +193,9 @@ def test_a_program_outside_the_path(table: HandTable, tmp_path: Path) -> None:
     (Path(table.path) / "claude").unlink()
     own = program(tmp_path / "own/claude")
     table.processes[20] = attrs.evolve(CLAUDE, exe=str(own))
-    found = fork.plan_fork(pane(table.directory), AGENTS, table)
+    found = plan_fork(pane(table.directory), AGENTS, table)
     table.processes[20] = attrs.evolve(CLAUDE, exe=str(program(tmp_path / "own/claude-2")))
-    other = fork.plan_fork(pane(table.directory), AGENTS, table)
+    other = plan_fork(pane(table.directory), AGENTS, table)
 
     assert isinstance(found, Plan)
     assert found.argv[0] == str(own)
@@ -229,8 +231,8 @@ def test_a_name_that_others_have(table: HandTable) -> None:
     table.processes[20] = amp
     program(Path(table.path) / "amp")
     known = ConversationEntry(agent="amp", cwd=table.directory)
-    seen = fork.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
-    other = fork.plan_resume(pane(table.directory, conversation=known, agent_pid=21, pid=20), AGENTS, table)
+    seen = plan_resume(pane(table.directory, conversation=known), AGENTS, table)
+    other = plan_resume(pane(table.directory, conversation=known, agent_pid=21, pid=20), AGENTS, table)
 
     assert isinstance(seen, Plan)
     assert seen.pid == 20
@@ -241,4 +243,4 @@ def test_real_processes() -> None:
     """This very process is no agent, by the real table."""
     own = Pane(id="1", status=Status.IDLE, agent="claude", session=ID, agent_pid=os.getpid(), pid=os.getpid())
 
-    assert rule(fork.plan_fork(own, AGENTS)) == "process"
+    assert rule(plan_fork(own, AGENTS)) == "process"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -11,7 +12,10 @@ from hypothesis import strategies as st
 
 from tallylight.actions.fork_page import Act, ForkPage, Place, command_line
 from tallylight.actions.gate import Refusal
+from tallylight.actions.git import Place as Where
+from tallylight.actions.git import Repository
 from tallylight.actions.plan import Method, Plan, Verb
+from tallylight.actions.worktrees import Base
 from tallylight.wire.text import width
 from tests.actions.known import ID
 from tests.tables import each
@@ -19,14 +23,10 @@ from tests.tables import each
 ARGV = ("/home/me/.local/bin/claude", "--resume", ID, "--fork-session")
 
 
-@attrs.frozen
-class Worktree:
-    """What a page tells of a worktree."""
-
-    cwd: str = "/w/api-fork-1"
-    branch: str = "main-fork-1"
-    changed: int = 0
-    notes: tuple[str, ...] = ()
+def worktree(changed: int = 0, notes: tuple[str, ...] = ()) -> Base:
+    """A worktree that would be made of `/w/api`."""
+    repository = Repository(Where("/w/api", "/w/api/.git", "/w/api/.git"))
+    return Base(repository, "1" * 40, "", changed, Path("/w/api-fork-1"), "main-fork-1", notes)
 
 
 def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> ForkPage:
@@ -106,7 +106,7 @@ def test_a_worktree_is_chosen_and_shown() -> None:
     """`w` asks for a worktree and takes that back; its directory, branch and what stays behind are shown."""
     page = offer()
     page.key("w")
-    page.worktree = Worktree(changed=2, notes=("git runs it.",))
+    page.worktree = worktree(changed=2, notes=("git runs it.",))
     chosen = text(page)
     page.key("w")
 

@@ -16,7 +16,7 @@ from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process_table import ProcTable
 from tallylight.pane.conversation import Conversation
 from tallylight.snapshot.schema import ConversationEntry
-from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, agent, process
+from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, agent, process, scene_of
 from tests.tables import each
 
 
@@ -25,7 +25,7 @@ def scene(agent_: Agent, *words: str, **how: Any) -> Scene:
     name = (agent_.processes or agent_.generic)[0]
     found = Identity(agent=agent_, process=process(name, *words), is_direct=True)
     entry = ConversationEntry(agent=agent_.name, session=ID, cwd="/w")
-    return Scene(identity=found, process_cwd="/w", conversation=entry, **how)
+    return scene_of(found, process_cwd="/w", conversation=entry, **how)
 
 
 def planned(verb: Verb, scene_: Scene) -> Plan:
@@ -166,7 +166,7 @@ def test_what_the_program_asks_for_loosens_nothing() -> None:
     """Where its own list leaves out what restricts it, that is added; what it has is there once, and is not lost."""
     said = ("claude", "--resume", "{SessionId}", "--settings", "s", "--verbose", "--plugin-url", "x")
     running = ("--plugin-url", "x", "--tools", "Read", "--settings", "s", "--verbose")
-    found = planned(Verb.RESUME, scene(CLAUDE, *running, said_resume=said[:6]))
+    found = planned(Verb.RESUME, scene(CLAUDE, *running, resume=said[:6]))
     assert found.argv == ("claude", "--resume", ID, "--settings", "s", "--verbose", "--tools", "Read")
     assert found.lost == ("--plugin-url",)
 
@@ -181,9 +181,7 @@ def test_what_the_program_asks_for_loosens_nothing() -> None:
 def test_the_options_of_an_interpreter_are_not_its_own(argv: tuple[str, ...], kept: tuple[str, ...]) -> None:
     """Nor is anything said of them."""
     entry = ConversationEntry(agent="gemini", session=ID, cwd="/w")
-    found = planned(
-        Verb.RESUME, Scene(identity=identify([process(*argv)], AGENTS), process_cwd="/w", conversation=entry)
-    )
+    found = planned(Verb.RESUME, scene_of(identify([process(*argv)], AGENTS), process_cwd="/w", conversation=entry))
     assert (found.argv, found.lost) == (("gemini", "--resume", ID, *kept), ())
 
 
@@ -195,7 +193,7 @@ def test_an_agent_that_is_gone_keeps_them() -> None:
     entry = ConversationEntry.from_json(made.entry.to_json())
     assert entry == made.entry and "secret" not in str(entry)
 
-    gone = Scene(conversation=attrs.evolve(entry, session=ID))
+    gone = scene_of(conversation=attrs.evolve(entry, session=ID))
     found = planned(Verb.RESUME, gone)
     assert found.argv == ("claude", "--resume", ID, "--disallowedTools", "Bash", "Edit")
     assert found.lost == ("--plugin-url", "--settings", "--system-prompt")
@@ -210,6 +208,6 @@ def test_an_agent_that_is_gone_keeps_them() -> None:
 def test_a_file_that_lies_adds_nothing(options: tuple[str, ...]) -> None:
     """Of what is remembered nothing counts but whole options that restrict."""
     found = planned(
-        Verb.RESUME, Scene(conversation=ConversationEntry(agent="claude", session=ID, cwd="/w", options=options))
+        Verb.RESUME, scene_of(conversation=ConversationEntry(agent="claude", session=ID, cwd="/w", options=options))
     )
     assert found.argv == ("claude", "--resume", ID)

@@ -387,7 +387,6 @@ def said_by_all(
 ) -> set[str]:
     """What each surface says to *caller*."""
     from tallylight.cli import send
-    from tallylight.snapshot.rows import Row
     from tallylight.ui.agent_list.actions import Direct
 
     screen, status = SCREENS[verb]
@@ -400,8 +399,7 @@ def said_by_all(
     send.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
     printed = capsys.readouterr().err.removeprefix("tally send: ").partition(": ")[2].strip()
     # The list.
-    row = Row("sessions-1", found.pane, "3")
-    spoken = Direct({}, lambda: reach).perform(row, given)
+    spoken = Direct({}, lambda: reach).perform(found, given)
     # The near end of a bridge.
     host = MachinesHost({"HOME": "/nonexistent"})
     host._level = level

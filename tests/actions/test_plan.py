@@ -15,7 +15,7 @@ from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.declarations import HARMLESS, HOSTILE, Declaration
-from tests.actions.known import AGENTS, ID, process
+from tests.actions.known import AGENTS, ID, process, scene_of
 from tests.tables import each
 
 CLAUDE = process("claude")
@@ -25,7 +25,7 @@ GONE = ConversationEntry(agent="claude", session=ID, cwd="/w/api")
 def scene(*processes: Process, **how: Any) -> Scene:
     """A pane with these processes in front, in `/w`."""
     how.setdefault("process_cwd", "/w")
-    return Scene(identity=identify(processes, AGENTS), **how)
+    return scene_of(identify(processes, AGENTS), **how)
 
 
 def planned(verb: Verb, scene_: Scene) -> Plan:
@@ -74,7 +74,7 @@ def test_the_latest_where_no_id_is_known() -> None:
 def test_what_the_program_asked_for_wins() -> None:
     """An arm of OSC 88 or a method of OSC 26 goes before the data file, its placeholders filled."""
     said = ("claude", "--resume", "{SessionId}")
-    found = planned(Verb.RESUME, scene(CLAUDE, conversation=GONE, said_resume=said))
+    found = planned(Verb.RESUME, scene(CLAUDE, conversation=GONE, resume=said))
 
     assert (found.argv, found.method) == (("claude", "--resume", ID), Method.SAID)
 
@@ -87,7 +87,7 @@ def pane_of(said: Declaration) -> Scene:
     lies = exe.get(said.running[0], "/opt/@github/copilot/copilot" if said.running[0] == "copilot" else "")
     identity = identify([process(*said.running, exe=lies)], AGENTS)
     known = ConversationEntry(agent=identity.agent.name if identity.agent else "", session=ID, cwd="/w")
-    return Scene(identity=identity, process_cwd="/w", conversation=known, said_resume=words, said_fork=words)
+    return scene_of(identity, process_cwd="/w", conversation=known, resume=words, fork=words)
 
 
 def test_no_hostile_declaration_passes() -> None:
@@ -132,7 +132,7 @@ def test_no_harmless_declaration_is_refused() -> None:
 )
 def test_what_is_refused_is_said_and_replaced(said: tuple[str, ...], refused: str) -> None:
     """The agent's data file does it instead, and the page says by which rule the program's own wish was refused."""
-    found = planned(Verb.FORK, scene(CLAUDE, conversation=GONE, said_fork=said))
+    found = planned(Verb.FORK, scene(CLAUDE, conversation=GONE, fork=said))
 
     assert found.argv == ("claude", "--resume", ID, "--fork-session")
     assert found.method is Method.SESSION
@@ -143,10 +143,10 @@ def test_what_is_refused_is_said_and_replaced(said: tuple[str, ...], refused: st
 
 def test_without_an_id_the_latest_replaces_it() -> None:
     """And where the data file has nothing, both reasons are given, by the first one's rule."""
-    found = planned(Verb.FORK, scene(CLAUDE, said_fork=("claude", "--fork", "{SessionId}")))
+    found = planned(Verb.FORK, scene(CLAUDE, fork=("claude", "--fork", "{SessionId}")))
     assert found.argv == ("claude", "--continue", "--fork-session")
     assert len(found.notes) == 2
-    gemini = scene(process("node", "/v/.bin/gemini"), said_fork=("gemini", "--fork", "x"))
+    gemini = scene(process("node", "/v/.bin/gemini"), fork=("gemini", "--fork", "x"))
     nothing = plan(Verb.FORK, gemini, AGENTS)
 
     assert isinstance(nothing, Refusal) and nothing.rule == "method"
@@ -157,9 +157,7 @@ def test_without_an_id_the_latest_replaces_it() -> None:
 def test_a_hostile_session_id_in_a_placeholder(session: str) -> None:
     """An id that the same program told goes through the same checks, in its wish and in the data file's list."""
     known = ConversationEntry(agent="claude", session=session, cwd="/w")
-    found = plan(
-        Verb.RESUME, scene(CLAUDE, conversation=known, said_resume=("claude", "--resume", "{SessionId}")), AGENTS
-    )
+    found = plan(Verb.RESUME, scene(CLAUDE, conversation=known, resume=("claude", "--resume", "{SessionId}")), AGENTS)
 
     assert isinstance(found, Refusal) and found.rule == "value"
 
@@ -169,7 +167,7 @@ def test_a_dangerous_flag_that_the_running_one_has(said: tuple[str, ...]) -> Non
     """A wish may have the dangerous flag of the running agent. A list of ours never carries one over."""
     bold = process("claude", "--dangerously-skip-permissions")
 
-    assert planned(Verb.FORK, scene(bold, conversation=GONE, said_fork=said)).argv == said
+    assert planned(Verb.FORK, scene(bold, conversation=GONE, fork=said)).argv == said
     assert planned(Verb.FORK, scene(bold, conversation=GONE)).argv == ("claude", "--resume", ID, "--fork-session")
 
 
@@ -189,7 +187,7 @@ def test_another_machine(verb: Verb, command: str) -> None:
 def test_a_plain_shell(verb: Verb) -> None:
     """In a pane that never had an agent nothing that is printed makes one."""
     said = ("claude", "--resume", ID)
-    shell = scene(process("bash"), agent="claude", session=ID, said_fork=said, said_resume=said)
+    shell = scene(process("bash"), agent="claude", session=ID, fork=said, resume=said)
 
     assert rule(verb, shell) == "process"
 
@@ -210,7 +208,7 @@ def test_dangerous_flags_of_an_agent_that_is_gone() -> None:
 
     # Its arguments are gone with it: only the data file's words are known then.
     for known, refused in ((mild, "dangerous"), (bold, "option")):
-        found = planned(Verb.RESUME, scene(process("bash"), conversation=known, said_resume=said))
+        found = planned(Verb.RESUME, scene(process("bash"), conversation=known, resume=said))
         assert found.argv == ("claude", "--resume", ID)
         assert f"(rule: {refused})" in found.notes[0]
 
@@ -261,10 +259,10 @@ def test_a_file_that_calls_a_shell_an_agent() -> None:
     """A user's own agent file cannot make an agent of bash."""
     text = 'name = "mine"\nprocesses = ["bash"]\n[fork]\nlatest = ["bash", "-c", "x"]\n'
     agents = Agents([parse_agent(text, "mine.toml")])
-    shell = Scene(identity=identify([process("bash")], agents), process_cwd="/w")
+    shell = scene_of(identify([process("bash")], agents), process_cwd="/w")
 
     assert rule(Verb.FORK, shell, agents) in ("deny-list", "process")
-    assert rule(Verb.RESUME, Scene(conversation=ConversationEntry(agent="mine", cwd="/w")), agents) == "deny-list"
+    assert rule(Verb.RESUME, scene_of(conversation=ConversationEntry(agent="mine", cwd="/w")), agents) == "deny-list"
 
 
 def test_no_directory() -> None:
@@ -275,7 +273,7 @@ def test_no_directory() -> None:
 def test_the_title_marks_it() -> None:
     """A fork's pane is called ⎇ and the name, a resumed one's ↻; a fork of a fork has one mark."""
     titles = [
-        planned(verb, scene(CLAUDE, conversation=GONE, name=name)).title
+        planned(verb, scene(CLAUDE, conversation=GONE, project=name)).title
         for verb in Verb
         for name in ("api", "⎇ api", "⎇  api")
     ]
@@ -293,7 +291,7 @@ def test_whatever_is_said_only_claude_runs(verb: Verb, said: list[str], session:
     """No words of a program make anything run but the agent that is there, with its own few words and one id."""
     words = tuple(said)
     known = ConversationEntry(agent="claude", session=session, cwd="/w")
-    found = plan(verb, scene(CLAUDE, conversation=known, said_fork=words, said_resume=words, name=name), AGENTS)
+    found = plan(verb, scene(CLAUDE, conversation=known, fork=words, resume=words, project=name), AGENTS)
 
     if isinstance(found, Plan):
         assert found.argv[0] == "claude"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.actions import repository
 from tallylight.actions.beside import read_one
-from tallylight.actions.repository import Head, SlowError, changes_of, head_of
+from tallylight.actions.repository import changes_of, head_of, with_lines
+from tallylight.files.program import StuckError
 from tallylight.model.beside import NOTHING, Beside, Changes
 from tallylight.model.errors import TallyError
 from tests.actions.test_git import Trap, embedded
@@ -19,7 +19,7 @@ from tests.actions.test_git import trap as trap  # a fixture
 from tests.tables import each
 
 
-def head(directory: Path | str) -> Head | None:
+def head(directory: Path | str) -> tuple[str, Beside] | None:
     return head_of(str(directory), "/home/somebody")
 
 
@@ -31,9 +31,9 @@ def changes(root: Path) -> Changes:
 
 def test_a_branch(trap: Trap) -> None:
     """Of the directory and of those below it; outside of it there is none."""
-    assert head(trap.root) == head(trap.root / "src") == Head(str(trap.root), "main")
+    assert head(trap.root) == head(trap.root / "src") == (str(trap.root), Beside(branch="main"))
     trap.plain("checkout", "-qb", "feature/log#1")
-    assert head(trap.root) == Head(str(trap.root), "feature/log#1")
+    assert head(trap.root) == (str(trap.root), Beside(branch="feature/log#1"))
     assert head(trap.root.parent) is None
     assert changes_of(str(trap.root)) == ("feature/log#1", Changes())
 
@@ -63,7 +63,7 @@ def test_before_the_first_commit(tmp_path: Path, trap: Trap) -> None:
     trap.plain("init", "-q", "-b", "trunk", str(tmp_path / "young"))
     young = tmp_path / "young"
     (young / "a").write_text("x\n")
-    assert head(young) == Head(str(young), "trunk")
+    assert head(young) == (str(young), Beside(branch="trunk"))
     assert changes(young) == Changes(new=1)
     trap.plain("add", "a", where=young)
     assert changes(young) == Changes()
@@ -75,7 +75,7 @@ def test_a_detached_head(trap: Trap) -> None:
     found = head(trap.root)
     whole = subprocess.check_output(["git", "-C", str(trap.root), "rev-parse", "HEAD"], text=True)
 
-    assert found == Head(str(trap.root), whole[:7], is_detached=True)
+    assert found == (str(trap.root), Beside(branch=whole[:7], is_detached=True))
     assert changes_of(str(trap.root)) == ("", Changes())
 
 
@@ -85,7 +85,7 @@ def test_a_worktree(trap: Trap, tmp_path: Path) -> None:
     trap.plain("worktree", "add", "-q", "-b", "side", str(other))
     (other / "src/a").write_text("one\ntwo\n")
 
-    assert head(other / "src") == Head(str(other), "side", worktree="other")
+    assert head(other / "src") == (str(other), Beside(branch="side", worktree="other"))
     assert (changes(other), changes(trap.root)) == (Changes(added=1), Changes())
     assert read_one(str(other), "/") == (Beside(branch="side", worktree="other", changes=Changes(added=1)), False)
 
@@ -112,7 +112,7 @@ def test_a_submodule(trap: Trap, tmp_path: Path) -> None:
     trap.commit(where=outer)
     (outer / "lib/src/a").write_text("other\n")
 
-    assert head(outer / "lib/src") == Head(str(outer / "lib"), "main")
+    assert head(outer / "lib/src") == (str(outer / "lib"), Beside(branch="main"))
     assert changes(outer / "lib") == Changes(added=1, removed=1)
     assert changes(outer) == Changes()
 
@@ -125,7 +125,7 @@ def test_references_in_tables(trap: Trap, tmp_path: Path) -> None:
     )
     if done.returncode:
         pytest.skip("this git has no reftables")
-    assert head(young) == Head(str(young))
+    assert head(young) == (str(young), Beside())
     assert read_one(str(young), "/")[0] == Beside(branch="trunk", changes=Changes())
 
 
@@ -142,7 +142,7 @@ def test_a_head_that_is_none(said: str, tmp_path: Path) -> None:
     folder = tmp_path / "odd"
     (folder / ".git").mkdir(parents=True, exist_ok=True)
     (folder / ".git/HEAD").write_text(said)
-    assert head(folder) == Head(str(folder))
+    assert head(folder) == (str(folder), Beside())
     assert read_one(str(folder), "/") == (NOTHING, False)
 
 
@@ -234,7 +234,7 @@ def test_a_slow_git_is_killed(trap: Trap, tmp_path: Path, monkeypatch: pytest.Mo
     """One that does not answer, and one that never ends to: it is given up, and the branch is known all the same."""
     _fake_git(tmp_path / "slow", monkeypatch, script)
     began = time.monotonic()
-    with pytest.raises(SlowError):
+    with pytest.raises(StuckError):
         changes_of(str(trap.root), 0.5)
     found, was_slow = read_one(str(trap.root), "/", 0.5)
 
@@ -256,7 +256,7 @@ def test_without_git(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_numbers_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """What git writes is read as far as it is what git writes."""
-    read = repository._with_lines
+    read = with_lines
     assert read(Changes(), " 1 file changed, 1 insertion(+)\n") == Changes(added=1)
     assert read(Changes(), " 2 files changed, 5 deletions(-)") == Changes(removed=5)
     assert read(Changes(new=1), " 3 files changed, 12 insertions(+), 3 deletions(-)") == Changes(

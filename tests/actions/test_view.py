@@ -12,7 +12,7 @@ from tallylight.actions.fork_page import Act, ForkPage, Line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.view import View
 from tallylight.wire.text import width
-from tests.actions.test_offer import Worktree, offer
+from tests.actions.test_offer import offer, worktree
 from tests.tables import each
 
 
@@ -152,7 +152,7 @@ def test_a_resize_or_other_words_begin_anew() -> None:
 
 def choose(page: ForkPage) -> None:
     page.wants_worktree = True
-    page.worktree = Worktree()
+    page.worktree = worktree()
 
 
 def test_it_is_told_when_it_begins_anew() -> None:

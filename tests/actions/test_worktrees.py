@@ -176,7 +176,7 @@ def test_something_half_done(repo: Path, name: str, what: str) -> None:
 )
 def test_names_are_safe(branch: str, slug: str) -> None:
     """A branch's name becomes one that git takes, and that is one harmless word to everything else."""
-    assert worktrees._slug(branch) == slug
+    assert worktrees.slug(branch) == slug
 
 
 def test_a_detached_head(repo: Path) -> None:

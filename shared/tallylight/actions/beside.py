@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from tallylight.actions import pull_request, repository
-from tallylight.actions.repository import PATIENCE_S, SlowError
+from tallylight.actions.repository import PATIENCE_S
 from tallylight.config.settings import Listed
 from tallylight.evidence.ports import listening
 from tallylight.files.program import StuckError
@@ -59,32 +59,26 @@ Ports = Mapping[int, tuple[int, ...]]
 
 def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
     """What stands beside an agent that works in *directory*, and whether git was too slow to tell what has changed."""
+    found = NOTHING
     try:
-        head = repository.head_of(directory, home)
-    except (OSError, TallyError, ValueError):
-        return NOTHING, False
-    if head is None:
-        return NOTHING, False
-    found = Beside(branch=head.branch, is_detached=head.is_detached, worktree=head.worktree)
-    try:
-        told = repository.changes_of(head.top, seconds)
-    except SlowError:
+        if (head := repository.head_of(directory, home)) is not None:
+            top, found = head
+            if (told := repository.changes_of(top, seconds)) is not None:
+                found = attrs.evolve(found, branch=found.branch or told[0], changes=told[1])
+    except StuckError:
         return found, True
-    except (OSError, TallyError):
-        return found, False
-    if told is None:
-        return found, False
-    branch, changes = told
-    return attrs.evolve(found, branch=found.branch or branch, changes=changes), False
+    except (OSError, TallyError, ValueError):
+        pass
+    return found, False
 
 
 def read_pull_request(directory: str, home: str) -> tuple[Beside, bool]:
     """The pull request of the branch that an agent in *directory* works on, and whether it took too long to ask."""
     try:
         head = repository.head_of(directory, home)
-        if head is None or head.is_detached:
+        if head is None or head[1].is_detached:
             return NOTHING, False
-        return Beside(pull_request=pull_request.pull_request_of(head.top, head.branch)), False
+        return Beside(pull_request=pull_request.pull_request_of(head[0], head[1].branch)), False
     except StuckError:
         return NOTHING, True
     except (OSError, TallyError, ValueError):
@@ -113,15 +107,38 @@ class Readers:
 
 @attrs.define
 class _Place:
-    """What is known of one directory, or when the ports were read."""
+    """When one directory was read, or the ports."""
 
-    beside: Beside = NOTHING
     #: When it was read last, and before when it must not be again.
     read_at: float = float("-inf")
     rests_until: float = float("-inf")
     slow: int = 0
     #: What its agents showed when it was read.
     shown: _Shown = frozenset()
+
+
+def _wanted(panes: Iterable[Pane], settings: Listed) -> dict[str, _Shown]:
+    """What is to be read of *panes*, those with an agent, each with what the agents show because of which it is."""
+    wanted: dict[str, set[tuple[int | None, Status, float]]] = {}
+    for pane in panes:
+        directories = [("", settings.branches), (_PULL, settings.pull_requests)] if pane.works_in else []
+        keys = [before + pane.works_in for before, is_wanted in directories if is_wanted]
+        for key in (*keys, *([_PORTS] if settings.ports else ())):
+            wanted.setdefault(key, set()).add((pane.agent_pid, pane.status, pane.since))
+    return {key: frozenset(shown) for key, shown in wanted.items()}
+
+
+def _together(panes: Iterable[Pane], read: Mapping[str, Beside], ports: Ports) -> dict[int, Beside]:
+    """What stands beside *panes*, those with an agent, by its process, of what was *read*."""
+    return {
+        pane.agent_pid: attrs.evolve(
+            read.get(pane.works_in, NOTHING),
+            pull_request=read.get(_PULL + pane.works_in, NOTHING).pull_request,
+            ports=ports.get(pane.agent_pid, ()),
+        )
+        for pane in panes
+        if pane.agent_pid is not None
+    }
 
 
 class Watch:
@@ -132,6 +149,7 @@ class Watch:
         self._settings = settings
         self._readers = readers or Readers()
         self._places: dict[str, _Place] = {}
+        self._found: dict[str, Beside] = {}
         self._ports: Ports = {}
         #: Takes in what a thread has found, when it is given the time.
         self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
@@ -149,35 +167,15 @@ class Watch:
         while not self._read.empty():
             self._read.get()(now)
         panes = [pane for pane in panes if pane.agent_pid is not None]
-        agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
-        self._begin_what_is_due(self._shown(panes), now)
-        known = {pid: self._of(pid, directory) for pid, directory in agents.items()}
-        is_new, self.known = known != self.known, known
-        return is_new
-
-    def _of(self, pid: int, directory: str) -> Beside:
-        none = _Place()
-        place, asked = (self._places.get(key, none) if directory else none for key in (directory, _PULL + directory))
-        return attrs.evolve(place.beside, pull_request=asked.beside.pull_request, ports=self._ports.get(pid, ()))
-
-    def _shown(self, panes: Iterable[Pane]) -> dict[str, _Shown]:
-        """What agents show, by what is to be read because of it."""
-        shown: dict[str, set[tuple[int | None, Status, float]]] = {}
-        for pane in panes:
-            told = (pane.agent_pid, pane.status, pane.since)
-            if self._settings.branches and pane.works_in:
-                shown.setdefault(pane.works_in, set()).add(told)
-            if self._settings.pull_requests and pane.works_in:
-                shown.setdefault(_PULL + pane.works_in, set()).add(told)
-            if self._settings.ports:
-                shown.setdefault(_PORTS, set()).add(told)
-        return {key: frozenset(found) for key, found in shown.items()}
-
-    def _begin_what_is_due(self, shown: Mapping[str, _Shown], now: float) -> None:
+        shown = _wanted(panes, self._settings)
         if len(self._places) > MAX_KNOWN:
             self._places = {key: place for key, place in self._places.items() if key in shown}
+            self._found = {key: found for key, found in self._found.items() if key in shown}
         dues = {key: self._due_of(key, told) for key, told in shown.items()}
         self._due = min(self._begin_first(dues, shown, now, is_remote) for is_remote in (False, True))
+        known = _together(panes, self._found, self._ports)
+        is_new, self.known = known != self.known, known
+        return is_new
 
     def _begin_first(
         self, dues: Mapping[str, float], shown: Mapping[str, _Shown], now: float, is_remote: bool
@@ -222,7 +220,7 @@ class Watch:
             rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
             place.rests_until = now + rest
             if isinstance(found, Beside):
-                place.beside = found
+                self._found[key] = found
             else:
                 self._ports = found
 
@@ -234,42 +232,27 @@ def read_all(
 ) -> dict[int, Beside]:
     """What stands beside *panes*, by the process of each agent, as far as it can be read within *seconds*."""
     readers = readers or Readers()
-    agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
-    directories = list(dict.fromkeys(filter(None, agents.values())))[:MAX_KNOWN]
-    wanted: queue.Queue[str] = queue.Queue()
-    pulls = [_PULL + directory for directory in directories] if settings.pull_requests else []
-    for key in [*([_PORTS] if settings.ports and agents else []), *(directories if settings.branches else []), *pulls]:
-        wanted.put(key)
-    number = wanted.qsize()
+    panes = [pane for pane in panes if pane.agent_pid is not None]
+    agents = [pane.agent_pid for pane in panes if pane.agent_pid is not None]
+    # The network last: it is the slowest.
+    wanted = sorted(_wanted(panes, settings), key=lambda key: key.startswith(_PULL))
+    keys = iter(wanted)
     read: queue.Queue[tuple[str, Beside | Ports]] = queue.Queue()
 
     def work() -> None:
-        while True:
-            try:
-                key = wanted.get_nowait()
-            except queue.Empty:
-                return
+        for key in keys:
             read.put((key, readers.read(key, home, agents)[0]))
 
-    for _ in range(min(THREADS, number)):
+    for _ in wanted[:THREADS]:
         threading.Thread(target=work, name="beside", daemon=True).start()
     end = time.monotonic() + seconds
-    places: dict[str, Beside] = {}
+    found: dict[str, Beside] = {}
     ports: Ports = {}
-    for _ in range(number):
-        try:
+    with contextlib.suppress(queue.Empty):
+        for _ in wanted:
             key, told = read.get(timeout=max(0.0, end - time.monotonic()))
-        except queue.Empty:
-            break
-        if isinstance(told, Beside):
-            places[key] = told
-        else:
-            ports = told
-    return {
-        pid: attrs.evolve(
-            places.get(directory, NOTHING),
-            pull_request=places.get(_PULL + directory, NOTHING).pull_request,
-            ports=ports.get(pid, ()),
-        )
-        for pid, directory in agents.items()
-    }
+            if isinstance(told, Beside):
+                found[key] = told
+            else:
+                ports = told
+    return _together(panes, found, ports)

@@ -36,20 +36,24 @@ class Brief:
 
 def brief(question: Question) -> Brief | None:
     """*question* in brief; None for a permission, or if not all of it can be shown, or nothing fits on a button."""
-    if not question.is_plain:
-        return None
-    rows = [row.strip() for row in question.context[question.first :]]
-    rows = [row for row in rows if row]
+    body, choices = _body(question), _buttons(question)
+    return Brief(question, body, choices) if question.is_plain and body and choices else None
+
+
+def _body(question: Question) -> str:
+    """All rows of the dialog; nothing if a notification would cut them."""
+    rows = [row for line in question.context[question.first :] if (row := line.strip())]
     is_short = len(rows) <= MAX_ROWS and all(width(row) <= MAX_ROW for row in rows)
     body = "\n".join(rows) if is_short else " · ".join(rows)
-    if not rows or "…" in body or (not is_short and width(body) > MAX_CELLS):
-        return None
-    choices = [choice for choice in question.choices if choice.keys and _fits(choice.label)][:MAX_BUTTONS]
+    return body if "…" not in body and (is_short or width(body) <= MAX_CELLS) else ""
+
+
+def _buttons(question: Question) -> tuple[Choice, ...]:
+    """The choices whose labels can be seen whole on a button, none if two have the same label."""
     labels = [choice.label for choice in question.choices]
-    if not choices or any(labels.count(choice.label) > 1 for choice in choices):
-        return None
-    return Brief(question, body, tuple(choices))
-
-
-def _fits(label: str) -> bool:
-    return 0 < width(label) <= MAX_LABEL and "…" not in label
+    fitting = [
+        choice
+        for choice in question.choices
+        if choice.keys and 0 < width(choice.label) <= MAX_LABEL and "…" not in choice.label
+    ][:MAX_BUTTONS]
+    return () if any(labels.count(choice.label) > 1 for choice in fitting) else tuple(fitting)

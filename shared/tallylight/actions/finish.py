@@ -23,12 +23,10 @@ import attrs
 
 from tallylight.actions import git, worktrees
 from tallylight.actions.gate import Refusal
-from tallylight.actions.worktrees import MAKE_S
 from tallylight.model.errors import TallyError
 
 #: Signatures are looked at by a program that settings name, and so may a difference be shown.
 _FORWARD = ("merge", "--ff-only", "--no-edit", "--no-stat", "--no-verify-signatures", "--no-autostash")
-_CHANGES = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=dirty", "-z")
 
 
 class Way(enum.StrEnum):
@@ -85,17 +83,17 @@ def inspect(directory: str, way: Way) -> Finish | Refusal:
         return Refusal("worktree", f"{path} is no worktree that tally made")
     root, into = mark.root, mark.branch
     origin = git.find(root)
-    if origin is None or origin.top != root or origin.place.common != found.place.common or root == path:
+    is_same = origin is not None and (origin.top, origin.place.common) == (root, found.place.common)
+    if origin is None or not is_same or root == path:
         return Refusal("worktree", f"{root}, from which it was made, is not there any more")
-    branch = worktrees.branch_of(found)
-    commit = found.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    branch, commit = found.branch(), found.commit()
     if not branch or not commit:
         return Refusal("worktree", f"{path} is on no branch")
-    if problem := _unfinished(found):
-        return problem
-    ignored = found.ask(*_CHANGES, "--ignored=matching")
-    ahead = origin.ask("rev-list", "--count", f"refs/heads/{into}..{commit}") if into else None
-    if ignored is None or (ahead is None and way is Way.MERGE):
+    ignored = _ignored(found)
+    if isinstance(ignored, Refusal):
+        return ignored
+    ahead = origin.ask("rev-list", "--count", f"refs/heads/{into}..{commit}")
+    if ahead is None and way is Way.MERGE:
         return Refusal("worktree", f"git does not say what is in {path}")
     if way is Way.MERGE and (problem := _no_way_in(origin, into, commit)):
         return problem
@@ -112,8 +110,8 @@ def inspect(directory: str, way: Way) -> Finish | Refusal:
         branch=branch,
         into=into,
         commit=commit,
-        commits=int(ahead) if ahead and ahead.isdigit() else 0,
-        ignored=sum(line.startswith("!!") for line in ignored.split("\0")),
+        commits=int(ahead or 0),
+        ignored=ignored,
         steps=steps,
     )
 
@@ -129,13 +127,12 @@ def carry_out(finish: Finish) -> Refusal | None:
         return Refusal("changed", "something has changed since it was shown; nothing was done")
     for number, step in enumerate(finish.steps):
         try:
-            done = finish.origin.run(*step, keeps_own=True, seconds=MAKE_S)
+            finish.origin.change(*step)
+        except git.FailedError as error:
+            before = "nothing was done" if not number else f"what stands before it was done: git {finish.steps[0][0]}"
+            return Refusal("git", f"git {step[0]}: {error}; {before}")
         except (OSError, TallyError, subprocess.SubprocessError) as error:
             return Refusal("git", f"git {step[0]}: {error}")
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if line.strip()]
-            before = "nothing was done" if not number else f"what stands before it was done: git {finish.steps[0][0]}"
-            return Refusal("git", f"git {step[0]}: {lines[-1] if lines else f'exit code {done.returncode}'}; {before}")
     if finish.way is not Way.KEEP:
         # As git does for a branch that goes, in settings that it is not shown.
         settings = f"{finish.origin.place.common}/config"
@@ -143,25 +140,23 @@ def carry_out(finish: Finish) -> Refusal | None:
     return None
 
 
-def _unfinished(repository: git.Repository) -> Refusal | None:
-    """Whether anything in a work tree would be lost, or is half done."""
-    path = repository.top
-    if half_done := worktrees.half_done(repository):
-        return Refusal("worktree", f"{half_done} is not finished in {path}")
-    changes = repository.ask(*_CHANGES)
-    if changes is None:
-        return Refusal("worktree", f"git does not say what has changed in {path}")
-    count = len([line for line in changes.split("\0") if line])
-    if count:
-        return Refusal("uncommitted", f"{_counted(count, 'change')} in {path} not committed; commit or remove first")
-    return None
+def _ignored(repository: git.Repository) -> int | Refusal:
+    """How many files of a work tree git ignores; refused if anything else would be lost there, or is half done."""
+    changes = worktrees.changes_in(repository, "--untracked-files=all", "--ignored=matching")
+    if isinstance(changes, Refusal):
+        return changes
+    ignored = sum(line.startswith("!!") for line in changes)
+    if left := len(changes) - ignored:
+        what = _counted(left, "change")
+        return Refusal("uncommitted", f"{what} in {repository.top} not committed; commit or remove first")
+    return ignored
 
 
 def _no_way_in(origin: git.Repository, into: str, commit: str) -> Refusal | None:
     """Why *commit* cannot become the branch *into*, which must be checked out in *origin*."""
-    if not into or worktrees.branch_of(origin) != into:
+    if not into or origin.branch() != into:
         return Refusal("merge", f"{into or 'the branch it came from'} is not checked out in {origin.top}")
-    if problem := _unfinished(origin):
+    if isinstance(problem := _ignored(origin), Refusal):
         return problem
     if origin.ask("merge-base", "--is-ancestor", f"refs/heads/{into}", commit) is None:
         return Refusal("merge", f"{into} has gone on since: rebase or merge by hand, then finish")

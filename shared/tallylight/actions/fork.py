@@ -1,11 +1,11 @@
 """
 Fork and resume: a pane of a snapshot and the process table become a plan that can be run.
 
-`plan_fork` and `plan_resume` look afresh: whatever a snapshot says, the process must be there at this moment. The
-program is looked for by the agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is
-gone), in absolute directories only, so that it is the file that a person would have started there. That of an agent
-which no agent file names is the file that its process runs, or ran. Behind our relay it
-is started as it was: `tally run --` stands before it. Nothing is started here, and nothing is written.
+`act` looks afresh: whatever a snapshot says, the process must be there at this moment. The program is looked for by the
+agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is gone), in absolute
+directories only, so that it is the file that a person would have started there. That of an agent which no agent file
+names is the file that its process runs, or ran. Behind our relay it is started as it was: `tally run --` stands before
+it. Nothing is started here, and nothing is written.
 """
 
 from __future__ import annotations
@@ -37,25 +37,11 @@ MAX_DEPTH = 64
 _PLACES = re.compile(r"PATH|XDG_[A-Z]+_HOME|[A-Z0-9]+_(HOME|CONFIG_DIR)", re.ASCII)
 
 
-def plan_fork(
-    pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
-) -> Plan | Refusal:
-    """Plan the fork of the conversation in *pane*; see `act` for the arguments."""
-    return act(Verb.FORK, pane, agents, table, root=root, pgid=pgid)
-
-
-def plan_resume(
-    pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
-) -> Plan | Refusal:
-    """Plan to resume the conversation in *pane*, or the one that was there; see `act` for the arguments."""
-    return act(Verb.RESUME, pane, agents, table, root=root, pgid=pgid)
-
-
 def act(
     verb: Verb, pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
 ) -> Plan | Refusal:
     """
-    Plan *verb* for *pane*.
+    Plan *verb* for the conversation in *pane*; to resume, it may also be the one that was there.
 
     *root* is the pane's own first process, if the caller knows it: the agent must be below it. *pgid* is the process
     group in the pane's foreground, if the caller can ask the terminal; else the processes are asked.
@@ -69,7 +55,7 @@ def act(
         return Refusal("directory", f"the directory {found.cwd!r} no longer exists")
     environ = source.environ(found.pid or pane.pid or 0)
     path = environ.get("PATH") or os.environ.get("PATH", "")
-    program = find_program(found.argv[0], path) or _own_program(scene.process, found.argv[0])
+    program = _program(found.argv[0], path, scene.process)
     if not program:
         return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
     places = {name: value for name, value in environ.items() if _PLACES.fullmatch(name) and value.isprintable()}
@@ -88,15 +74,10 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
         identity = attrs.evolve(identity, agent=stranger(known.agent), process=own[0], is_direct=True)
     process = identity.process
     return Scene(
+        pane=pane,
         identity=identity,
         in_tree=not root or process is None or is_below(process.pid, root, table),
         process_cwd=table.cwd(process.pid if identity.agent is not None and process is not None else base),
-        conversation=pane.conversation,
-        agent=pane.agent,
-        session=pane.session,
-        said_resume=pane.resume,
-        said_fork=pane.fork,
-        name=pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2],
         program=known.program if identity.agent is None or identity.stranger else "",
     )
 
@@ -157,11 +138,10 @@ def own_command(path: str = "") -> str:
     return find_program("tally", path) or next((str(found) for found in installed if is_program(found)), "")
 
 
-def _own_program(process: Process | None, name: str) -> str:
-    """The program of a running agent that is not in its PATH: its executable, if that has its name."""
-    if process is None or base_name(process.exe) != name:
-        return ""
-    return process.exe if Path(process.exe).is_absolute() and is_program(Path(process.exe)) else ""
+def _program(name: str, path: str, process: Process | None) -> str:
+    """The program *name* by *path*, else the executable of the running agent, if that has its name."""
+    own = process.exe if process is not None and base_name(process.exe) == name else ""
+    return find_program(name, path) or find_program(own, "")
 
 
 def _file(path: Path) -> ProgramFile | None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import enum
 import shlex
 from collections.abc import Sequence
-from typing import Protocol
 
 import attrs
 
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
+from tallylight.actions.worktrees import Base
 from tallylight.wire.text import sanitise, width
 
 #: A run of text and how it is drawn: `title`, `key`, `dim`, `bad`, or plain.
@@ -34,16 +34,16 @@ class Place(enum.StrEnum):
     @property
     def words(self) -> str:
         """The same for a person."""
-        return _PLACES[self]
+        return next(words for place, _, words in _PLACES.values() if place is self)
 
 
+#: By its key, with what that is called beside it, and what a person reads of it.
 _PLACES = {
-    Place.VSPLIT: "a pane beside this one",
-    Place.HSPLIT: "a pane below this one",
-    Place.TAB: "a new tab",
-    Place.OS_WINDOW: "a new OS window",
+    "p": (Place.VSPLIT, "beside", "a pane beside this one"),
+    "b": (Place.HSPLIT, "below", "a pane below this one"),
+    "t": (Place.TAB, "tab", "a new tab"),
+    "o": (Place.OS_WINDOW, "OS window", "a new OS window"),
 }
-_KEYS = {"p": Place.VSPLIT, "b": Place.HSPLIT, "t": Place.TAB, "o": Place.OS_WINDOW}
 
 
 class Act(enum.Enum):
@@ -52,26 +52,6 @@ class Act(enum.Enum):
     STAY = enum.auto()
     GO = enum.auto()
     LEAVE = enum.auto()
-
-
-class Worktree(Protocol):
-    """What a page tells about a worktree that would be made."""
-
-    @property
-    def cwd(self) -> str:
-        """Where the fork would run."""
-
-    @property
-    def branch(self) -> str:
-        """The new branch."""
-
-    @property
-    def changed(self) -> int:
-        """How many changes would stay behind."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences a person should read first."""
 
 
 @attrs.define
@@ -86,7 +66,7 @@ class ForkPage:
     found: Plan | Refusal
     place: Place = Place.VSPLIT
     wants_worktree: bool = False
-    worktree: Worktree | Refusal | None = None
+    worktree: Base | Refusal | None = None
     is_here: bool = False
 
     @property
@@ -97,20 +77,23 @@ class ForkPage:
         return self.worktree if self.wants_worktree and isinstance(self.worktree, Refusal) else None
 
     @property
+    def made(self) -> Base | None:
+        """The worktree that would be made, if one is wanted and can be."""
+        return self.worktree if self.wants_worktree and isinstance(self.worktree, Base) else None
+
+    @property
     def title(self) -> str:
         """What the page's own window is called."""
         return f"{self.verb.mark} {self.verb}"
 
     def key(self, key: str) -> Act:
         """Take one key: a character, `enter`, `escape`."""
-        if isinstance(self.found, Refusal):
-            return Act.LEAVE
-        if key in ("escape", "q", "\x03", "\x04"):
+        if isinstance(self.found, Refusal) or key in ("escape", "q", "\x03", "\x04"):
             return Act.LEAVE
         if key == "enter":
             return Act.STAY if self.refusal else Act.GO
-        if key in _KEYS and not self.is_here:
-            self.place = _KEYS[key]
+        if key in _PLACES and not self.is_here:
+            self.place = _PLACES[key][0]
         elif key == "w" and self.verb is Verb.FORK:
             self.wants_worktree = not self.wants_worktree
         return Act.STAY
@@ -129,7 +112,7 @@ class ForkPage:
             return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
         keys = [("Enter", str(self.verb)), ("Esc", "leave")]
         if not self.is_here:
-            keys += [("p", "beside"), ("b", "below"), ("t", "tab"), ("o", "OS window")]
+            keys += [(key, name) for key, (_, name, _) in _PLACES.items()]
         if self.verb is Verb.FORK:
             keys.append(("w", "no worktree" if self.wants_worktree else "new worktree"))
         return fitted(key_lines(keys, columns), columns)
@@ -138,39 +121,33 @@ class ForkPage:
         inner = max(10, columns - 4)
         if isinstance(self.found, Refusal):
             return [
-                (("title", f"  {self.verb.mark}  Not {_done(self.verb)}"),),
+                (("title", f"  {self.verb.mark}  Not {'forked' if self.verb is Verb.FORK else 'resumed'}"),),
                 (),
                 *wrapped(f"{sentence(self.found.text)}", inner),
                 (),
                 (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
             ]
-        plan = self.found
+        plan, made = self.found, self.made
         rows: list[Line] = [*wrapped(plan.warning, inner, "bad"), ()] if plan.warning else []
         rows += [(("title", f"  {self.verb.mark}  {self.verb.capitalize()} {plan.display}"),), ()]
         rows += [(("", "  "), ("", line)) for line in _flow([_exact(word) for word in plan.argv], inner - 2)]
         rows += [
             (),
-            *_fact("in", self._directory(plan), inner),
+            *_fact("in", plan.cwd if made is None else f"{made.cwd} (new worktree)", inner),
             *_fact("as", "this pane" if self.is_here else self.place.words, inner),
+            *_fact("known", str(plan.method), inner),
         ]
-        rows += _fact("known", str(plan.method), inner)
-        made = self.worktree if self.wants_worktree else None
-        if made is not None and not isinstance(made, Refusal):
+        if made is not None:
             rows += _fact("branch", f"{made.branch} (new)", inner)
             if made.changed:
                 many = "change is" if made.changed == 1 else "changes are"
                 left = f"{made.changed} {many} not committed and stay behind."
                 rows += wrapped(left, inner, "dim")
-        notes = made.notes if made is not None and not isinstance(made, Refusal) else ()
-        for note in (*plan.notes, *notes):
+        for note in (*plan.notes, *(made.notes if made is not None else ())):
             rows += wrapped(note, inner, "dim")
         if self.refusal is not None:
             rows += [(), *wrapped(f"{sentence(self.refusal.text)} (rule: {self.refusal.rule})", inner, "bad")]
         return rows
-
-    def _directory(self, plan: Plan) -> str:
-        made = self.worktree if self.wants_worktree else None
-        return plan.cwd if made is None or isinstance(made, Refusal) else f"{made.cwd} (new worktree)"
 
 
 def sentence(text: str) -> str:
@@ -181,10 +158,6 @@ def sentence(text: str) -> str:
 def command_line(argv: Sequence[str]) -> str:
     """*argv* as a shell would have to be told, so that every argument can be told from its neighbours."""
     return " ".join(_exact(word) for word in argv)
-
-
-def _done(verb: Verb) -> str:
-    return "forked" if verb is Verb.FORK else "resumed"
 
 
 def _clean(text: str) -> str:

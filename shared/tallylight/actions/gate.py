@@ -200,9 +200,8 @@ def check_said(
 
 
 def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
-    denied = next((word for word in found.words if is_denied(word)), "")
-    if denied:
-        return Refusal("deny-list", f"it asks for {_shown(base_name(denied))}, which runs other programs")
+    if denied := next(filter(None, map(_denied, found.words)), None):
+        return denied
     if not found.words:
         return Refusal("list", f"it is not a complete list of what {agent.name} is known to need for this")
     shown = _shown(" ".join(found.words))

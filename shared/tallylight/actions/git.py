@@ -29,7 +29,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import attrs
@@ -38,8 +38,11 @@ from tallylight.files import program, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 
-#: Seconds for a question.
-ASK_S = 10.0
+#: Seconds for a question, and for a change: a large repository takes its time to make a worktree.
+ASK_S, CHANGE_S = 10.0, 300.0
+#: Of what git writes where its time is bounded, in bytes: a work tree with more changes than that is one that nobody
+#: looks at by their number.
+MAX_OUTPUT = 1024 * 1024
 #: How many directories up a repository is looked for; of a small file of git's own, in bytes.
 MAX_LEVELS, MAX_FILE = 64, 4096
 
@@ -86,6 +89,10 @@ _YES = frozenset({"true", "yes", "on", "1"})
 Settings = tuple[tuple[str, str], ...]
 
 
+class FailedError(TallyError):
+    """git did not do what it was asked to; why, in its own last words."""
+
+
 @attrs.frozen
 class Place:
     """The work tree *top*, its own part of the repository, *folder*, and the part that worktrees share, *common*."""
@@ -110,21 +117,18 @@ def place_of(directory: str, home: str = "/") -> Place | None:
     above = PurePosixPath(os.path.normpath(home)) if home.startswith("/") else PurePosixPath("/")
     if not here.is_absolute():
         return None
-    for folder in (here, *here.parents)[:MAX_LEVELS]:
-        if folder == above or folder in above.parents:
+    for top in (here, *here.parents)[:MAX_LEVELS]:
+        if top == above or top in above.parents:
             return None
-        if os.path.lexists(own := Path(folder, ".git")):
-            return _place(str(folder), own)
+        if os.path.lexists(own := Path(top, ".git")):
+            if own.is_file():
+                # A linked worktree, or a submodule: the file names the directory.
+                own = Path(top, text(own).removeprefix("gitdir:").strip())
+            folder = os.path.realpath(own)
+            shared = Path(folder, "commondir")
+            common = os.path.realpath(Path(folder, text(shared))) if shared.is_file() else folder
+            return Place(str(top), folder, common)
     return None
-
-
-def _place(top: str, own: Path) -> Place:
-    if own.is_file():
-        # A linked worktree, or a submodule: the file names the directory.
-        own = Path(top, text(own).removeprefix("gitdir:").strip())
-    folder = os.path.realpath(own)
-    shared = Path(folder, "commondir")
-    return Place(top, folder, os.path.realpath(Path(folder, text(shared))) if shared.is_file() else folder)
 
 
 def text(path: Path, errors: str = "surrogateescape") -> str:
@@ -145,15 +149,13 @@ class Repository:
         """The work tree."""
         return self.place.top
 
-    @property
-    def own_filters(self) -> tuple[str, ...]:
-        """The names of the user's own filters."""
-        return _filters(self.own)
-
-    @property
-    def off_filters(self) -> tuple[str, ...]:
-        """The names of filters that are the repository's own alone: they never run."""
-        return tuple(name for name in _filters(self.said) if name not in self.own_filters)
+    def filters(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The names of the user's own filters, and of those that are the repository's alone: they never run."""
+        own, said = (
+            [one[1] for key, _ in settings if (one := re.fullmatch(r"filter\.(.*)\.[^.]+", key, re.DOTALL))]
+            for settings in (self.own, self.said)
+        )
+        return list(dict.fromkeys(own)), [name for name in dict.fromkeys(said) if name not in own]
 
     @property
     def sparse(self) -> str:
@@ -177,44 +179,61 @@ class Repository:
         """The last value of a setting of the repository; nothing if there is none."""
         return next((value for name, value in reversed(self.said) if name == key), "")
 
-    def run(self, *words: str, keeps_own: bool = False, seconds: float = ASK_S) -> subprocess.CompletedProcess[str]:
-        """
-        Run git in the work tree, with the user's own filters if *keeps_own*.
+    def change(self, *words: str) -> None:
+        """Change something, with the user's own filters. Errors as of `run`."""
+        self.run(*words, keeps_own=True, seconds=CHANGE_S)
 
-        `FileNotFoundError` if there is no git in an absolute directory of `PATH`; `OSError`; `TallyError`;
-        `subprocess.TimeoutExpired`.
-        """
-        with self._shown(keeps_own=keeps_own) as environ:
-            return _run((*self._start(), *words), environ, seconds)
-
-    def ask(self, *words: str, keeps_own: bool = False, seconds: float = ASK_S) -> str | None:
+    def ask(self, *words: str) -> str | None:
         """What git answers, without the line's end; None if it fails, takes too long or is not there."""
         try:
-            done = self.run(*words, keeps_own=keeps_own, seconds=seconds)
+            return self.run(*words, keeps_own=False, seconds=ASK_S).removesuffix("\n")
         except (OSError, TallyError, subprocess.SubprocessError):
             return None
-        return done.stdout.removesuffix("\n") if done.returncode == 0 else None
 
-    def bounded(self, *words: str, seconds: float, limit: int) -> str | None:
+    def bounded(self, *words: str, seconds: float) -> str | None:
         """
-        What git answers, of which it may write *limit* bytes; None if it fails or is not there.
+        What git answers, of which it may write `MAX_OUTPUT` bytes; None if it fails or is not there.
 
         `StuckError` after *seconds*, or more than that: it was killed. `OSError`; `TallyError`.
         """
         with self._shown(keeps_own=False) as environ:
-            done = program.run((*self._start(), *words), environ, patience=seconds, limit=limit)
+            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT)
         return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
 
-    def _start(self) -> tuple[str, ...]:
-        return (_git(), "-C", self.top)
+    def branch(self) -> str:
+        """The branch that is checked out; nothing if none is."""
+        return self.ask("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+
+    def commit(self, name: str = "HEAD^{commit}") -> str:
+        """The commit that is checked out, or that *name* leads to; nothing if there is none."""
+        return self.ask("rev-parse", "--verify", "--quiet", name) or ""
+
+    def run(self, *words: str, keeps_own: bool, seconds: float) -> str:
+        """
+        Run git in the work tree, with the user's own filters if *keeps_own*; what it answers.
+
+        `FailedError` if it fails; `FileNotFoundError` if there is no git in an absolute directory of `PATH`; `OSError`;
+        `TallyError`; `subprocess.TimeoutExpired`.
+        """
+        with self._shown(keeps_own=keeps_own) as environ:
+            return _run((_git(), "-C", self.top, *words), environ, seconds)
 
     @contextlib.contextmanager
     def _shown(self, *, keeps_own: bool) -> Iterator[dict[str, str]]:
         """The environment in which git is shown the repository, for as long as it runs."""
         # No directory for temporary files: agents that may write nowhere else may write there.
         parent = writer.checked_directory(writer.directory(os.environ), create=True)
+        hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
+        settings = (
+            *(() if keeps_own else _passing(self.own, _OWN)),
+            *((key, value) for key, value in self.said if re.fullmatch(_FORMAT, key)),
+            *_passing(self.said, _KEPT),
+            *_OFF.items(),
+            *((f"{hook}.enabled", "false") for hook in hooks),
+        )
+        config = "".join(_line(key, value) for key, value in settings if "\n" not in value)
         with tempfile.TemporaryDirectory(prefix="git-", dir=parent) as common:
-            Path(common, "config").write_text(self._config(keeps_own=keeps_own), "utf-8", "surrogateescape")
+            Path(common, "config").write_text(config, "utf-8", "surrogateescape")
             for name in _LINKED:
                 Path(common, name).symlink_to(Path(self.place.common, name))
             yield {
@@ -224,17 +243,6 @@ class Repository:
                 "GIT_COMMON_DIR": common,
                 "GIT_WORK_TREE": self.top,
             }
-
-    def _config(self, *, keeps_own: bool) -> str:
-        hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
-        settings = (
-            *(() if keeps_own else _passing(self.own, _OWN)),
-            *((key, value) for key, value in self.said if re.fullmatch(_FORMAT, key)),
-            *_passing(self.said, _KEPT),
-            *_OFF.items(),
-            *((f"{hook}.enabled", "false") for hook in hooks),
-        )
-        return "".join(_line(key, value) for key, value in settings if "\n" not in value)
 
 
 def find(directory: str, seconds: float = ASK_S) -> Repository | None:
@@ -250,14 +258,11 @@ def find(directory: str, seconds: float = ASK_S) -> Repository | None:
         found = Repository(place, said)
         if not found.is_usable:
             return None
-        done = found.run("config", "--null", "--show-scope", "--list", keeps_own=True, seconds=left(end))
+        fields = found.run("config", "--null", "--show-scope", "--list", keeps_own=True, seconds=left(end)).split("\0")
+        own = zip(fields[:-1:2], fields[1::2], strict=True)
+        return attrs.evolve(found, own=tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES))
     except (OSError, ValueError, TallyError, subprocess.SubprocessError):
         return None
-    if done.returncode:
-        return None
-    fields = done.stdout.split("\0")[:-1]
-    own = zip(fields[::2], fields[1::2], strict=True)
-    return attrs.evolve(found, own=tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES))
 
 
 def left(end: float) -> float:
@@ -281,10 +286,8 @@ def _read(path: Path, end: float) -> Settings:
         return ()
     words = (_git(), "-C", "/", "config", "--file", "-", "--no-includes", "--null", "--list")
     # There is no repository to look for.
-    done = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
-    if done.returncode:
-        raise TallyError(f"{path}: git cannot read it")
-    return tuple(_setting(field) for field in done.stdout.split("\0")[:-1])
+    told = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
+    return tuple(_setting(field) for field in told.split("\0")[:-1])
 
 
 def _has_worktree_settings(settings: Settings) -> bool:
@@ -295,11 +298,6 @@ def _setting(field: str) -> tuple[str, str]:
     """A name, and a value if it has one: without one it says yes."""
     key, has_value, value = field.partition("\n")
     return key, value if has_value else "true"
-
-
-def _filters(settings: Settings) -> tuple[str, ...]:
-    found = (re.fullmatch(r"filter\.(.*)\.[^.]+", key, re.DOTALL) for key, _ in settings)
-    return tuple(dict.fromkeys(one[1] for one in found if one is not None))
 
 
 def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
@@ -327,10 +325,8 @@ def _environ() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRON
 
 
-def _run(
-    words: tuple[str, ...], environ: Mapping[str, str], seconds: float, given: str = ""
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def _run(words: tuple[str, ...], environ: Mapping[str, str], seconds: float, given: str = "") -> str:
+    done = subprocess.run(
         words,
         env=environ,
         input=given,
@@ -340,3 +336,7 @@ def _run(
         timeout=seconds,
         check=False,
     )
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise FailedError(lines[-1] if lines else f"exit code {done.returncode}")
+    return done.stdout

@@ -51,12 +51,12 @@ def windows(text: str, folder: str) -> list[SavedWindow]:
             of_tab = folder
         elif verb == "cd":
             of_tab = posixpath.normpath(posixpath.join(folder, rest.strip()))
-        elif verb == "launch" and len(found) < MAX_WINDOWS and (words := _words(rest)) is not None:
-            saved = _saved(words[0])
-            if saved is not None and (id_ := values.integer(saved.get("id"), 1, _MAX_ID)) is not None:
-                own = next((word.partition("=")[2] for word in words[1:] if word.startswith("--cwd=")), "")
+        elif len(found) < MAX_WINDOWS and (launch := _launch(line)) is not None:
+            saved, options, program = launch
+            if (id_ := values.integer(saved.get("id"), 1, _MAX_ID)) is not None:
+                own = next((option.partition("=")[2] for option in options if option.startswith("--cwd=")), "")
                 cwd = posixpath.normpath(posixpath.join(folder, own)) if own else of_tab
-                found.append(SavedWindow(number, id_, cwd, tuple(words[1 + len(_options(words)) :])))
+                found.append(SavedWindow(number, id_, cwd, tuple(program)))
     return found
 
 
@@ -68,37 +68,26 @@ def with_commands(text: str, commands: Mapping[int, Sequence[str]]) -> str:
     """
     lines = text.splitlines(keepends=True)
     for number, argv in commands.items():
-        line = lines[number]
-        words = _words(line.strip().partition(" ")[2])
-        saved = _saved(words[0]) if words is not None else None
-        assert words is not None and saved is not None
-        options = _options(words)
-        has_shell = len(options) == len(words) - 1
-        first = _FLAG + json.dumps({**saved, _STARTUP: list(argv)} if has_shell else saved)
+        line, launch = lines[number], _launch(lines[number])
+        assert launch is not None
+        saved, options, program = launch
+        first = _FLAG + json.dumps(saved if program else {**saved, _STARTUP: list(argv)})
         end = line[len(line.rstrip("\r\n")) :]
-        lines[number] = shlex.join(["launch", first, *options, *(() if has_shell else argv)]) + end
+        lines[number] = shlex.join(["launch", first, *options, *(argv if program else ())]) + end
     return "".join(lines)
 
 
-def _options(words: Sequence[str]) -> list[str]:
-    """The options of a `launch`: kitty writes each as one word."""
-    return list(itertools.takewhile(lambda word: word.startswith("--"), words[1:]))
+def _launch(line: str) -> tuple[dict[str, object], list[str], list[str]] | None:
+    """
+    What kitty noted of a window, its options, each one word, and what it runs in the place of a shell.
 
-
-def _words(rest: str) -> list[str] | None:
-    """The words behind `launch`; None if there are none, or their quotes do not match."""
+    None for a line that is no `launch` of a saved window, or whose quotes do not match.
+    """
+    verb, _, rest = line.strip().partition(" ")
     try:
-        return shlex.split(rest) or None
-    except ValueError:
+        first, *words = shlex.split(rest) if verb == "launch" else [""]
+        saved = values.load(first.removeprefix(_FLAG).encode()) if first.startswith(_FLAG) else None
+    except (ValueError, DecodeError):
         return None
-
-
-def _saved(word: str) -> dict[str, object] | None:
-    """What kitty noted of the window."""
-    if not word.startswith(_FLAG):
-        return None
-    try:
-        found = values.load(word.removeprefix(_FLAG).encode())
-    except DecodeError:
-        return None
-    return found if isinstance(found, dict) else None
+    options = list(itertools.takewhile(lambda word: word.startswith("--"), words))
+    return (saved, options, words[len(options) :]) if isinstance(saved, dict) else None

@@ -16,6 +16,7 @@ A fork needs a living agent. A resume may also continue one that is gone, if the
 from __future__ import annotations
 
 import enum
+import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -31,12 +32,12 @@ from tallylight.actions.gate import (
     is_denied,
 )
 from tallylight.agents.agent import Agent, Agents, Template
-from tallylight.agents.options import Carried, carried, dangerous_flags, is_option, runs
+from tallylight.agents.options import carried, dangerous_flags, is_option, runs
 from tallylight.evidence.commands import arguments
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.stranger import stranger
-from tallylight.snapshot.schema import ConversationEntry
+from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.wire.text import sanitise
 
 #: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have. Some draw them over
@@ -121,29 +122,29 @@ class Plan:
 @attrs.frozen(kw_only=True)
 class Scene:
     """
-    A pane at one moment.
+    A *pane* at one moment. What it has of reports (agent, session, lists for fork and resume) proves nothing.
 
     *identity* is what the process table says of its foreground, *in_tree* whether that process is below the pane's own;
-    *process_cwd* its working directory. *agent*, *session* and *said* (argument lists for fork and resume, command
-    first) are what reports said, and prove nothing. *name* is what the pane is called. *program* is the file of the
-    agent, if no agent file names it.
+    *process_cwd* its working directory. *program* is the file of the agent, if no agent file names it.
     """
 
+    pane: Pane
     identity: Identity = NOBODY
     in_tree: bool = True
     process_cwd: str = ""
-    conversation: ConversationEntry = attrs.field(factory=ConversationEntry)
-    agent: str = ""
-    session: str = ""
-    said_resume: tuple[str, ...] = ()
-    said_fork: tuple[str, ...] = ()
-    name: str = ""
     program: str = ""
 
     @property
     def process(self) -> Process | None:
         """The agent's process, if it is sure which one that is."""
         return self.identity.process if self.identity.agent is not None and self.identity.is_direct else None
+
+    def known(self, agent: Agent) -> ConversationEntry:
+        """What the host remembers of *agent*'s own run here; what it does not, as a report and the process tell it."""
+        pane = self.pane
+        entry = pane.conversation if pane.conversation.agent == agent.name else ConversationEntry()
+        said = pane.session if pane.agent == agent.name else ""
+        return attrs.evolve(entry, session=entry.session or said, cwd=entry.cwd or self.process_cwd)
 
 
 def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
@@ -152,14 +153,13 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     if isinstance(agent, Refusal):
         return agent
     process = scene.process
-    flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.conversation.flags
-    session = _session(scene, agent)
-    cwd = _cwd(scene, agent)
-    if not cwd:
+    flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.pane.conversation.flags
+    known = scene.known(agent)
+    if not known.cwd:
         return Refusal("directory", "the directory of this conversation is not known")
-    template = agent.fork if verb is Verb.FORK else agent.resume
-    values = {"session": session, "cwd": cwd}
-    words = scene.said_fork if verb is Verb.FORK else scene.said_resume
+    is_fork = verb is Verb.FORK
+    template, words = (agent.fork, scene.pane.fork) if is_fork else (agent.resume, scene.pane.resume)
+    values = {"session": known.session, "cwd": known.cwd}
     said = _said(words, template, agent, process, values, flags) if words else None
     if isinstance(said, tuple):
         argv, method = (scene.program or said[0], *said[1:]), Method.SAID
@@ -170,19 +170,20 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         if isinstance(chosen, Refusal):
             return chosen if said is None else Refusal(said.rule, f"{said.text}; and without that, {chosen.text}")
         argv, method = chosen
-    argv, lost = _with_options(argv, template, agent, scene, values["cwd"])
+    argv, lost = _with_options(argv, template, agent, scene, known.cwd)
+    pid, start = (process.pid, process.start) if process is not None else (None, 0)
     return Plan(
         verb=verb,
         argv=argv,
-        cwd=cwd,
+        cwd=known.cwd,
         agent=agent.name,
         display=agent.display,
-        session=session if method is Method.SESSION else "",
+        session=known.session if method is Method.SESSION else "",
         method=method,
-        title=_title(verb, scene, agent),
-        pid=process.pid if process is not None else None,
-        start=process.start if process is not None else 0,
-        relayed=scene.conversation.relayed and scene.conversation.agent == agent.name,
+        title=f"{verb.mark}  {_name(scene.pane) or agent.display}",
+        pid=pid,
+        start=start,
+        relayed=known.relayed,
         is_local=template.is_local,
         lost=lost,
         notes=tuple(_notes(verb, scene, agent, method, said)),
@@ -201,7 +202,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
         if not scene.in_tree:
             return Refusal("process", f"the process of {found.agent.display} does not belong to this pane")
         return _allowed(found.agent, scene.program)
-    known = stranger(scene.conversation.agent) if scene.program else agents.get(scene.conversation.agent)
+    known = stranger(scene.pane.conversation.agent) if scene.program else agents.get(scene.pane.conversation.agent)
     if verb is Verb.FORK:
         if known is not None:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
@@ -223,18 +224,6 @@ def _allowed(agent: Agent, program: str) -> Agent | Refusal:
     if denied:
         return Refusal("deny-list", f"the agent is said to be {denied}, which runs other programs")
     return agent
-
-
-def _session(scene: Scene, agent: Agent) -> str:
-    """What the host remembers of this agent's own run; else what a report of the same agent says."""
-    if scene.conversation.agent == agent.name and scene.conversation.session:
-        return scene.conversation.session
-    return scene.session if scene.agent == agent.name else ""
-
-
-def _cwd(scene: Scene, agent: Agent) -> str:
-    recorded = scene.conversation.cwd if scene.conversation.agent == agent.name else ""
-    return recorded or scene.process_cwd
 
 
 def _said(
@@ -282,16 +271,11 @@ def _with_options(
 
     Each has to pass the gate as if the program had asked for it, and is there once if the program did ask for it.
     """
-    if scene.process is not None:
-        running = arguments(scene.process.argv, scene.process.exe, scene.process.comm)
-        found = carried(running, agent)
-    else:
-        entry = scene.conversation
-        running = entry.options
-        found = carried(running, agent)
-        found = Carried(found.kept, (*entry.lost, *found.lost))
+    process, entry = scene.process, scene.pane.conversation
+    running = arguments(process.argv, process.exe, process.comm) if process is not None else entry.options
+    found = carried(running, agent)
     asked = Counter(runs(argv[1:]))
-    words, lost = argv, list(found.lost)
+    words, lost = argv, [*(entry.lost if process is None else ()), *found.lost]
     for run in found.kept:
         asked[run] -= 1
         if asked[run] >= 0:
@@ -309,11 +293,14 @@ def _names(words: Sequence[str]) -> Counter[str]:
     return Counter(word.partition("=")[0] for word in words if is_option(word))
 
 
-def _title(verb: Verb, scene: Scene, agent: Agent) -> str:
-    name = sanitise(scene.name, cells=TITLE_CELLS, graphemes=TITLE_CELLS).strip()
+def _name(pane: Pane) -> str:
+    """What a pane is called, without a mark of ours."""
+    name = sanitise(
+        pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=TITLE_CELLS, graphemes=TITLE_CELLS
+    )
     for mark in MARKS.values():
-        name = name.removeprefix(mark).strip()
-    return f"{verb.mark}  {name or agent.display}"
+        name = name.strip().removeprefix(mark)
+    return name.strip()
 
 
 def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method, said: tuple[str, ...] | Refusal | None) -> list[str]:

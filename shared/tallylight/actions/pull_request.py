@@ -63,15 +63,11 @@ def read(data: bytes) -> PullRequest | None:
     number = values.integer(first.get("number"), 1, 10**9) if isinstance(first, dict) else None
     if first is None or number is None:
         return None
-    return PullRequest(number, _checks(first.get("statusCheckRollup")))
-
-
-def _checks(rollup: object) -> Checks:
-    """What all checks come to: one that failed before one that runs."""
-    if not isinstance(rollup, list):
-        return Checks.NONE
-    found = [_check(check) for check in rollup[:MAX_CHECKS] if isinstance(check, dict)]
-    return next((worst for worst in (Checks.FAILING, Checks.PENDING, Checks.PASSING) if worst in found), Checks.NONE)
+    rollup = first.get("statusCheckRollup")
+    found = [_check(one) for one in rollup[:MAX_CHECKS] if isinstance(one, dict)] if isinstance(rollup, list) else []
+    # One that failed counts before one that runs.
+    worst = (checks for checks in (Checks.FAILING, Checks.PENDING, Checks.PASSING) if checks in found)
+    return PullRequest(number, next(worst, Checks.NONE))
 
 
 def _check(check: dict[str, object]) -> Checks:

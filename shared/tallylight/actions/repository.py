@@ -16,13 +16,10 @@ import attrs
 
 from tallylight.actions import git
 from tallylight.files.program import StuckError
-from tallylight.model.beside import Changes
-from tallylight.model.errors import TallyError
+from tallylight.model.beside import Beside, Changes
 
 #: Seconds that git has for all that it is asked of one repository.
 PATIENCE_S = 2.0
-#: Of what git writes, in bytes: a work tree with more changes than that is one that nobody looks at by their number.
-MAX_OUTPUT = 1024 * 1024
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH = re.compile(r"ref: refs/heads/(\S.*)")
@@ -36,69 +33,44 @@ _DIFF = ("diff-index", "--shortstat", "--no-renames", "--ignore-submodules=all",
 _SHORT = re.compile(r"(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?")
 
 
-class SlowError(TallyError):
-    """git did not answer in its time, or wrote more than it may: leave this repository alone for a while."""
-
-
-@attrs.frozen
-class Head:
+def head_of(directory: str, home: str) -> tuple[str, Beside] | None:
     """
-    The work tree *top*, and what is checked out in it: *branch*, or a short commit where *is_detached*.
+    The work tree around the absolute *directory*, and what is checked out there; None if that is in no repository.
 
-    *branch* is empty where the files do not tell. *worktree* is what git calls it, if it is one that was linked.
-    """
-
-    top: str
-    branch: str = ""
-    is_detached: bool = False
-    worktree: str = ""
-
-
-def head_of(directory: str, home: str) -> Head | None:
-    """
-    What is checked out around the absolute *directory*; None if that is in no repository.
-
-    One that holds all of *home* says nothing of what is below. `OSError` and `TallyError`: files that cannot be read.
+    The branch is empty where the files do not tell. One that holds all of *home* says nothing of what is below.
+    `OSError` and `TallyError`: files that cannot be read.
     """
     place = git.place_of(directory, home)
     if place is None:
         return None
     said = git.text(Path(place.folder, "HEAD"), "replace")
-    head = Head(place.top, worktree=place.worktree)
+    head = Beside(worktree=place.worktree)
     if found := _BRANCH.fullmatch(said):
-        return attrs.evolve(head, branch="" if found[1] == _IN_TABLES else found[1])
-    return attrs.evolve(head, branch=said[:7], is_detached=True) if _COMMIT.fullmatch(said) else head
+        head = attrs.evolve(head, branch="" if found[1] == _IN_TABLES else found[1])
+    elif _COMMIT.fullmatch(said):
+        head = attrs.evolve(head, branch=said[:7], is_detached=True)
+    return place.top, head
 
 
 def changes_of(top: str, seconds: float = PATIENCE_S) -> tuple[str, Changes] | None:
     """
     The branch of the work tree *top*, "" if it is on none, and what has changed in it; None if git does not say.
 
-    `SlowError` after *seconds*.
+    `StuckError` after *seconds*, or if git writes too much: leave this repository alone for a while.
     """
     end = time.monotonic() + seconds
-    found = _changes(top, end)
-    if found is None and time.monotonic() >= end:
-        raise SlowError(f"{top}: git did not answer within {seconds:g} s")
-    return found
-
-
-def _changes(top: str, end: float) -> tuple[str, Changes] | None:
-    found = git.find(top, git.left(end))
-    if found is None or found.top != os.path.realpath(top):
+    found = git.find(top, seconds)
+    is_found = found is not None and found.top == os.path.realpath(top)
+    status = found.bounded(*_STATUS, seconds=git.left(end)) if found is not None and is_found else None
+    if found is None or status is None:
+        if time.monotonic() >= end:
+            raise StuckError(top)
         return None
-    try:
-        status = found.bounded(*_STATUS, seconds=git.left(end), limit=MAX_OUTPUT)
-        if status is None:
-            return None
-        branch, changes = _of_status(status)
-        if not _has_changed(status):
-            return branch, changes
-        diff = found.bounded(*_DIFF, seconds=git.left(end), limit=MAX_OUTPUT)
-    except StuckError:
-        raise SlowError(f"{top}: git did not answer in its time") from None
-    # Without a commit there is nothing to compare with.
-    return branch, changes if diff is None else _with_lines(changes, diff)
+    branch, changes = _of_status(status)
+    if any(entry[:2] in ("1 ", "2 ", "u ") for entry in status.split("\0")):
+        # Without a commit there is nothing to compare with.
+        changes = with_lines(changes, found.bounded(*_DIFF, seconds=git.left(end)) or "")
+    return branch, changes
 
 
 def _of_status(status: str) -> tuple[str, Changes]:
@@ -115,14 +87,8 @@ def _of_status(status: str) -> tuple[str, Changes]:
     return "" if branch == "(detached)" else branch, Changes(new=new, ahead=ahead, behind=behind)
 
 
-def _has_changed(status: str) -> bool:
-    return any(entry[:2] in ("1 ", "2 ", "u ") for entry in status.split("\0"))
-
-
-def _with_lines(changes: Changes, diff: str) -> Changes:
-    """` 3 files changed, 12 insertions(+), 3 deletions(-)`."""
-    _, _, counts = diff.strip().partition(" changed")
-    found = _SHORT.fullmatch(counts)
-    if found is None:
-        return changes
-    return attrs.evolve(changes, added=int((found[1] or "0")[:9]), removed=int((found[2] or "0")[:9]))
+def with_lines(changes: Changes, diff: str) -> Changes:
+    """*changes* and the lines of *diff*: ` 3 files changed, 12 insertions(+), 3 deletions(-)`."""
+    found = _SHORT.fullmatch(diff.strip().partition(" changed")[2])
+    added, removed = found.groups("0") if found is not None else ("0", "0")
+    return attrs.evolve(changes, added=int(added[:9]), removed=int(removed[:9]))

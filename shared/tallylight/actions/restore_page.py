@@ -17,7 +17,6 @@ from tallylight.wire.text import sanitise
 
 #: Conversations that a digit can choose.
 BY_KEY = 9
-_NOTHING = Refusal("nothing", "nothing is chosen")
 
 
 @attrs.define
@@ -59,7 +58,7 @@ class RestorePage:
     def refusal(self) -> Refusal | None:
         """Why Enter can start nothing as things are."""
         if not self.chosen:
-            return _NOTHING
+            return Refusal("nothing", "nothing is chosen")
         if len(self.chosen) > self.most:
             return Refusal("place", f"only {self.most} can be resumed {self.where}: leave the others out")
         return None
@@ -90,7 +89,8 @@ class RestorePage:
         rows += wrapped(f"They open {self.where}.", inner, "dim")
         for choice in self.choices:
             box = "[x]" if choice.plan is not None else "[ ]" if isinstance(choice.found, Plan) else "   "
-            head: tuple[Piece, ...] = (("", f"  {box} "), ("key", str(choice.number)), ("", f"  {_clean(choice.name)}"))
+            name = sanitise(choice.name, cells=200, graphemes=200)
+            head: tuple[Piece, ...] = (("", f"  {box} "), ("key", str(choice.number)), ("", f"  {name}"))
             rows += [(), head]
             if isinstance(choice.found, Plan) and choice.found.warning:
                 rows += _indented(wrapped(choice.found.warning, inner - 4, "bad"))
@@ -118,7 +118,3 @@ class RestorePage:
 
 def _indented(lines: list[Line]) -> list[Line]:
     return [(("", "    "), *line) for line in lines]
-
-
-def _clean(text: str) -> str:
-    return sanitise(text, cells=200, graphemes=200)

@@ -106,7 +106,8 @@ class _Reader:
 
     def fits(self, pattern: str, word: str) -> bool:
         """Whether *word* is *pattern* with its placeholders filled, everywhere with the same session id."""
-        parts = [self._part(part) for part in _PLACEHOLDER.split(pattern)]
+        known = {"{session}": _SESSION, "{cwd}": re.escape(self.cwd)}
+        parts = [known[part] if part in known else re.escape(part) for part in _PLACEHOLDER.split(pattern)]
         # A group of one name can stand there once; any further place must have the same.
         places = [number for number, part in enumerate(parts) if part == _SESSION]
         for place in places[1:]:
@@ -119,11 +120,6 @@ class _Reader:
                 return False
             self.session = found["session"]
         return True
-
-    def _part(self, part: str) -> str:
-        if part == "{session}":
-            return _SESSION
-        return re.escape(self.cwd if part == "{cwd}" else part)
 
 
 _SESSION = "(?P<session>.+)"

@@ -28,8 +28,6 @@ from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.wire import values
 
-#: Seconds for making a worktree of a large repository.
-MAKE_S = 300.0
 #: How many forks may lie beside a repository.
 MAX_FORKS = 999
 
@@ -45,7 +43,6 @@ _HALF_DONE = {
 _MARK, _MAX_MARK = "tallylight.json", 16 * 1024
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _FORK = re.compile(r"-fork-\d{1,3}$")
-_STATUS = ("status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty", "-z")
 _CONFLICTS = ("DD", "AU", "UD", "UA", "DU", "AA", "UU")
 
 
@@ -86,33 +83,41 @@ def inspect(directory: str) -> Base | Refusal:
     if found is None:
         return Refusal("worktree", f"{directory} is not in a git repository")
     top = found.top
-    commit = found.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    commit = found.commit()
     if not commit:
         return Refusal("worktree", "the repository has no commit yet")
-    if unfinished := half_done(found):
-        return Refusal("worktree", f"{unfinished} is not finished in {top}")
-    status = found.ask(*_STATUS)
-    if status is None:
-        return Refusal("worktree", f"git does not say what has changed in {top}")
-    lines = [line for line in status.split("\0") if line]
-    if any(line[:2] in _CONFLICTS for line in lines):
+    changes = changes_in(found, "--untracked-files=normal")
+    if isinstance(changes, Refusal):
+        return changes
+    if any(line[:2] in _CONFLICTS for line in changes):
         return Refusal("worktree", f"there are conflicts in {top}")
-    root, branch = Path(top), branch_of(found) or "detached"
-    place, name = _FORK.sub("", root.name), _slug(_FORK.sub("", branch))
+    root, branch = Path(top), found.branch() or "detached"
+    place, name = _FORK.sub("", root.name), slug(_FORK.sub("", branch))
     for number in range(1, MAX_FORKS + 1):
         path, new = root.parent / f"{place}-fork-{number}", f"{name}-fork-{number}"
-        if not _has_branch(found, new) and not os.path.lexists(path):
+        if not found.commit(f"refs/heads/{new}") and not os.path.lexists(path):
             below = os.path.relpath(os.path.realpath(directory), top)
             below = "" if below == "." else below
-            return Base(found, commit, below, len(lines), path, new, tuple(_notes(found)))
+            return Base(found, commit, below, len(changes), path, new, tuple(_notes(found)))
     return Refusal("worktree", f"there are already {MAX_FORKS} forks beside {top}")
+
+
+def changes_in(repository: git.Repository, *options: str) -> list[str] | Refusal:
+    """What `git status` says of a work tree, line by line; refused if something is half done there."""
+    folder = repository.place.folder
+    if unfinished := next((what for name, what in _HALF_DONE.items() if Path(folder, name).exists()), ""):
+        return Refusal("worktree", f"{unfinished} is not finished in {repository.top}")
+    told = repository.ask("status", "--porcelain", "--ignore-submodules=dirty", "-z", *options)
+    if told is None:
+        return Refusal("worktree", f"git does not say what has changed in {repository.top}")
+    return [line for line in told.split("\0") if line]
 
 
 def named(base: Base, name: str, path: Path | None = None) -> Base | Refusal:
     """*base* with the branch *name*, at *path*, else beside the repository's; refused if one is there."""
-    if name != _slug(name):
+    if name != slug(name):
         return Refusal("worktree", "a name has letters, digits, dots, dashes and underscores, at most 60 of them")
-    if _has_branch(base.repository, name):
+    if base.repository.commit(f"refs/heads/{name}"):
         return Refusal("worktree", f"there is a branch {name} in {base.root} already")
     path = path or base.root.parent / f"{_FORK.sub('', base.root.name)}-{name}"
     if os.path.lexists(path):
@@ -130,15 +135,16 @@ def make(base: Base) -> str | Refusal:
     shared = Path(base.repository.place.common, "worktrees")
     try:
         shared.mkdir(exist_ok=True)
-        done = base.repository.run(*_add(base), keeps_own=True, seconds=MAKE_S)
-        if done.returncode == 0:
-            _settle(base, shared)
+        base.repository.change("worktree", "add", "-b", base.branch, str(base.path), base.commit)
+        _settle(base, shared)
     except (OSError, TallyError, subprocess.SubprocessError) as error:
         return Refusal("worktree", f"git worktree: {error}")
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        return Refusal("worktree", f"git worktree: {lines[-1] if lines else f'exit code {done.returncode}'}")
-    _put_mark(base)
+    # Without its mark the worktree is one that only the person finishes.
+    with contextlib.suppress(OSError, TallyError):
+        if place := git.place_of(str(base.path)):
+            # In the worktree's own part of the repository, which git removes with it.
+            mark = {"root": str(base.root), "branch": base.repository.branch()}
+            read_write.atomic_write(Path(place.folder, _MARK), json.dumps(mark).encode())
     # A directory that is not in the commit is not in the worktree either.
     return base.cwd if Path(base.cwd).is_dir() else str(base.path)
 
@@ -152,17 +158,6 @@ def _settle(base: Base, shared: Path) -> None:
     # Only since git 2.36 a worktree is made with the same part.
     if base.repository.sparse and Path(folder, "info/sparse-checkout").is_file():
         Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
-
-
-def branch_of(repository: git.Repository) -> str:
-    """The branch that is checked out; nothing if none is."""
-    return repository.ask("symbolic-ref", "--quiet", "--short", "HEAD") or ""
-
-
-def half_done(repository: git.Repository) -> str:
-    """What is not finished in a work tree: `a merge`; nothing if nothing is."""
-    folder = repository.place.folder
-    return next((what for name, what in _HALF_DONE.items() if Path(folder, name).exists()), "")
 
 
 @attrs.frozen
@@ -190,36 +185,19 @@ def read_mark(path: Path) -> Mark | None:
     return Mark(root, branch) if root and root.startswith("/") and branch is not None else None
 
 
-def _put_mark(base: Base) -> None:
-    """Note in the worktree's own part of the repository that it is ours; git removes that with the worktree."""
-    mark = {"root": str(base.root), "branch": branch_of(base.repository)}
-    # Without it the worktree is one that only the person finishes.
-    with contextlib.suppress(OSError, TallyError):
-        if place := git.place_of(str(base.path)):
-            read_write.atomic_write(Path(place.folder, _MARK), json.dumps(mark).encode())
-
-
-def _slug(branch: str) -> str:
+def slug(branch: str) -> str:
     """A name for a new branch: nothing of the old one that git or a shell reads as something else."""
     return re.sub(r"\.{2,}", ".", _UNSAFE.sub("-", branch))[:60].strip("-.").removesuffix(".lock") or "detached"
 
 
-def _has_branch(repository: git.Repository, name: str) -> bool:
-    return bool(repository.ask("rev-parse", "--verify", "--quiet", f"refs/heads/{name}"))
-
-
-def _add(base: Base) -> list[str]:
-    return ["worktree", "add", "-b", base.branch, str(base.path), base.commit]
-
-
 def _notes(repository: git.Repository) -> Iterator[str]:
     """What a person should know of the filters that files of the repository ask for."""
-    for names, text in (
-        (repository.own_filters, "git runs your own filter {} on files of the new worktree."),
-        (
-            repository.off_filters,
-            "The repository's own filter {} is off: its files are in the new worktree as they are stored.",
-        ),
-    ):
-        # What git does not tell, it may do.
-        yield from (text.format(name) for name in names if repository.ask("ls-files", f":(attr:filter={name})") != "")
+    own, off = repository.filters()
+    texts = dict.fromkeys(own, "git runs your own filter {} on files of the new worktree.")
+    texts |= dict.fromkeys(
+        off, "The repository's own filter {} is off: its files are in the new worktree as they are stored."
+    )
+    # What git does not tell, it may do.
+    yield from (
+        text.format(name) for name, text in texts.items() if repository.ask("ls-files", f":(attr:filter={name})") != ""
+    )

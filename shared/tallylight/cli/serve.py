@@ -123,7 +123,8 @@ def main(argv: list[str]) -> int:
     guard = Guard(token, hosts)
     push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
     app = make_app(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
-    if not _is_loopback(options.bind):
+    bound = _ip(options.bind)
+    if not (bound.is_loopback if bound is not None else options.bind == "localhost"):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)
     code = _code(where) if options.qr else ""
@@ -156,7 +157,6 @@ class Everyone:
         self._feed, self._labels = feed, labels
         self._others: tuple[Snapshot, ...] = ()
         self._told: tuple[Snapshot, ...] = ()
-        self._levels: dict[str, str] = {}
         if fleet is not None:
             threading.Thread(target=self._follow, args=(fleet,), name="fleet", daemon=True).start()
 
@@ -164,8 +164,6 @@ class Everyone:
         """What all of them show; None if that is what they showed before."""
         others = self._others
         is_new = self._feed.poll(time.monotonic())
-        if is_new:
-            self._levels = {host.name: host.allow for host in self._feed.snapshots}
         if not self._labels.poll() and not is_new and others is self._told:
             return None
         self._told = others
@@ -173,7 +171,7 @@ class Everyone:
 
     def level(self, host: str) -> str:
         """What programs may do to the panes of *host*."""
-        return self._levels.get(host, OWN)
+        return next((one.allow for one in self._feed.snapshots if one.name == host), OWN)
 
     def _follow(self, fleet: FleetFeed) -> None:
         problem = ""
@@ -277,17 +275,14 @@ def _name(text: str) -> str:
 
 def _own_name(address: str) -> list[str]:
     """How a server at this address is called, if it is one, and neither every one nor the default."""
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return []
-    if found.is_unspecified or address == "127.0.0.1":
+    found = _ip(address)
+    if found is None or found.is_unspecified or address == "127.0.0.1":
         return []
     return [f"[{found}]" if found.version == 6 else str(found)]
 
 
-def _is_loopback(address: str) -> bool:
+def _ip(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(address).is_loopback
+        return ipaddress.ip_address(address)
     except ValueError:
-        return address == "localhost"
+        return None

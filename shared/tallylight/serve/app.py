@@ -11,10 +11,12 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
+import attrs
 from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
@@ -38,8 +40,8 @@ from tallylight.serve import history, links, model
 from tallylight.serve.answering import UNREACHED, Answering
 from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
-from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
-from tallylight.serve.hub import Hub, TooManyError
+from tallylight.serve.guard import SUBPROTOCOL, Guard
+from tallylight.serve.hub import Hub
 from tallylight.serve.middleware import NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
 from tallylight.serve.push import routes
 from tallylight.serve.push.routes import Push
@@ -77,7 +79,7 @@ def make_app(
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(client), watch, labels, push, asking)
+    server = _Server(guard, read_all, Answering(client), watch, labels, push or Push(guard), asking)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -95,33 +97,27 @@ def make_app(
     return AccessMiddleware(app, guard)
 
 
+@attrs.define(eq=False)
 class _Server:
     """One server's state and routes."""
 
-    def __init__(
-        self,
-        guard: Guard,
-        read_all: ReadAll,
-        answering: Answering,
-        watch: Watch | None,
-        labels: Callable[[], Labels] = Labels,
-        push: Push | None = None,
-        asking: Asking = EVERYBODY,
-    ) -> None:
-        self._asking, self._guard = asking, guard
-        self._read_all = read_all
-        self._answering = answering
-        self._watch, self._labels, self._push = watch, labels, push or Push(guard)
-        #: What stands beside the status of agents, by `Pane.agent_pid`.
-        self._beside: Mapping[int, Beside] = {}
-        self._is_heard = False
-        #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
-        self._threads = ThreadPoolExecutor(MAX_ASKED, "ask")
-        self._found: dict[str, Found] = {}
-        self._fault = ""
-        self._hub = Hub(_encode_state, _encode_change)
-        self._links = links.Links()
-        self._asked = asyncio.Semaphore(MAX_ASKED)
+    _guard: Guard
+    _read_all: ReadAll
+    _answering: Answering
+    _watch: Watch | None
+    _labels: Callable[[], Labels]
+    _push: Push
+    _asking: Asking
+    #: What stands beside the status of agents, by `Pane.agent_pid`.
+    _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
+    _is_heard: bool = attrs.field(init=False, default=False)
+    #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
+    _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
+    _found: dict[str, Found] = attrs.field(init=False, factory=dict)
+    _fault: str = attrs.field(init=False, default="")
+    _hub: Hub = attrs.field(init=False, factory=lambda: Hub(_encode_state, _encode_change))
+    _links: links.Links = attrs.field(init=False, factory=links.Links)
+    _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
@@ -193,7 +189,7 @@ class _Server:
         app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
         app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
         app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
-        app.get("/api/v1/history", response_model=history.History, **guarded)(history.Past().history)
+        app.get("/api/v1/history", response_model=history.History, **guarded)(history.history)
         app.get("/api/v1/session", response_model=model.Session, **one)(self.session)
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
         app.get("/api/v1/question", response_model=model.Question, **one)(self.question)
@@ -221,9 +217,8 @@ class _Server:
 
     async def counts(self) -> model.Counts:
         """How many sessions have each status."""
-        counts = dict.fromkeys(model.STATUSES.values(), 0)
-        for found in self._found.values():
-            counts[model.STATUSES[found.pane.status]] += 1
+        shown = Counter(found.pane.status for found in self._found.values())
+        counts: dict[model.StatusWord, int] = {status: shown[Status(status)] for status in get_args(model.StatusWord)}
         return model.Counts(counts=counts, total=len(self._found))
 
     async def session(self, address: Address) -> model.Session:
@@ -300,7 +295,8 @@ class _Server:
 
     async def _do(self, address: str, given: Callable[[str], Given], request: Request) -> model.Done:
         """Have typed what is *given* to a pane of this id, for whoever sends *request*."""
-        _raise(self._guard.check_write(time.monotonic()))
+        if problem := self._guard.check_write(time.monotonic()):
+            raise HTTPException(problem.status, problem.why)
         found, who = self._pick(address), self._asking.of(request)
         told = await self._ask(found, lambda: self._answering.perform(found, given(found.pane.id), who()))
         if not isinstance(told, Done):
@@ -314,9 +310,8 @@ class _Server:
     async def changes(self, socket: WebSocket) -> None:
         """Every change, as it happens: `model.Event` as JSON, the first with every session."""
         wake = asyncio.Event()
-        try:
-            listener = self._hub.join(wake.set)
-        except TooManyError:
+        listener = self._hub.join(wake.set)
+        if listener is None:
             await socket.close(1013, "too many listeners")
             return
         try:
@@ -362,11 +357,6 @@ async def _hear(socket: WebSocket) -> None:
     """Until the listener leaves. What it says is of no interest."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
-
-
-def _raise(refused: Refused | None) -> None:
-    if refused is not None:
-        raise HTTPException(refused.status, refused.why)
 
 
 def _encode_state(state: Mapping[str, object]) -> str:

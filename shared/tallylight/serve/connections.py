@@ -14,6 +14,7 @@ import socket
 from collections.abc import Callable
 from typing import Any, cast
 
+import attrs
 import uvicorn
 from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -33,23 +34,23 @@ ACCEPTED_AT_ONCE = 16
 STATE = "tallylight.connection"
 
 
+@attrs.define(eq=False)
 class Unknown:
     """The connections without the token, the oldest first: *most* at a time, each for so many *seconds*."""
 
-    def __init__(self, most: int = MAX_UNKNOWN, seconds: float = KNOWN_WITHIN_S) -> None:
-        self._most = most
-        self._seconds = seconds
-        self._timers: dict[Connection, asyncio.TimerHandle] = {}
+    most: int = MAX_UNKNOWN
+    seconds: float = KNOWN_WITHIN_S
+    _timers: dict[Connection, asyncio.TimerHandle] = attrs.field(init=False, factory=dict)
 
     def __len__(self) -> int:
         return len(self._timers)
 
     def add(self, close: Callable[[], None]) -> Connection:
         """A new connection, which *close* ends at once. It may cost the oldest one its place."""
-        if len(self._timers) >= self._most:
+        if len(self._timers) >= self.most:
             next(iter(self._timers)).end()
         made = Connection(self, close)
-        self._timers[made] = asyncio.get_running_loop().call_later(self._seconds, made.end)
+        self._timers[made] = asyncio.get_running_loop().call_later(self.seconds, made.end)
         return made
 
     def remove(self, connection: Connection) -> None:
@@ -58,15 +59,15 @@ class Unknown:
             timer.cancel()
 
 
+@attrs.define(eq=False)
 class Connection:
     """One connection, from its beginning; over a WebSocket, too."""
 
-    def __init__(self, unknown: Unknown, close: Callable[[], None]) -> None:
-        self._unknown = unknown
-        self._close = close
-        self.is_known = False
-        #: Who is at its other end, once that was asked; see `asking`.
-        self.caller: Caller | None = None
+    _unknown: Unknown
+    _close: Callable[[], None]
+    is_known: bool = False
+    #: Who is at its other end, once that was asked; see `asking`.
+    caller: Caller | None = None
 
     def know(self) -> None:
         """It has shown the token: it may stay."""

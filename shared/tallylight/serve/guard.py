@@ -11,6 +11,7 @@ Reading and typing both need the token: what agents show is no business of other
 from __future__ import annotations
 
 import hmac
+import math
 from collections.abc import Iterable, Mapping
 
 import attrs
@@ -21,7 +22,6 @@ SUBPROTOCOL = "tally.v1"
 #: The schemes by which a port is reached: a browser leaves out the port that is a scheme's own. Behind any other port
 #: of a name that the person has allowed stands one server, which speaks one of the two.
 _SCHEMES = {80: ("http",), 443: ("https",)}
-_BOTH = ("http", "https")
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -40,14 +40,11 @@ class Bucket:
     rate: float
     burst: int
     _left: float = attrs.field(init=False, default=0.0)
-    _at: float | None = attrs.field(init=False, default=None)
+    _at: float = attrs.field(init=False, default=-math.inf)
 
     def take(self, now: float) -> bool:
         """Whether one more is allowed at monotonic *now*."""
-        if self._at is None:
-            self._left = float(self.burst)
-        else:
-            self._left = min(float(self.burst), self._left + max(0.0, now - self._at) * self.rate)
+        self._left = min(float(self.burst), self._left + max(0.0, now - self._at) * self.rate)
         self._at = now
         if self._left < 1:
             return False
@@ -99,9 +96,11 @@ def allowed_hosts(port: int, more: Iterable[str] = ()) -> dict[str, frozenset[st
     for name in _LOCAL:
         _add(found, name, port, _SCHEMES.get(port, ("http",)))
     for given in more:
-        name, own = _parted(given.lower())
-        for number in (port, 443) if own is None else (own,):
-            _add(found, name, number, _SCHEMES.get(number, _BOTH))
+        host, _, own = given.lower().rpartition(":")
+        has_own = bool(host) and own.isdecimal()
+        name = host if has_own else given.lower()
+        for number in (int(own),) if has_own else (port, 443):
+            _add(found, name, number, _SCHEMES.get(number, ("http", "https")))
     return {host: frozenset(origins) for host, origins in found.items()}
 
 
@@ -114,11 +113,5 @@ def _add(found: dict[str, set[str]], name: str, port: int, schemes: Iterable[str
 
 def offered(protocols: Iterable[str]) -> str | None:
     """The token among the subprotocols that a WebSocket offers."""
-    found = [name[len(SUBPROTOCOL_PREFIX) :] for name in protocols if name.startswith(SUBPROTOCOL_PREFIX)]
-    return found[0] if found else None
-
-
-def _parted(name: str) -> tuple[str, int | None]:
-    """A name and the port behind it, if there is one."""
-    host, _, port = name.rpartition(":")
-    return (host, int(port)) if host and port.isdecimal() else (name, None)
+    found = (name.removeprefix(SUBPROTOCOL_PREFIX) for name in protocols if name.startswith(SUBPROTOCOL_PREFIX))
+    return next(found, None)

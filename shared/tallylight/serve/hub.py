@@ -18,10 +18,6 @@ MAX_BEHIND = 256
 MAX_LISTENERS = 1000
 
 
-class TooManyError(Exception):
-    """There are `MAX_LISTENERS` already."""
-
-
 @attrs.define(eq=False)
 class Listener:
     """One who listens. *wake* is called when there is something to `take`; never twice before it is taken."""
@@ -53,6 +49,7 @@ class Listener:
         return found
 
 
+@attrs.define(eq=False)
 class Hub:
     """
     The present state, by address, and who listens.
@@ -61,15 +58,10 @@ class Hub:
     gone.
     """
 
-    def __init__(
-        self,
-        encode_state: Callable[[Mapping[str, object]], str],
-        encode_change: Callable[[str, object | None], str],
-    ) -> None:
-        self._encode_state = encode_state
-        self._encode_change = encode_change
-        self._state: dict[str, object] = {}
-        self._listeners: set[Listener] = set()
+    _encode_state: Callable[[Mapping[str, object]], str]
+    _encode_change: Callable[[str, object | None], str]
+    _state: dict[str, object] = attrs.field(init=False, factory=dict)
+    _listeners: set[Listener] = attrs.field(init=False, factory=set)
 
     def __len__(self) -> int:
         return len(self._listeners)
@@ -83,10 +75,10 @@ class Hub:
             for listener in tuple(self._listeners):
                 listener.put(message)
 
-    def join(self, wake: Callable[[], None]) -> Listener:
-        """A new listener, who is told everything first. `TooManyError` if there are too many."""
+    def join(self, wake: Callable[[], None]) -> Listener | None:
+        """A new listener, who is told everything first; None if there are `MAX_LISTENERS` already."""
         if len(self._listeners) >= MAX_LISTENERS:
-            raise TooManyError
+            return None
         listener = Listener(wake)
         self._listeners.add(listener)
         return listener

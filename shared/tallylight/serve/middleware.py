@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
 from typing import Any
 
+import attrs
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -14,12 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tallylight.actions.gate import Refusal
 from tallylight.serve import links, model
-from tallylight.serve.connections import connection_of
+from tallylight.serve.connections import Connection, connection_of
 from tallylight.serve.guard import Guard, Refused, offered
 from tallylight.wire.text import sanitise
 
 #: Of a request's body.
 MAX_BODY = 64 * 1024
+_TOO_LARGE = Refused(413, f"the body is larger than {MAX_BODY} bytes, the limit")
 #: What needs the token: all but the page and the document.
 GUARDED = "/api/"
 #: Of the answer to a request that is not as the document says.
@@ -56,31 +57,22 @@ _LINK_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-acti
 _LINK_REFERRER = "same-origin"
 
 
+@attrs.define(eq=False)
 class AccessMiddleware:
     """
     Turns away what is not for us before anything of it is read: other hosts and origins, bodies too large, and what
     asks for more than the page without showing the token.
     """
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
-        self._app = app
-        self._guard = guard
+    _app: ASGIApp
+    _guard: Guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refused = self._guard.check_origin(headers.get("host"), headers.get("origin"))
         connection = connection_of(scope)
-        if refused is None and scope["path"].startswith(GUARDED):
-            refused = self._guard.check_token(_shown(scope, headers), time.monotonic())
-            if refused is None and connection is not None:
-                connection.know()
-        length = headers.get("content-length", "0")
-        if refused is None and (not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY):
-            refused = Refused(413, f"the body is larger than {MAX_BODY} bytes, the limit")
-        if refused is not None:
+        if (refused := self._check(scope, connection)) is not None:
             await _refuse(refused, scope, receive, send)
             return
         taken = 0
@@ -91,7 +83,7 @@ class AccessMiddleware:
             if message["type"] == "http.request":
                 taken += len(message.get("body", b""))
                 if taken > MAX_BODY:
-                    raise HTTPException(413, f"the body is larger than {MAX_BODY} bytes, the limit")
+                    raise HTTPException(_TOO_LARGE.status, _TOO_LARGE.why)
             return message
 
         async def dressed(message: Message) -> None:
@@ -108,13 +100,23 @@ class AccessMiddleware:
 
         await self._app(scope, bounded, dressed)
 
-
-def _shown(scope: Scope, headers: Mapping[str, str]) -> str | None:
-    """The token that a request shows."""
-    if scope["type"] == "websocket":
-        return offered(name.strip() for name in headers.get("sec-websocket-protocol", "").split(","))
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token if scheme.lower() == "bearer" else None
+    def _check(self, scope: Scope, connection: Connection | None) -> Refused | None:
+        """Why a request is turned away; None if it may come in. Its *connection* is known once it shows the token."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if refused := self._guard.check_origin(headers.get("host"), headers.get("origin")):
+            return refused
+        if scope["path"].startswith(GUARDED):
+            if scope["type"] == "websocket":
+                token = offered(name.strip() for name in headers.get("sec-websocket-protocol", "").split(","))
+            else:
+                scheme, _, said = headers.get("authorization", "").partition(" ")
+                token = said if scheme.lower() == "bearer" else None
+            if refused := self._guard.check_token(token, time.monotonic()):
+                return refused
+            if connection is not None:
+                connection.know()
+        length = headers.get("content-length", "0")
+        return _TOO_LARGE if not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY else None
 
 
 class RefusedError(Exception):

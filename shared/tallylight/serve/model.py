@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import attrs
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from tallylight.actions import answer
 from tallylight.actions.say import MAX_TEXT
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import fleet_machine, is_elsewhere, parts
+from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.tasks import current
 from tallylight.wire import styled
 from tallylight.wire.text import sanitise
@@ -26,28 +27,45 @@ StatusWord = Literal["working", "waiting", "background", "done", "error", "down"
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
+#: What a program or a person wrote: cleaned on its way out.
+Clean = Annotated[str, BeforeValidator(sanitise)]
+Reply = Annotated[str, BeforeValidator(lambda said: sanitise(said, cells=REPLY_CELLS, graphemes=REPLY_CELLS))]
 #: What JSON's readers keep exactly.
 _MAX_NUMBER = 2**53
 ColourWord = Literal["", "red", "green", "yellow", "blue", "magenta", "cyan"]
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
 
+class Told(BaseModel):
+    """An answer of the server, of this version."""
+
+    version: Literal[1] = VERSION
+
+
+class ToldOfOne(Told):
+    """An answer about one session."""
+
+    address: str
+
+
 class Keys(BaseModel):
     """An answer a prompt takes: what is typed for it, and what it says."""
 
     keys: str
-    label: str
+    label: Clean
 
 
 class Child(BaseModel):
     """A subagent."""
 
-    name: str
-    status: str
+    name: Clean
+    status: Clean
 
 
 class Changes(BaseModel):
     """A work tree against its last commit, and that against the branch it follows, in commits."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     added: int = Field(description="lines of files that git knows, as `removed`")
     removed: int
@@ -59,9 +77,11 @@ class Changes(BaseModel):
 class Beside(BaseModel):
     """The repository in which an agent works; read every few seconds while somebody listens to `changes`."""
 
-    branch: str = Field(description="the short commit, if `is_detached`")
+    model_config = ConfigDict(from_attributes=True)
+
+    branch: Clean = Field(description="the short commit, if `is_detached`")
     is_detached: bool
-    worktree: str = Field(description="the name of one that git has linked")
+    worktree: Clean = Field(description="the name of one that git has linked")
     changes: Changes | None = Field(description="null where they are not known")
 
 
@@ -80,29 +100,29 @@ class Session(BaseModel):
     name: str = Field(description="the shortest name that tells it from all others: `3`, `tmux 2`")
     label: Label
     host: str
-    machine: str = Field(description="the other machine that it is on, by its name here; nothing for this one")
+    machine: Clean = Field(description="the other machine that it is on, by its name here; nothing for this one")
     id: str
     status: StatusWord
     kind: KindWord | None
-    agent: str
-    project: str
-    title: str
-    host_title: str = Field(description="the detached session or workspace it belongs to")
-    message: str
-    question: str = Field(description="what it asks, while it waits")
-    what: str = Field(description="the one thing needed to decide that: `Bash: npm test`, or nothing")
+    agent: Clean
+    project: Clean
+    title: Clean
+    host_title: Clean = Field(description="the detached session or workspace it belongs to")
+    message: Clean
+    question: Clean = Field(description="what it asks, while it waits")
+    what: Clean = Field(description="the one thing needed to decide that: `Bash: npm test`, or nothing")
     choices: list[Keys]
-    progress: str = Field(description="`3/7`, or nothing")
-    tasks: list[str] = Field(description="what there is to do, in order")
-    doing: str = Field(description="the current task, or in a word what it does")
-    topic: str = Field(description="what the conversation is about, as the agent says")
-    mode: str
-    worktree: str
-    model: str = Field(description="by the agent's own record, as the next five")
+    progress: Clean = Field(description="`3/7`, or nothing")
+    tasks: list[Clean] = Field(description="what there is to do, in order")
+    doing: Clean = Field(description="the current task, or in a word what it does")
+    topic: Clean = Field(description="what the conversation is about, as the agent says")
+    mode: Clean
+    worktree: Clean
+    model: Clean = Field(description="by the agent's own record, as the next five")
     context: int | None = Field(description="percent of its context that is used")
     beside: Beside | None = Field(description="null where no repository is known")
     children: list[Child] = Field(description="its subagents")
-    reply: str = Field(description="the first lines of its last reply")
+    reply: Reply = Field(description="the first lines of its last reply")
     limited_until: float = Field(description="until when a limit stops it; 0 for none")
     cost: float | None = Field(description="in US dollars, where the agent itself states it")
     background: int = Field(description="background tasks and subagents that still run")
@@ -111,22 +131,20 @@ class Session(BaseModel):
     snoozed_until: float
     muted_until: float
     source: str = Field(description="the source that decided the status")
-    rule: str
+    rule: Clean
     can_see: bool = Field(description="whether its screen can be asked for")
     can_type: bool = Field(description="whether it can be answered from here")
 
 
-class Sessions(BaseModel):
+class Sessions(Told):
     """Sessions, neediest first."""
 
-    version: Literal[1] = VERSION
     sessions: list[Session]
 
 
-class Counts(BaseModel):
+class Counts(Told):
     """How many sessions have each status."""
 
-    version: Literal[1] = VERSION
     counts: dict[StatusWord, int]
     total: int
 
@@ -139,7 +157,7 @@ class Choice(BaseModel):
     keys: str
 
 
-class Question(BaseModel):
+class Question(ToldOfOne):
     """
     What a session asks at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
 
@@ -147,9 +165,7 @@ class Question(BaseModel):
     choices any text may be the answer: `POST text` with this *fingerprint*.
     """
 
-    version: Literal[1] = VERSION
-    address: str
-    agent: str
+    agent: Clean
     pid: int = Field(description="the agent's process")
     start: int = Field(description="when that process began, in clock ticks since the boot")
     fingerprint: str = Field(description="of the whole visible screen")
@@ -169,11 +185,9 @@ class Run(BaseModel):
     style: list[StyleWord] = []
 
 
-class Buffer(BaseModel):
+class Buffer(ToldOfOne):
     """What is on a session's screen at this moment, what it asks, and what may be done to it: all of one look."""
 
-    version: Literal[1] = VERSION
-    address: str
     lines: list[str]
     screen: list[list[Run]] = Field(description="the same lines with their colours, where these are known")
     question: Question | None
@@ -207,11 +221,9 @@ class Link(_Given):
     fingerprint: str = Field(max_length=64)
 
 
-class LinkMade(BaseModel):
+class LinkMade(ToldOfOne):
     """A link to one question: its path below the page's address, and for how many seconds it can be used."""
 
-    version: Literal[1] = VERSION
-    address: str
     path: str
     valid_s: float
 
@@ -228,11 +240,9 @@ class Interrupt(_Given):
     """The turn of an agent, to be stopped."""
 
 
-class Done(BaseModel):
+class Done(ToldOfOne):
     """It was done, and what that was: `answered 1. Yes`."""
 
-    version: Literal[1] = VERSION
-    address: str
     done: str
 
 
@@ -243,141 +253,64 @@ class Problem(BaseModel):
     rule: str = ""
 
 
-class Event(BaseModel):
+class Event(Told):
     """A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time."""
 
-    version: Literal[1] = VERSION
     type: Literal["state", "change", "gone"]
     sessions: list[Session] | None = None
     session: Session | None = None
     address: str | None = None
 
 
+#: What a pane has by the same name.
+_OF_PANE = Session.model_fields.keys() & {field.name for field in attrs.fields(Pane)}
+
+
 def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool, can_type: bool) -> Session:
     """What is said of the pane *found*."""
-    pane = found.pane
-    return Session(
-        address=found.address,
-        name=found.name,
-        label=Label(name=found.label.name, colour=_LABELS[found.label.colour], pinned=found.label.is_pinned),
-        host=found.host,
-        machine=sanitise(parts(pane.id)[0] if is_elsewhere(found.host) else fleet_machine(found.host)),
-        id=pane.id,
-        status=STATUSES[pane.status],
-        kind=_KINDS[pane.kind] if pane.kind is not None else None,
-        agent=sanitise(pane.agent),
-        project=sanitise(pane.project),
-        title=sanitise(pane.title),
-        host_title=sanitise(pane.host_title),
-        message=sanitise(pane.message),
-        question=sanitise(pane.question or pane.message) if pane.status is Status.WAITING else "",
-        what=sanitise(pane.what) if pane.status is Status.WAITING else "",
-        choices=[Keys(keys=keys, label=sanitise(label)) for keys, label in pane.choices],
-        progress=sanitise(pane.progress),
-        tasks=[sanitise(task) for task in pane.tasks],
-        doing=sanitise(current(pane.progress, pane.tasks) or pane.detail),
-        topic=sanitise(pane.topic),
-        mode=sanitise(pane.mode),
-        worktree=sanitise(pane.worktree),
-        model=sanitise(pane.model),
-        context=pane.context,
-        beside=_beside_of(beside) if beside is not None and beside.branch else None,
-        children=[Child(name=sanitise(name), status=sanitise(status)) for name, status in pane.children],
-        reply=sanitise(pane.reply, cells=REPLY_CELLS, graphemes=REPLY_CELLS),
-        limited_until=pane.limited_until,
-        cost=pane.cost,
-        background=pane.background,
-        since=pane.since,
-        seen=pane.seen,
-        snoozed_until=pane.snoozed_until,
-        muted_until=pane.muted_until,
-        source=pane.reason.source,
-        rule=sanitise(pane.reason.rule),
-        can_see=can_see,
-        can_type=can_type,
-    )
-
-
-def _beside_of(found: seen.Beside) -> Beside:
-    changes = found.changes
-    return Beside(
-        branch=sanitise(found.branch),
-        is_detached=found.is_detached,
-        worktree=sanitise(found.worktree),
-        changes=Changes(**attrs.asdict(changes)) if changes is not None else None,
-    )
+    pane, label = found.pane, found.label
+    waits = pane.status is Status.WAITING
+    own: dict[str, Any] = {
+        "address": found.address,
+        "name": found.name,
+        "label": {"name": label.name, "colour": label.colour, "pinned": label.is_pinned},
+        "host": found.host,
+        "machine": parts(pane.id)[0] if is_elsewhere(found.host) else fleet_machine(found.host),
+        "question": (pane.question or pane.message) if waits else "",
+        "what": pane.what if waits else "",
+        "choices": [{"keys": keys, "label": said} for keys, said in pane.choices],
+        "doing": current(pane.progress, pane.tasks) or pane.detail,
+        "beside": Beside.model_validate(beside) if beside is not None and beside.branch else None,
+        "children": [{"name": name, "status": status} for name, status in pane.children],
+        "source": pane.reason.source,
+        "rule": pane.reason.rule,
+        "can_see": can_see,
+        "can_type": can_type,
+    }
+    return Session.model_validate({name: getattr(pane, name) for name in _OF_PANE} | own)
 
 
 def question_of(address: str, asked: answer.Question) -> Question:
     """What is said of a question."""
-    return Question(
-        address=address,
-        agent=sanitise(asked.agent),
-        pid=asked.pid,
-        start=asked.start,
-        fingerprint=asked.fingerprint,
-        question=asked.question,
-        context=list(asked.context),
-        first=asked.first,
-        choices=[Choice(number=one.number, label=one.label, keys=one.keys) for one in asked.choices],
-        missing=asked.missing,
-    )
+    return Question.model_validate(attrs.asdict(asked) | {"address": address})
 
 
 def buffer_of(address: str, view: View) -> Buffer:
     """What is said of a session at one moment."""
-    return Buffer(
-        address=address,
-        lines=list(view.rows),
-        screen=[[_run_of(run) for run in line] for line in view.screen],
-        question=question_of(address, view.question) if view.question is not None else None,
-        pid=view.pid,
-        start=view.start,
-        can_say=view.can_say,
-        can_interrupt=view.can_interrupt,
-        why=view.why,
-    )
+    own = {
+        "address": address,
+        "lines": view.rows,
+        "screen": [[_run_of(run) for run in line] for line in view.screen],
+        "question": question_of(address, view.question) if view.question is not None else None,
+    }
+    return Buffer.model_validate(attrs.asdict(view, recurse=False) | own)
 
 
 def _run_of(run: styled.Run) -> Run:
     style = run.style
-    words: list[StyleWord] = [word for word, attribute in _STYLES.items() if getattr(style, attribute)]
-    return Run(
-        text=run.text,
-        foreground=_colour_of(style.foreground),
-        background=_colour_of(style.background),
-        style=words,
+    foreground, background = (
+        "#{:02x}{:02x}{:02x}".format(*colour) if isinstance(colour, tuple) else colour
+        for colour in (style.foreground, style.background)
     )
-
-
-def _colour_of(colour: styled.Colour | None) -> Colour | None:
-    return "#{:02x}{:02x}{:02x}".format(*colour) if isinstance(colour, tuple) else colour
-
-
-_STYLES: dict[StyleWord, str] = {
-    "bold": "is_bold",
-    "dim": "is_dim",
-    "italic": "is_italic",
-    "underlined": "is_underlined",
-    "reverse": "is_reverse",
-    "struck": "is_struck",
-}
-#: A status, as the server words it.
-STATUSES: dict[Status, StatusWord] = {
-    Status.WORKING: "working",
-    Status.WAITING: "waiting",
-    Status.BACKGROUND: "background",
-    Status.DONE: "done",
-    Status.ERROR: "error",
-    Status.DOWN: "down",
-    Status.IDLE: "idle",
-    Status.ACTIVE: "active",
-}
-_LABELS: dict[str, ColourWord] = {word: word for word in get_args(ColourWord)}
-_KINDS: dict[Kind, KindWord] = {
-    Kind.PERMISSION: "permission",
-    Kind.QUESTION: "question",
-    Kind.INPUT: "input",
-    Kind.AUTH: "auth",
-    Kind.LIMIT: "limit",
-}
+    words = [word for word in get_args(StyleWord) if getattr(style, f"is_{word}")]
+    return Run(text=run.text, foreground=foreground, background=background, style=words)

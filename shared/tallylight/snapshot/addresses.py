@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Iterable, Mapping
 
@@ -10,14 +11,16 @@ from tallylight.files import read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
-from tallylight.snapshot.labels import NOTHING, Label, Labels
-from tallylight.snapshot.names import short_names, spellings
-from tallylight.snapshot.rows import is_lit, need
-from tallylight.snapshot.schema import OWN, Pane, Snapshot
+from tallylight.snapshot.labels import Labels
+from tallylight.snapshot.names import spellings
+from tallylight.snapshot.rows import Row
+from tallylight.snapshot.rows import in_order as in_order
+from tallylight.snapshot.schema import OWN, Snapshot
 from tallylight.snapshot.writer import SnapshotError
 
 #: How a person names a pane.
 NAMED = "3, 'tmux 2' or kitty-4711:3, as `tally status` lists it"
+_LISTED = "`tally status --all` lists them"
 #: A word with nothing in it is what a script has whose own command failed: it means no pane, and never the neediest.
 EMPTY = "the pane is empty; name one that `tally status` lists"
 
@@ -30,33 +33,8 @@ class NoPaneError(TallyError):
         self.wanted = wanted
 
 
-@attributes.frozen
-class Found:
-    """
-    A pane and the host that shows it, by the host's name, `kitty-4711`.
-
-    *short* is its shortest name for commands; *label* is what a person gave its conversation.
-    """
-
-    host: str
-    pane: Pane
-    short: str = ""
-    label: Label = NOTHING
-
-    @property
-    def address(self) -> str:
-        """What names this pane on the command line, among all hosts."""
-        return f"{self.host}:{self.pane.id}"
-
-    @property
-    def name(self) -> str:
-        """The shortest name that tells this pane from all others."""
-        return self.short or self.address
-
-    @property
-    def is_lit(self) -> bool:
-        """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
-        return is_lit(self.pane)
+#: A pane as commands know it, and the host that shows it.
+Found = Row
 
 
 @attributes.frozen
@@ -93,13 +71,6 @@ class Panes:
             tuple(f"{machine.name}: {machine.says}" for machine in machines if not machine.is_up),
             {host.name: host.allow for host in hosts},
         )
-
-
-def in_order(panes: Iterable[Found], now: float) -> tuple[Found, ...]:
-    """All *panes* that there are as a list shows them at *now* (epoch seconds): neediest first, each with its name."""
-    ordered = sorted(panes, key=lambda found: (*need(found.pane, now), found.address))
-    names = short_names((found.host, found.pane.id) for found in ordered)
-    return tuple(attributes.evolve(found, short=names[found.host, found.pane.id]) for found in ordered)
 
 
 def read_panes(environ: Mapping[str, str]) -> Panes:
@@ -150,18 +121,19 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     """
     here, pane = own_place(environ)
     if wanted is None:
-        own = f"{here}:{pane}"
-        lit = [found for found in panes.panes if found.is_lit]
-        candidates = [found for found in panes.panes if found.address == own] or lit[:1] or list(panes.panes[:1])
-    elif not (wanted := " ".join(wanted.split())):
+        lit = (found for found in panes.panes if found.is_lit)
+        own = (found for found in panes.panes if found.address == f"{here}:{pane}")
+        if nearest := next(itertools.chain(own, lit, panes.panes), None):
+            return nearest
+        raise NoPaneError("", f"there is no pane; {_LISTED}")
+    wanted = " ".join(wanted.split())
+    if not wanted:
         raise NoPaneError(wanted, EMPTY)
-    else:
-        candidates = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
-        if len(candidates) > 1:
-            candidates = [found for found in candidates if found.host == here] or candidates
-    if not candidates:
-        named = "" if wanted is None else f" {wanted!r}"
-        raise NoPaneError(wanted or "", f"there is no pane{named}; `tally status --all` lists them")
-    if len(candidates) > 1:
-        raise NoPaneError(wanted or "", f"several panes are {wanted}: {', '.join(found.name for found in candidates)}")
-    return candidates[0]
+    named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
+    if len(named) > 1:
+        named = [found for found in named if found.host == here] or named
+    if not named:
+        raise NoPaneError(wanted, f"there is no pane {wanted!r}; {_LISTED}")
+    if len(named) > 1:
+        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(found.name for found in named)}")
+    return named[0]

@@ -37,54 +37,52 @@ class Feed:
     """The hosts of this machine, from the directory *folder*: those whose names begin with *hosts*."""
 
     def __init__(self, folder: Path, hosts: str = "") -> None:
+        #: What every living host shows, by name.
+        self.snapshots: tuple[Snapshot, ...] = ()
         self.problems: tuple[SnapshotError, ...] = ()
         self._folder = folder
         self._hosts = hosts
-        self._stamps: dict[str, tuple[int, int, int]] = {}
-        self._snapshots: dict[str, Snapshot] = {}
+        #: What each file had when it was as its stamp says; nothing if its writer is dead.
+        self._files: dict[str, tuple[tuple[int, int, int], Snapshot | SnapshotError | None]] = {}
         self._looked_at: float | None = None
         self._changes: Changes | None = None
 
-    @property
-    def snapshots(self) -> tuple[Snapshot, ...]:
-        """What every living host shows, by name."""
-        return tuple(self._snapshots[name] for name in sorted(self._snapshots))
-
     def poll(self, now: float) -> bool:
         """Look for changes at monotonic *now*; tell whether there are any."""
-        before, problems = dict(self._snapshots), []
+        before = self.snapshots, list(map(str, self.problems))
         has_ended = self._changes is not None and self._changes.look()
+        problems: list[SnapshotError] = []
         try:
-            stamps = {n: stamp for n, stamp in writer.stamps(self._folder).items() if n.startswith(self._hosts)}
+            stamps = writer.stamps(self._folder)
         except SnapshotError as error:
             stamps, problems = {}, [error]
         is_look_due = has_ended or self._looked_at is None or not 0 <= now - self._looked_at < LIVENESS_S
         if is_look_due:
             self._looked_at = now
-        for name in self._snapshots.keys() - stamps.keys():
-            del self._snapshots[name]
-        failed = {error.path.name: error for error in self.problems}
-        for name, stamp in stamps.items():
-            if self._stamps.get(name) != stamp:
-                self._snapshots.pop(name, None)
-                try:
-                    self._snapshots[name] = writer.read(self._folder / name)
-                except FileNotFoundError:
-                    continue
-                except SnapshotError as error:
-                    problems.append(error)
-                    continue
-            elif name in failed:
-                problems.append(failed[name])
-            found = self._snapshots.get(name)
-            is_checked = found is not None and not is_look_due and before.get(name) is found
-            if found is not None and not is_checked and not writer.is_alive(found.pid, found.birth):
-                del self._snapshots[name]
-        self._stamps = stamps
+        files = {}
+        for name in (name for name in stamps if name.startswith(self._hosts)):
+            stamp, found = self._files.get(name, (None, None))
+            is_new = stamp != stamps[name]
+            if is_new:
+                found = self._read(name)
+            elif is_look_due and isinstance(found, Snapshot) and not writer.is_alive(found.pid, found.birth):
+                found = None
+            files[name] = stamps[name], found
+        self._files, told = files, [found for _, found in files.values()]
+        self.snapshots = tuple(found for found in told if isinstance(found, Snapshot))
+        self.problems = (*problems, *(found for found in told if isinstance(found, SnapshotError)))
         # An error is a new object each time it happens.
-        changed = self._snapshots != before or list(map(str, problems)) != list(map(str, self.problems))
-        self.problems = tuple(problems)
-        return changed
+        return before != (self.snapshots, list(map(str, self.problems)))
+
+    def _read(self, name: str) -> Snapshot | SnapshotError | None:
+        """What a file has; nothing if its writer is dead, or it is gone."""
+        try:
+            found = writer.read(self._folder / name)
+        except FileNotFoundError:
+            return None
+        except SnapshotError as error:
+            return error
+        return found if writer.is_alive(found.pid, found.birth) else None
 
     def descriptors(self) -> list[int] | None:
         """What is readable when a host has written or ended since the last `poll`; None if only a poll can tell."""
@@ -92,4 +90,4 @@ class Feed:
             # What changed before this moment is found by a poll that comes after it.
             self._changes = Changes(self._folder)
             return None
-        return self._changes.descriptors(snapshot.pid for snapshot in self._snapshots.values())
+        return self._changes.descriptors(snapshot.pid for snapshot in self.snapshots)

@@ -38,6 +38,10 @@ class Sum:
         return found | {"worked_s": round(self.worked_s, 1), "waited_s": round(self.waited_s, 1)}
 
 
+#: What is added up.
+_NUMBERS = ("turns", "worked_s", "waited_s", "questions", "errors")
+
+
 @attrs.frozen
 class History:
     """*days*, the oldest first, and the *turns* that began in them, in this order."""
@@ -68,13 +72,15 @@ class History:
 
 def total(turns: Iterable[Turn]) -> Sum:
     """What *turns* come to, all of them together."""
-    every = list(turns)
-    return Sum(
-        turns=sum(not turn.goes_on for turn in every),
-        worked_s=sum(turn.worked_s for turn in every),
-        waited_s=sum(turn.waited_s for turn in every),
-        questions=sum(turn.questions for turn in every),
-        errors=sum(turn.is_error for turn in every),
+    return added(
+        Sum(
+            turns=int(not turn.goes_on),
+            worked_s=turn.worked_s,
+            waited_s=turn.waited_s,
+            questions=turn.questions,
+            errors=int(turn.is_error),
+        )
+        for turn in turns
     )
 
 
@@ -87,19 +93,11 @@ def merged(sums: Iterable[Sum]) -> list[Sum]:
     return sorted(found.values(), key=lambda one: (-one.worked_s - one.waited_s, one.agent, one.project))
 
 
-def added(sums: Iterable[Sum], *, day: str = "", agent: str = "", project: str = "") -> Sum:
+def added(sums: Iterable[Sum], *, agent: str = "", project: str = "") -> Sum:
     """*sums* as one, with the words that they have in common."""
     every = list(sums)
-    return Sum(
-        day=day,
-        agent=agent,
-        project=project,
-        turns=sum(one.turns for one in every),
-        worked_s=sum(one.worked_s for one in every),
-        waited_s=sum(one.waited_s for one in every),
-        questions=sum(one.questions for one in every),
-        errors=sum(one.errors for one in every),
-    )
+    numbers = {name: sum(getattr(one, name) for one in every) for name in _NUMBERS}
+    return Sum(agent=agent, project=project, **numbers)
 
 
 def without_repeated(turns: Sequence[Turn]) -> list[Turn]:

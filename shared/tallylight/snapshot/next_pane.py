@@ -56,25 +56,18 @@ def jump(
     *order* are the `stops`. Against its direction a journey goes back the way it came. A pane that does not
     exist any more is passed over.
     """
-    if journey is not None and (not journey.visits or journey.visits[-1][0] != here):
-        journey = None
-    if journey is not None and journey.is_backward is not is_backward:
-        return _back(journey, existing)
-    visited = set(journey.visits) if journey is not None else set()
+    if journey is None or journey.visits[-1][0] != here:
+        journey = Journey(here, ())
+    elif journey.is_backward is not is_backward:
+        visits = journey.visits[:-1]
+        while visits and visits[-1][0] not in existing:
+            visits = visits[:-1]
+        if visits:
+            return attrs.evolve(journey, visits=visits), visits[-1][0]
+        return None, journey.origin if journey.origin in existing else None
+    visited = set(journey.visits)
     for pane in reversed(order) if is_backward else order:
         visit = (pane.id, pane.since)
         if visit not in visited and pane.id != here:
-            visits = (*(journey.visits if journey is not None else ()), visit)[-MAX_VISITS:]
-            return Journey(journey.origin if journey is not None else here, visits, is_backward), pane.id
-    if journey is None or journey.origin == here:
-        return None, None
-    return None, journey.origin if journey.origin in existing else None
-
-
-def _back(journey: Journey, existing: Collection[str]) -> tuple[Journey | None, str | None]:
-    visits = journey.visits[:-1]
-    while visits and visits[-1][0] not in existing:
-        visits = visits[:-1]
-    if visits:
-        return attrs.evolve(journey, visits=visits), visits[-1][0]
-    return None, journey.origin if journey.origin in existing else None
+            return Journey(journey.origin, (*journey.visits, visit)[-MAX_VISITS:], is_backward), pane.id
+    return None, journey.origin if journey.origin != here and journey.origin in existing else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,23 +51,18 @@ def is_open(pane: Pane) -> bool:
     return pane.agent_pid is not None and bool(pane.conversation.agent)
 
 
+#: What is kept of a pane as it is.
+_KEPT = ("id", "status", "kind", "tab", "os_window", "title", "project", "since", "agent_pid", "conversation")
+
+
 def _kept(pane: Pane) -> Pane:
     """What is kept of *pane*."""
     return Pane(
-        id=pane.id,
-        status=pane.status,
-        kind=pane.kind,
-        tab=pane.tab,
-        os_window=pane.os_window,
-        title=pane.title,
+        **{name: getattr(pane, name) for name in _KEPT},
         agent=pane.conversation.agent,
-        project=pane.project,
         question=pane.question or pane.message,
-        since=pane.since,
-        agent_pid=pane.agent_pid,
         # Of an agent that an agent file names, that file tells it.
         resume=pane.resume if pane.conversation.program else (),
-        conversation=pane.conversation,
     )
 
 
@@ -104,11 +100,11 @@ class OpenConversations:
     _started: float = attrs.field(init=False)
     _panes: tuple[Pane, ...] = attrs.field(init=False, default=())
     _tabs: Mapping[str, Tab] = attrs.field(init=False, factory=dict)
-    _written: tuple[Pane, ...] = attrs.field(init=False, default=())
-    _written_places: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
-    #: Whether these are others by now. `due` is asked much more often than anything changes.
+    #: What was written last, as `_places` has it.
+    _written: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
+    #: Whether that is something else by now. `due` is asked much more often than anything changes.
     _has_moved: bool = attrs.field(init=False, default=False)
-    _written_at: float | None = attrs.field(init=False, default=None)
+    _written_at: float = attrs.field(init=False, default=-math.inf)
     #: Since when a pane that was written is missing.
     _missing_since: float | None = attrs.field(init=False, default=None)
 
@@ -122,7 +118,8 @@ class OpenConversations:
         kept = cls(folder / f"{host}-{os.getpid()}-{int(clock() * 1000) % 10**13}.json", host, clock)
         with contextlib.suppress(OSError, TallyError):
             for path in _paths(folder):
-                if clock() - path.lstat().st_mtime > MAX_AGE_S and not _lives(path):
+                is_old = clock() - path.lstat().st_mtime > MAX_AGE_S
+                if is_old and not any(is_alive(one.host.pid, one.host.birth) for one in _read(path)[:1]):
                     path.unlink()
         return kept
 
@@ -131,25 +128,20 @@ class OpenConversations:
         self._tabs = tabs or {}
         self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_PANES]
         there = {pane.id for pane in self._panes}
-        if all(pane.id in there for pane in self._written):
+        if all(place[0] in there for place in self._written):
             self._missing_since = None
         elif self._missing_since is None:
             self._missing_since = now
-        self._has_moved = self._places() != self._written_places
+        self._has_moved = self._places() != self._written
         self.flush(now)
 
     def due(self, now: float) -> float | None:
         """The time at which `flush` has something to do; None if it has nothing."""
-        last = self._written_at
         if self._missing_since is not None:
             return max(self._missing_since + SETTLE_S, now)
         if not self._panes:
             return None
-        if last is None:
-            return now
-        if self._has_moved:
-            return max(last + INTERVAL_S, now)
-        return max(last + REFRESH_S, now)
+        return max(self._written_at + (INTERVAL_S if self._has_moved else REFRESH_S), now)
 
     def _places(self) -> list[tuple[object, ...]]:
         """What of the panes is written again as soon as it changes. The rest changes at every turn."""
@@ -170,7 +162,7 @@ class OpenConversations:
         if due is None or due > now:
             return
         self._written_at, self._missing_since = now, None
-        self._written, self._written_places, self._has_moved = self._panes, self._places(), False
+        self._written, self._has_moved = self._places(), False
         try:
             self._write()
             self.error = ""
@@ -183,32 +175,20 @@ class OpenConversations:
             return
         self.path.parent.parent.mkdir(parents=True, exist_ok=True)
         checked_directory(self.path.parent, create=True)
-        snapshot = Snapshot(
+        host = Snapshot(
             host=self.host,
             pid=self.pid,
             started=self._started,
             birth=birth_of(self.pid),
             written=self.clock(),
-            panes=self._panes,
+            panes=(),
         )
-        births = {pane.id: birth_of(pane.agent_pid or 0) for pane in self._panes}
-        tabs = {pane.tab: self._tabs[pane.tab] for pane in self._panes if pane.tab in self._tabs}
-        _save(self.path, _File(snapshot, births, tabs))
-
-
-@attrs.frozen
-class _File:
-    """
-    What a file holds: the host's panes; for each by its id when its agent's process began (`birth_of`); and the tabs.
-    """
-
-    snapshot: Snapshot
-    births: Mapping[str, str]
-    tabs: Mapping[str, Tab]
-
-    def without(self, panes: Sequence[Pane]) -> _File:
-        return attrs.evolve(
-            self, snapshot=attrs.evolve(self.snapshot, panes=tuple(p for p in self.snapshot.panes if p not in panes))
+        _save(
+            self.path,
+            [
+                Lost(self.path, host, pane, birth_of(pane.agent_pid or 0), self._tabs.get(pane.tab, _NO_TAB))
+                for pane in self._panes
+            ],
         )
 
 
@@ -217,7 +197,7 @@ class Lost:
     """
     A conversation that is kept: *pane* as the file at *path* has it, and *host*, the rest of that file.
 
-    *birth*: when its agent's process began. *tab*: where it was.
+    *birth*: when its agent's process began (`birth_of`). *tab*: where it was.
     """
 
     path: Path
@@ -269,23 +249,23 @@ def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]
         paths = _paths(directory(environ))
     except FileNotFoundError:
         return [], []
-    except (OSError, TallyError) as error:
-        return [], [error if isinstance(error, TallyError) else SnapshotError(directory(environ), str(error))]
+    except TallyError as error:
+        return [], [error]
+    except OSError as error:
+        return [], [SnapshotError(directory(environ), str(error))]
     for path in paths:
         try:
-            file = _read(path)
+            lost = [one for one in _read(path) if one.pane.conversation.agent]
         except FileNotFoundError:
             continue
-        except (OSError, TallyError) as error:
-            problems.append(error if isinstance(error, TallyError) else SnapshotError(path, str(error)))
-            continue
-        host = attrs.evolve(file.snapshot, panes=())
-        lost = [
-            Lost(path, host, pane, file.births.get(pane.id, ""), file.tabs.get(pane.tab, _NO_TAB))
-            for pane in file.snapshot.panes
-            if pane.conversation.agent
-        ]
-        found += sorted(lost, key=lambda one: (_number(one.pane.os_window), one.tab.position, _number(one.pane.tab)))
+        except TallyError as error:
+            problems.append(error)
+        except OSError as error:
+            problems.append(SnapshotError(path, str(error)))
+        else:
+            found += sorted(
+                lost, key=lambda one: (_number(one.pane.os_window), one.tab.position, _number(one.pane.tab))
+            )
     return found, problems
 
 
@@ -301,13 +281,9 @@ def claim(lost: Iterable[Lost]) -> list[Lost]:
                 file = _read(path)
             except FileNotFoundError:
                 continue
-            there = [one for one in wanted if one.pane in file.snapshot.panes]
-            left = file.without([one.pane for one in there])
-            if left.snapshot.panes:
-                _save(path, left)
-            else:
-                path.unlink(missing_ok=True)
-            claimed += there
+            there, gone = [one.pane for one in file], [one.pane for one in wanted]
+            _save(path, [one for one in file if one.pane not in gone])
+            claimed += [one for one in wanted if one.pane in there]
     return claimed
 
 
@@ -317,11 +293,8 @@ def put_back(lost: Lost) -> None:
         try:
             file = _read(lost.path)
         except FileNotFoundError:
-            file = _File(lost.host, {}, {})
-        panes = (*file.snapshot.panes, lost.pane)
-        births = {**file.births, lost.pane.id: lost.birth}
-        tabs = {**file.tabs, lost.pane.tab: lost.tab}
-        _save(lost.path, _File(attrs.evolve(file.snapshot, panes=panes), births, tabs))
+            file = []
+        _save(lost.path, [*file, lost])
 
 
 @contextlib.contextmanager
@@ -334,35 +307,36 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(fd)
 
 
-def _save(path: Path, file: _File) -> None:
-    tabs = {id_: [tab.position, text(tab.name)] for id_, tab in file.tabs.items()}
-    document = file.snapshot.to_json() | {"births": dict(file.births), "tabs": tabs}
+def _save(path: Path, kept: Sequence[Lost]) -> None:
+    """Write what is *kept* of one host; where that is nothing, there is no file."""
+    if not kept:
+        path.unlink(missing_ok=True)
+        return
+    snapshot = attrs.evolve(kept[0].host, panes=tuple(one.pane for one in kept))
+    births = {one.pane.id: one.birth for one in kept}
+    tabs = {one.pane.tab: [one.tab.position, text(one.tab.name)] for one in kept if one.tab != _NO_TAB}
+    document = snapshot.to_json() | {"births": births, "tabs": tabs}
     data = json.dumps(document, separators=(",", ":")).encode("ascii")
     if len(data) > MAX_BYTES:
         raise SnapshotError(path, f"{len(data)} bytes are too many for the open conversations")
     read_write.atomic_write(path, data, 0o600)
 
 
-def _read(path: Path) -> _File:
+def _read(path: Path) -> list[Lost]:
     value = values.load(read_write.read_own(path, MAX_BYTES))
     if not isinstance(value, dict) or value.get("version") != VERSION:
         raise SnapshotError(path, "does not hold open conversations of this version")
     births, tabs = (found if isinstance(found := value.get(key), dict) else {} for key in ("births", "tabs"))
-    return _File(
-        Snapshot.from_json(value, MAX_PANES),
-        {id_: text(birth) for id_, birth in births.items()},
-        {id_: Tab.from_json(tab) for id_, tab in tabs.items()},
-    )
+    snapshot = Snapshot.from_json(value, MAX_PANES)
+    host = attrs.evolve(snapshot, panes=())
+    return [
+        Lost(path, host, pane, text(births.get(pane.id)), Tab.from_json(tabs.get(pane.tab))) for pane in snapshot.panes
+    ]
 
 
 def _paths(folder: Path) -> list[Path]:
     found = [path for path in checked_directory(folder).iterdir() if _NAME.match(path.name)]
     return sorted(found, key=lambda path: int(path.stem.rpartition("-")[2]), reverse=True)[:MAX_FILES]
-
-
-def _lives(path: Path) -> bool:
-    snapshot = _read(path).snapshot
-    return is_alive(snapshot.pid, snapshot.birth)
 
 
 def _number(word: str) -> int:

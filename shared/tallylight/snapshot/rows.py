@@ -44,14 +44,14 @@ class Row:
     """
     A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list.
 
-    *short* is the shortest name for commands; *label* is what a person gave its conversation.
+    *short* is its shortest name for commands; *label* is what a person gave its conversation.
     """
 
     host: str
     pane: Pane
-    is_own: bool = False
     short: str = ""
     label: Label = NOTHING
+    is_own: bool = False
 
     @property
     def called(self) -> str:
@@ -79,6 +79,11 @@ class Row:
     def address(self) -> str:
         """What names this pane among all hosts, as in `tally status`."""
         return f"{self.host}:{self.pane.id}"
+
+    @property
+    def is_lit(self) -> bool:
+        """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
+        return is_lit(self.pane)
 
     def has(self, words: str) -> bool:
         """Whether each word of *words* stands somewhere in what is known of the pane, in any case."""
@@ -123,13 +128,11 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     return found
 
 
-def attached(panes: Iterable[Pane]) -> dict[str, set[str]]:
-    """The agents that are lit in sessions, by each terminal on which somebody is attached to one."""
-    found: dict[str, set[str]] = {}
-    for pane in panes:
-        for terminal in pane.terminals:
-            found.setdefault(terminal, set()).add(pane.agent)
-    return found
+def in_order(panes: Iterable[Row], now: float) -> tuple[Row, ...]:
+    """All *panes* that there are as a list shows them at *now* (epoch seconds): neediest first, each with its name."""
+    ordered = sorted(panes, key=lambda row: (*need(row.pane, now), row.address))
+    names = short_names((row.host, row.pane.id) for row in ordered)
+    return tuple(attributes.evolve(row, short=names[row.host, row.pane.id]) for row in ordered)
 
 
 def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | None = None) -> tuple[Row, ...]:
@@ -139,19 +142,23 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
     *own* names the host that draws the list, or none.
     """
     labels = labels or Labels()
-    places = [(host.name, pane) for host in snapshots for pane in host.panes]
-    names = short_names((host, pane.id) for host, pane in places)
-    left_out = repeated(places)
-    inside = attached(pane for host, pane in places if is_lit(pane) and not is_elsewhere(host))
-    rows = [
-        Row(host, pane, host == own, names[host, pane.id], labels.of(host, pane))
-        for host, pane in places
-        if is_lit(pane)
-        and (host, pane.id) not in left_out
-        # The pane of a terminal that shows tmux tells about an agent in there once more.
-        and pane.agent not in inside.get(pane.terminal, ())
+    every = [
+        Row(host.name, pane, label=labels.of(host.name, pane), is_own=host.name == own)
+        for host in snapshots
+        for pane in host.panes
     ]
-    return tuple(sorted(rows, key=lambda row: (*need(row.pane, now), row.address)))
+    left_out = repeated((row.host, row.pane) for row in every)
+    # The agents that are lit in sessions, with each terminal on which somebody is attached to one.
+    here = [row.pane for row in every if row.is_lit and not is_elsewhere(row.host)]
+    inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
+    return tuple(
+        row
+        for row in in_order(every, now)
+        if row.is_lit
+        and (row.host, row.pane.id) not in left_out
+        # The pane of a terminal that shows tmux tells about an agent in there once more.
+        and (row.pane.terminal, row.pane.agent) not in inside
+    )
 
 
 def need(pane: Pane, now: float) -> tuple[float, float]:

@@ -166,6 +166,12 @@ class _Going:
             ending=ending,
         )
 
+    def written(self, now: float, clock: float, ending: Ending = Ending.OPEN) -> Turn:
+        """What is to be written of it at *now*, up to when it is summed up."""
+        self.advance(now)
+        self.written_at = now
+        return self.as_of(clock, ending)
+
 
 @attrs.define
 class Turns:
@@ -178,8 +184,8 @@ class Turns:
     _going: dict[str, _Going] = attrs.field(factory=dict)
     #: Turns that have ended, by pane, and when.
     _ended: dict[str, tuple[Turn, float]] = attrs.field(factory=dict)
-    #: What each pane showed at the last look, and since when.
-    _shown: dict[str, tuple[Status, float]] = attrs.field(factory=dict)
+    #: What each pane showed at the last look.
+    _shown: dict[str, Status] = attrs.field(factory=dict)
 
     def take(self, panes: Iterable[Pane], now: float, clock: float) -> list[Turn]:
         """The host shows *panes* at *now*, which is *clock* by the wall. What is to be written."""
@@ -206,24 +212,19 @@ class Turns:
             is_midnight, self._day = bool(self._day), day
             return found + [self._cut(id_, now, clock) for id_ in self._going if is_midnight]
         due = [going for going in self._going.values() if now - going.written_at >= CHECKPOINT_S]
-        return found + [_written(going, now, clock) for going in due]
+        return found + [going.written(now, clock) for going in due]
 
     def close(self, now: float, clock: float) -> list[Turn]:
         """The host ends, and what runs in its panes goes on without it: all turns up to now."""
         ended = [turn for id_ in list(self._ended) for turn in self._settled(id_)]
-        return ended + [_written(going, now, clock) for going in self._going.values()]
+        return ended + [going.written(now, clock) for going in self._going.values()]
 
     def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
         """What is to be written because of what *pane* shows."""
         status = _own_status(pane)
-        before, self._shown[pane.id] = self._shown.get(pane.id), (status, pane.since)
+        before, self._shown[pane.id] = self._shown.get(pane.id), status
         going = self._going.get(pane.id)
-        # On the monotonic clock: since when it shows this.
-        since = now - max(0.0, clock - pane.since)
-        began, began_clock = self._began or (now, clock)
-        # By both: the sleep of a machine, and a clock that is set, make one of them look older.
-        is_older = since < began - SETTLE_S and pane.since < began_clock - SETTLE_S
-        since = min(now, max(since, began if is_older else 0.0, going.at if going is not None else 0.0))
+        since, is_older = self._since(pane, now, clock)
         is_at_it = status in (Status.WORKING, Status.WAITING)
         if going is not None:
             has_left = not going.turn.is_remote and pane.agent_pid is None
@@ -236,7 +237,7 @@ class Turns:
             else:
                 self._go_on(going, pane, status, since, is_older=is_older)
             return []
-        if not _name(pane) or (before is not None and before[0] is status):
+        if not _name(pane) or before is status:
             return []
         if is_at_it:
             found = self._settled(pane.id)
@@ -244,10 +245,24 @@ class Turns:
             return found
         if pane.id in self._ended:
             self._correct(pane, status)
-        elif _is_brief(before, status):
+        elif status in (Status.DONE, Status.ERROR) and before in (Status.IDLE, Status.DONE, Status.ERROR):
+            # The end of a turn of which nothing else was seen, after an agent that was at rest.
             self._begin(pane, Status.WORKING, now, now, clock)
             self._end(pane.id, _ENDS[status], now, now, clock, pane)
         return []
+
+    def _since(self, pane: Pane, now: float, clock: float) -> tuple[float, bool]:
+        """
+        Since when, on the monotonic clock, *pane* shows what it shows; and whether that was before the first look.
+
+        No time is counted twice: nothing before the first look, nor what a turn that goes on has summed up.
+        """
+        since = now - max(0.0, clock - pane.since)
+        began, began_clock = self._began or (now, clock)
+        # By both: the sleep of a machine, and a clock that is set, make one of them look older.
+        is_older = since < began - SETTLE_S and pane.since < began_clock - SETTLE_S
+        going = self._going.get(pane.id)
+        return min(now, max(since, began if is_older else 0.0, going.at if going is not None else 0.0)), is_older
 
     def _correct(self, pane: Pane, status: Status) -> None:
         """A turn that has just ended ended another way. That a person has seen it is no other way."""
@@ -312,8 +327,7 @@ class Turns:
     def _cut(self, id_: str, now: float, clock: float) -> Turn:
         """Midnight: what was until now, and from now on another entry."""
         going = self._going[id_]
-        going.advance(now)
-        before = going.as_of(clock, Ending.MIDNIGHT)
+        before = going.written(now, clock, Ending.MIDNIGHT)
         began = round(clock, 3)
         going.turn = attrs.evolve(
             going.turn,
@@ -325,14 +339,7 @@ class Turns:
             asked=(),
             goes_on=True,
         )
-        going.written_at = now
         return before
-
-
-def _written(going: _Going, now: float, clock: float) -> Turn:
-    going.advance(now)
-    going.written_at = now
-    return going.as_of(clock, Ending.OPEN)
 
 
 def _own_status(pane: Pane) -> Status:
@@ -344,13 +351,6 @@ def _own_status(pane: Pane) -> Status:
         if own is not None and own.status in (Status.DONE, Status.IDLE):
             return own.status
     return pane.status
-
-
-def _is_brief(before: tuple[Status, float] | None, status: Status) -> bool:
-    """Whether *status* is the end of a turn of which nothing else was seen, after an agent that was at rest."""
-    if before is None or status not in (Status.DONE, Status.ERROR):
-        return False
-    return before[0] in (Status.IDLE, Status.DONE, Status.ERROR)
 
 
 def _described(turn: Turn, pane: Pane) -> Turn:

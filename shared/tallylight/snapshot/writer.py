@@ -118,8 +118,8 @@ class SnapshotWriter:
     _birth: str = attributes.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
     _as_of: float = attributes.field(init=False, default=0.0)
-    _written: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
-    _written_head: object = attributes.field(init=False, default=None)
+    #: What was written, as `_state` has it.
+    _written: tuple[object, ...] = attributes.field(init=False, default=())
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attributes.field(init=False, factory=dict)
     _last: float | None = attributes.field(init=False, default=None)
@@ -153,7 +153,7 @@ class SnapshotWriter:
 
     def due(self, now: float) -> float | None:
         """Return the time at which `flush` has something to do, or None."""
-        if self._panes is None or (self._panes == self._written and self._head == self._written_head):
+        if self._panes is None or self._state == self._written:
             return None
         wait = max(RETRY, self.min_interval) if self.error else self.min_interval
         return now if self._last is None else max(now, self._last + wait)
@@ -163,31 +163,31 @@ class SnapshotWriter:
         due = self.due(now)
         if due is None or due > now or self._panes is None:
             return False
-        self._last, head = now, self._head
+        self._last, state = now, self._state
         try:
             self._write(self._panes)
         except (OSError, SnapshotError) as error:
             self.error = str(error)
             return False
         self.error = ""
-        self._written, self._written_head = self._panes, head
+        self._written = state
         return True
 
     @property
-    def _head(self) -> object:
-        """What is told beside the panes, and has to be written where it changes."""
-        return self.allow, self.withheld, self.machines
+    def _state(self) -> tuple[object, ...]:
+        """What has to be written where it changes: the panes, and what is told beside them."""
+        return self._panes, self.allow, self.withheld, self.machines
 
     def leave(self) -> None:
         """The host goes away, what it shows may go on: the file is put aside for its next run, and no reader's."""
-        if self._written:
+        if self._written and self._written[0]:
             with contextlib.suppress(OSError):
                 _put_aside(self.path)
         self.close()
 
     def close(self) -> None:
         """Remove the file: the host goes away."""
-        self._panes = self._written = None
+        self._panes, self._written = None, ()
         self._texts = {}
         try:
             self.path.unlink(missing_ok=True)

@@ -21,7 +21,6 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Lines, Look, Picture, Reply, Request, Rows, TooLongError, Visible
 from tallylight.model.errors import SessionError
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import RequestError
 from tallylight.snapshot.rows import Row
@@ -88,7 +87,7 @@ class Direct:
                 asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
         elif self._is_person() and row.host.startswith("kitty-"):
             return Refusal("elsewhere", f"{row.name} can be reached {_ELSEWHERE}")
-        return self._client().perform(Found(row.host, row.pane), asked)
+        return self._client().perform(row, asked)
 
     def open(self, verb: str, row: Row) -> str:
         machine = parts(row.pane.id)[0] if is_elsewhere(row.host) else ""
@@ -114,7 +113,7 @@ class Direct:
     def screen(self, row: Row) -> StyledScreen | str | None:
         client = self._client()
         if is_elsewhere(row.host) or not self._is_person():
-            return _plain(client.look(Found(row.host, row.pane), request.SCREEN))
+            return _plain(client.look(row, request.SCREEN))
         if not client.panes.can_type(row.host, row.pane):
             return "its screen can be seen only in the list that its own terminal opened; Enter goes there"
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.agents import agent_files
-from tallylight.evidence.records.locate import Place
+from tallylight.evidence.records.places import Place
 from tallylight.evidence.records.reading import Turn
 from tallylight.pane import record as record_module
 from tallylight.pane.record import RecordRequest

@@ -17,17 +17,11 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files
-from tallylight.evidence.records.locate import SLACK_S, Facts, Place
-from tallylight.evidence.records.readers import READERS, Reader
-from tallylight.evidence.records.reading import Reading, Turn
-from tallylight.evidence.rivals import rivals
-from tallylight.model.details import NO_DETAILS, Details
-from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
-from tallylight.pane.conversation import Conversation
-from tallylight.pane.record_places import (
-    DiskPlaces,
+from tallylight.evidence.records.locate import SLACK_S, Facts
+from tallylight.evidence.records.places import (
     Growth,
+    Place,
+    Places,
     Stamp,
     StrangeError,
     added,
@@ -36,6 +30,13 @@ from tallylight.pane.record_places import (
     stamp,
     whole,
 )
+from tallylight.evidence.records.readers import READERS, Reader
+from tallylight.evidence.records.reading import Reading, Turn
+from tallylight.evidence.rivals import rivals
+from tallylight.model.details import NO_DETAILS, Details
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.pane.conversation import Conversation
 from tallylight.tracker.tracker import Tracker
 
 #: In how many ticks a record is looked for: in every so many at first, then in every so many while there is none, and
@@ -141,7 +142,7 @@ class RecordRequest:
             rivals(process, self.agent, table, now, age_s) if reader.wants_rivals and not reader.rivals_last else ()
         )
         is_alone = not others
-        places = DiskPlaces(
+        places = Places(
             before=self.before.seen,
             is_first=not self.before.was_alone,
             is_alone=is_alone and self.before.was_alone,
@@ -184,7 +185,7 @@ def _with_children(reader: Reader, found: Found) -> Found:
     for id_ in reading.left:
         one = found.below.get(id_)
         if one is None:
-            path = reader.child(place, id_, DiskPlaces())
+            path = reader.child(place, id_, Places())
             one = Found(place=Place(path) if path else None)
         below[id_] = _read_new(reader, one)
     if below == found.below:

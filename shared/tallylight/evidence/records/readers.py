@@ -20,7 +20,8 @@ from tallylight.evidence.records import (
     pi,
     qwen,
 )
-from tallylight.evidence.records.locate import Facts, Place, Places
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import Reading
 
 

@@ -386,13 +386,12 @@ def test_what_grows_while_alone(tmp_path: Path) -> None:
     os.utime(old, (200, 200))
     Path(new).write_text("b")
     os.utime(new, (150, 150))
-    after = {"before": first.seen, "is_first": False}
 
-    alone = Places(**after, is_alone=True)  # type: ignore[arg-type]
+    alone = Places(before=first.seen, is_alone=True)
     assert (alone.grew(old), alone.grew(new)) == (200, 150)
-    beside = Places(**after)  # type: ignore[arg-type]
+    beside = Places(before=first.seen)
     assert (beside.grew(old), beside.grew(new)) == (0, 0)
-    assert Places(before=alone.seen, is_first=False).grew(old) == 200
+    assert Places(before=alone.seen).grew(old) == 200
 
 
 def test_a_database_is_neither_held_up_nor_written(tmp_path: Path) -> None:

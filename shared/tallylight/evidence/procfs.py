@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -82,7 +83,7 @@ class ProcTable:
 
     def _link(self, pid: int, name: str) -> str:
         try:
-            return os.readlink(f"{self._root}/{pid}/{name}")  # noqa: PTH115 - pathlib is five times slower
+            return os.readlink(f"{self._root}/{pid}/{name}")  # noqa: PTH115
         except OSError:
             return ""
 
@@ -101,7 +102,7 @@ class ProcTable:
 
     def token(self, pid: int) -> object:
         try:
-            return os.readlink(f"{self._root}/{pid}/exe")  # noqa: PTH115
+            return os.readlink(f"{self._root}/{pid}/exe")  # noqa: PTH115 - pathlib is five times slower
         except PermissionError:
             return self._read(pid, "cmdline")
         except OSError:
@@ -133,24 +134,14 @@ class ProcTable:
         link = self._link(pid, "cwd")
         return "" if link.endswith(" (deleted)") else link
 
-    def open_files(self, pid: int) -> tuple[str, ...]:
-        """The paths of the files that *pid* has open; none of a process of somebody else's."""
-        folder = f"{self._root}/{pid}/fd"
-        try:
-            numbers = os.listdir(folder)[:_MAX_FILES]  # noqa: PTH208 - names, not paths
-        except OSError:
-            return ()
-        found = []
-        for number in numbers:
-            try:
-                found.append(os.readlink(f"{folder}/{number}"))  # noqa: PTH115
-            except OSError:
-                continue
-        return tuple(path for path in found if path.startswith("/"))
+    def open_files(self, pid: int, start: str = "/") -> tuple[str, ...]:
+        """What *pid* has open that is called *start* and so on: paths; nothing of a process of somebody else's."""
+        numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]
+        return tuple(path for number in numbers if (path := self._link(pid, f"fd/{number}")).startswith(start))
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
         """The processes whose working directory is *cwd*, as far as that may be known."""
-        return tuple(pid for pid in self._pids() if self._link(pid, "cwd") == cwd)
+        return tuple(pid for pid in self.pids() if self._link(pid, "cwd") == cwd)
 
     def words(self, pid: int) -> str:
         """Its executable and its arguments, to look for a name in: two thirds less than `get` costs."""
@@ -198,12 +189,8 @@ class ProcTable:
 
     def _children(self, pid: int) -> list[int] | None:
         """The children of *pid*, in order; None if this kernel does not list them."""
-        try:
-            threads = os.listdir(f"{self._root}/{pid}/task")[:_MAX_THREADS]  # noqa: PTH208 - names, not paths
-        except OSError:
-            return []
         found: list[int] = []
-        for thread in threads:
+        for thread in _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
             try:
                 with open(f"{self._root}/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123 - twice as fast
                     found.extend(int(child) for child in file.read(_MAX_CMDLINE).split())
@@ -214,28 +201,39 @@ class ProcTable:
                 continue
         return sorted(found)
 
-    def _pids(self) -> list[int]:
-        try:
-            return sorted(int(name) for name in os.listdir(self._root) if name.isdecimal())  # noqa: PTH208
-        except OSError:
-            return []
+    def pids(self) -> list[int]:
+        """All processes."""
+        return sorted(int(name) for name in _names(self._root) if name.isdecimal())
+
+    def stats(self, most: int | None = None) -> Iterator[tuple[int, Stat]]:
+        """All processes, or the first *most*, with their fields."""
+        for pid in self.pids()[:most]:
+            stat = self.stat(pid)
+            if stat is not None:
+                yield pid, stat
 
     def _parents(self) -> dict[int, list[int]]:
         children: dict[int, list[int]] = {}
-        for pid in self._pids():
-            stat = self.stat(pid)
-            if stat is not None:
-                children.setdefault(stat.ppid, []).append(pid)
+        for pid, stat in self.stats():
+            children.setdefault(stat.ppid, []).append(pid)
         return children
 
     def group(self, pgrp: int) -> tuple[Process, ...]:
-        members: list[Process] = []
-        for pid in self._pids():
-            stat = self.stat(pid)
-            if stat is not None and stat.pgrp == pgrp:
-                members.append(self._process(pid, stat))
-        members.sort(key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
-        return tuple(members[:MAX_DESCENDANTS])
+        return by_leader(self._process(pid, stat) for pid, stat in self.stats() if stat.pgrp == pgrp)
+
+
+def by_leader(members: Iterable[Process]) -> tuple[Process, ...]:
+    """The *members* of a group, its leader first; a bounded number."""
+    found = sorted(members, key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
+    return tuple(found[:MAX_DESCENDANTS])
+
+
+def _names(folder: str) -> list[str]:
+    """What is in *folder*, as far as it may be looked into."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names, not paths
+    except OSError:
+        return []
 
 
 def _split(cmdline: bytes) -> tuple[str, ...]:

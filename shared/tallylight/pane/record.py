@@ -7,7 +7,6 @@ it is, reads what was added, and hands back what that says. Nothing is read agai
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,13 +108,15 @@ class RecordRequest:
     def folder(self) -> Path:
         """What hangs if this does: the folder of the record, or where all of the agent's are."""
         place = self.before.place
-        return (
-            Path(place.path).parent if place is not None else Path(os.environ.get("HOME", "/"), f".{self.agent.name}")
-        )
+        return Path(place.path).parent if place is not None else Path(home_of({}), f".{self.agent.name}")
 
     def read(self) -> Found | None:
         """What is new; None if nothing is that is told to anybody: then the next reading goes on from here."""
-        found = self._found()
+        reader, found = READERS[self.agent.record], self.before
+        if self.is_locating:
+            found = self._located(reader)
+        if found.place is not None:
+            found = _with_children(reader, _read_new(reader, found))
         if found == self.before:
             return None
         # Nobody waits for one that was given up, and others may have read on since.
@@ -124,34 +125,22 @@ class RecordRequest:
             return None
         return found
 
-    def _found(self) -> Found:
-        reader, found = READERS[self.agent.record], self.before
-        if self.is_locating:
-            found = self._located(reader)
-        return found if found.place is None else _with_children(reader, _read_new(reader, found))
-
     def _located(self, reader: Reader) -> Found:
-        process, table = self.process, self.table
+        process, table, before = self.process, self.table, self.before
         environ = table.environ(process.pid)
         # A daemon that it has started serves others as well.
         below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
-        cwd = self.cwd or table.cwd(process.pid)
         # Of a record that is known only another one of the same process is news.
-        age_s, now = RIVALS_S if self.before.place is not None else 0.0, time.monotonic()
-        others = (
-            rivals(process, self.agent, table, now, age_s) if reader.wants_rivals and not reader.rivals_last else ()
-        )
-        is_alone = not others
-        places = Places(
-            before=self.before.seen,
-            is_first=not self.before.was_alone,
-            is_alone=is_alone and self.before.was_alone,
-        )
+        age_s, now = RIVALS_S if before.place is not None else 0.0, time.monotonic()
+        others: tuple[float, ...] = ()
+        if reader.wants_rivals and not reader.rivals_last:
+            others = rivals(process, self.agent, table, now, age_s)
+        places = Places(before=before.seen, is_alone=before.was_alone and not others)
         facts = Facts(
             pid=process.pid,
             pids=below,
             started=table.start_time(process.pid) or 0.0,
-            cwd=cwd,
+            cwd=self.cwd or table.cwd(process.pid),
             home=home_of(environ),
             environ=environ,
             open_files=open_files((process.pid, *below), table) if reader.wants_files else (),
@@ -162,18 +151,11 @@ class RecordRequest:
         place = reader.locate(facts, places)
         if place is not None and reader.rivals_last:
             place = reader.locate(attrs.evolve(facts, rivals=rivals(process, self.agent, table, now, age_s)), places)
-        before = self.before
         if place is None or place == before.place:
             # What was certain once stays so until another one is.
             is_strange = before.is_strange or places.is_strange
-            return attrs.evolve(before, seen=places.seen, was_alone=is_alone, is_strange=is_strange)
-        return Found(place=place, started=facts.started, seen=places.seen, was_alone=is_alone)
-
-
-def _read_new(reader: Reader, found: Found) -> Found:
-    """*found*, with what was added to the record since."""
-    now = stamp(found.place) if found.place is not None else None
-    return found if now is None or now == found.stamp else _read(reader, found, now)
+            return attrs.evolve(before, seen=places.seen, was_alone=not others, is_strange=is_strange)
+        return Found(place=place, started=facts.started, seen=places.seen, was_alone=not others)
 
 
 def _with_children(reader: Reader, found: Found) -> Found:
@@ -191,14 +173,19 @@ def _with_children(reader: Reader, found: Found) -> Found:
     if below == found.below:
         return found
     reading = reading.followed({id_: one.reading or Reading() for id_, one in below.items() if one.place is not None})
-    age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
-    return attrs.evolve(found, reading=reading, age=age, below=below if reading.left else {})
+    return attrs.evolve(found, reading=reading, age=_age(reading), below=below if reading.left else {})
 
 
-def _read(reader: Reader, found: Found, now: Stamp) -> Found:
-    """Read what was added to the record at `found.place`, whose stamp is *now*."""
-    place, state, offset = found.place, found.reading, found.offset
-    assert place is not None
+def _age(reading: Reading) -> float:
+    return max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
+
+
+def _read_new(reader: Reader, found: Found) -> Found:
+    """*found*, with what was added to the record since."""
+    place, state, offset, before = found.place, found.reading, found.offset, found.stamp
+    now = stamp(place) if place is not None else None
+    if place is None or now is None or now == before:
+        return found
     if reader.queries:
         try:
             data = reader.rows(ask(place.path, reader.queries, (place.session,)))
@@ -207,7 +194,6 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         if not data:
             return attrs.evolve(found, stamp=None)  # it was busy
     else:
-        before = found.stamp
         if before is not None and (before[0] != now[0] or now[1] < offset):
             state, offset = None, 0  # another file, or one that was begun again
         if reader.is_rewritten:
@@ -215,7 +201,6 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         else:
             data, offset = added(place.path, offset, now[1])
     reading = reader.read(data, state)
-    age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
     is_fresh = abs(time.time_ns() - now[2]) < _FRESH_NS
     unknown = 0 if reading.is_known else found.unknown + data.count(b"\n")
     return attrs.evolve(
@@ -223,7 +208,7 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         stamp=None if is_fresh and reader.queries else now,
         offset=offset,
         reading=reading,
-        age=age,
+        age=_age(reading),
         unknown=unknown,
         is_strange=unknown >= STRANGE_LINES,
     )

@@ -66,7 +66,6 @@ class Places:
     """
 
     before: Mapping[str, Growth] = attrs.Factory(dict)
-    is_first: bool = True
     is_alone: bool = False
     seen: dict[str, Growth] = attrs.Factory(dict)
     #: Whether there is a database that has no such tables.
@@ -97,10 +96,9 @@ class Places:
         """When it was last seen to grow while no other process of the agent was in the directory; 0 if never."""
         written = self.changed(path)
         known = self.before.get(path)
-        if known is not None:
-            grew = written if self.is_alone and written > known.written else known.grew
-        else:
-            grew = written if self.is_alone and not self.is_first else 0.0
+        grew = known.grew if known is not None else 0.0
+        if self.is_alone and (known is None or written > known.written):
+            grew = written
         if len(self.seen) < MAX_SEEN:
             self.seen[path] = Growth(written, grew)
         return grew

@@ -29,6 +29,7 @@ from tallylight.evidence.process import base_name
 from tallylight.evidence.procfs import MAX_DESCENDANTS as MAX_DESCENDANTS
 from tallylight.evidence.procfs import ProcTable as ProcTable
 from tallylight.evidence.procfs import by_leader
+from tallylight.evidence.procfs import runtime as runtime
 
 _T = TypeVar("_T")
 #: Open files of one agent that are looked at.
@@ -195,21 +196,6 @@ def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
         return ()
     found = (path for pid in pids for path in of.open_files(pid))
     return tuple(itertools.islice(dict.fromkeys(found), MAX_OPEN))
-
-
-def runtime(pid: int) -> int | None:
-    """How long *pid* has run so far, in ns: the same as long as it sleeps. None where nobody can tell."""
-    try:
-        fd = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        word = os.read(fd, 64).split(b" ", 1)[0]
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-    return int(word) if word.isdigit() else None
 
 
 _table: Table | None = None

@@ -64,7 +64,7 @@ class ProcTable:
     def __init__(self, root: str = "/proc") -> None:
         self._root = root
 
-    def _read(self, pid: int, name: str, limit: int = _MAX_CMDLINE) -> bytes:
+    def read(self, pid: int, name: str, limit: int = _MAX_CMDLINE) -> bytes:
         """The file *name* of *pid*, or nothing."""
         try:
             fd = os.open(f"{self._root}/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
@@ -89,7 +89,7 @@ class ProcTable:
 
     def stat(self, pid: int) -> Stat | None:
         """The fields of *pid*; None if it is gone, a zombie, or not to be read."""
-        found = parse_stat(self._read(pid, "stat", 4096)) if pid > 0 else None
+        found = parse_stat(self.read(pid, "stat", 4096)) if pid > 0 else None
         return None if found is None or found.state in "ZXx" else found
 
     def get(self, pid: int) -> Process | None:
@@ -97,22 +97,23 @@ class ProcTable:
         return None if stat is None else self._process(pid, stat)
 
     def _process(self, pid: int, stat: Stat) -> Process:
-        argv = _split(self._read(pid, "cmdline"))
+        data = self.read(pid, "cmdline").rstrip(b"\0")
+        argv = tuple(part.decode("utf-8", "surrogateescape") for part in data.split(b"\0")) if data else ()
         return Process(pid, stat.ppid, stat.pgrp, stat.comm, argv, self._link(pid, "exe"), stat.start)
 
     def token(self, pid: int) -> object:
         try:
             return os.readlink(f"{self._root}/{pid}/exe")  # noqa: PTH115 - pathlib is five times slower
         except PermissionError:
-            return self._read(pid, "cmdline")
+            return self.read(pid, "cmdline")
         except OSError:
             return None
 
     def fingerprint(self, pid: int) -> object:
         # The fields of stat before the start change all the time; the name in front may hold anything.
-        fields = self._read(pid, "stat", 4096).rpartition(b")")[2].split(maxsplit=20)
+        fields = self.read(pid, "stat", 4096).rpartition(b")")[2].split(maxsplit=20)
         is_alive = len(fields) > 20 and fields[0] not in (b"Z", b"X", b"x")
-        return (fields[19], self._read(pid, "cmdline")) if is_alive else None
+        return (fields[19], self.read(pid, "cmdline")) if is_alive else None
 
     def start(self, pid: int) -> int | None:
         stat = self.stat(pid)
@@ -145,11 +146,16 @@ class ProcTable:
 
     def words(self, pid: int) -> str:
         """Its executable and its arguments, to look for a name in: two thirds less than `get` costs."""
-        argv = self._read(pid, "cmdline").strip(b"\0") or self._read(pid, "comm", 4096)
+        argv = self.read(pid, "cmdline").strip(b"\0") or self.read(pid, "comm", 4096)
         return f"{self._link(pid, 'exe')}\0{argv.decode('utf-8', 'replace')}"
 
     def environ(self, pid: int) -> dict[str, str]:
-        return _environ(self._read(pid, "environ", _MAX_ENVIRON))
+        found: dict[str, str] = {}
+        for part in self.read(pid, "environ", _MAX_ENVIRON).decode("utf-8", "surrogateescape").split("\0"):
+            name, equals, value = part.partition("=")
+            if equals:
+                found.setdefault(name, value)
+        return found
 
     def terminal(self, pid: int) -> int:
         """The device number of the terminal of *pid*; 0 if it has none."""
@@ -158,7 +164,7 @@ class ProcTable:
 
     def owner(self, pid: int) -> int | None:
         """The real user of *pid*; None if that is not told."""
-        for line in self._read(pid, "status", 4096).splitlines():
+        for line in self.read(pid, "status", 4096).splitlines():
             if line.startswith(b"Uid:"):
                 return int(line.split()[1])
         return None
@@ -222,6 +228,12 @@ class ProcTable:
         return by_leader(self._process(pid, stat) for pid, stat in self.stats() if stat.pgrp == pgrp)
 
 
+def runtime(pid: int) -> int | None:
+    """How long *pid* has run so far, in ns: the same as long as it sleeps. None where nobody can tell."""
+    word = ProcTable().read(pid, "schedstat", 64).split(b" ", 1)[0]
+    return int(word) if word.isdigit() else None
+
+
 def by_leader(members: Iterable[Process]) -> tuple[Process, ...]:
     """The *members* of a group, its leader first; a bounded number."""
     found = sorted(members, key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
@@ -234,18 +246,3 @@ def _names(folder: str) -> list[str]:
         return os.listdir(folder)  # noqa: PTH208 - names, not paths
     except OSError:
         return []
-
-
-def _split(cmdline: bytes) -> tuple[str, ...]:
-    """The arguments in the bytes of `/proc/PID/cmdline`, less the empty ones at the end."""
-    stripped = cmdline.rstrip(b"\0")
-    return tuple(part.decode("utf-8", "surrogateescape") for part in stripped.split(b"\0")) if stripped else ()
-
-
-def _environ(data: bytes) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for part in data.decode("utf-8", "surrogateescape").split("\0"):
-        name, equals, value = part.partition("=")
-        if equals:
-            found.setdefault(name, value)
-    return found

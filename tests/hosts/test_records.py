@@ -26,7 +26,7 @@ from tallylight.pane import record as record_module
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.own_files import CALM_EVERY
 from tallylight.pane.pane import Pane
-from tallylight.pane.record import RecordRequest
+from tallylight.pane.record import Record, RecordRequest
 from tallylight.pane.screen_looks import CALM_LOOKS
 from tests.evidence.records.kept import Kept, kept, make_database
 from tests.evidence.records.test_readers import LATE_S
@@ -223,9 +223,8 @@ def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
             path.write_bytes(part)
             beside.write_bytes(text)
             os.utime(beside, ns=(0, round(float(written) * 1e9)))
-            request = RecordRequest(
-                agent=cline, process=CODEX, table=Table(str(tmp_path)), before=found, is_locating=False
-            )
+            record = Record(cline, CODEX, Table(str(tmp_path)), since=0.0)
+            request = RecordRequest(record=record, before=found, is_locating=False)
             found = request.read() or found
             assert found.reading is not None
             replies.append(found.reading.details.reply)
@@ -347,10 +346,8 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
         return tuple(others)
 
     def place() -> Place | None:
-        table = Table(str(tmp_path))
-        request = RecordRequest(
-            agent=aider, process=CODEX, table=table, before=record_module.Found(), is_locating=True, cwd=str(tmp_path)
-        )
+        record = Record(aider, CODEX, Table(str(tmp_path)), since=0.0)
+        request = RecordRequest(record=record, before=record.found, is_locating=True, cwd=str(tmp_path))
         found = request.read()
         return found.place if found is not None else None
 

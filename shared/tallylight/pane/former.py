@@ -91,9 +91,9 @@ class Former:
                 self._entry, self._own = entry, decision.since
                 self._is_sure = not told or bool(told[0][1])
         if self._entry is not before:
-            waits = self._entry is not None and decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
-            waited_s = decision.since - (self._entry.since - self.origin) if self._entry is not None and waits else 0.0
-            self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, waited_s)
+            waits = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
+            began = self._entry.since - self.origin if self._entry is not None and waits else decision.since
+            self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
 
     def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
         """Whether *entry* tells the same of the same run of the same agent, and can be true."""

@@ -83,36 +83,31 @@ class Found:
         return self.place, self.started, self.is_strange, self.details, *said
 
 
-@attrs.define(eq=False)
-class _Shelf:
-    """Where what was found lies for the next reading. A worker that found no news in it puts it there itself."""
-
-    found: Found = Found()
-
-
 @attrs.frozen(kw_only=True)
 class RecordRequest:
-    """A record to be read, by an agent's process; *session* and *title* are what it has said so far."""
+    """Something new of *record* to be read; *session* and *title* are what its agent has said so far."""
 
-    agent: Agent
-    process: Process
-    table: Table
+    record: Record
     before: Found
     is_locating: bool
-    shelf: _Shelf = attrs.field(factory=_Shelf, eq=False)
     session: str = ""
     cwd: str = ""
     title: str = ""
 
     @property
+    def process(self) -> Process:
+        """The agent's."""
+        return self.record.process
+
+    @property
     def folder(self) -> Path:
         """What hangs if this does: the folder of the record, or where all of the agent's are."""
         place = self.before.place
-        return Path(place.path).parent if place is not None else Path(home_of({}), f".{self.agent.name}")
+        return Path(place.path).parent if place is not None else Path(home_of({}), f".{self.record.agent.name}")
 
     def read(self) -> Found | None:
         """What is new; None if nothing is that is told to anybody: then the next reading goes on from here."""
-        reader, found = READERS[self.agent.record], self.before
+        reader, found = READERS[self.record.agent.record], self.before
         if self.is_locating:
             found = self._located(reader)
         if found.place is not None:
@@ -120,13 +115,13 @@ class RecordRequest:
         if found == self.before:
             return None
         # Nobody waits for one that was given up, and others may have read on since.
-        if found.told == self.before.told and self.shelf.found is self.before:
-            self.shelf.found = found
+        if found.told == self.before.told and self.record.found is self.before:
+            self.record.found = found
             return None
         return found
 
     def _located(self, reader: Reader) -> Found:
-        process, table, before = self.process, self.table, self.before
+        agent, process, table, before = self.record.agent, self.process, self.record.table, self.before
         environ = table.environ(process.pid)
         # A daemon that it has started serves others as well.
         below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
@@ -134,7 +129,7 @@ class RecordRequest:
         age_s, now = RIVALS_S if before.place is not None else 0.0, time.monotonic()
         others: tuple[float, ...] = ()
         if reader.wants_rivals and not reader.rivals_last:
-            others = rivals(process, self.agent, table, now, age_s)
+            others = rivals(process, agent, table, now, age_s)
         places = Places(before=before.seen, is_alone=before.was_alone and not others)
         facts = Facts(
             pid=process.pid,
@@ -150,7 +145,7 @@ class RecordRequest:
         )
         place = reader.locate(facts, places)
         if place is not None and reader.rivals_last:
-            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, self.agent, table, now, age_s)), places)
+            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, agent, table, now, age_s)), places)
         if place is None or place == before.place:
             # What was certain once stays so until another one is.
             is_strange = before.is_strange or places.is_strange
@@ -214,16 +209,16 @@ def _read_new(reader: Reader, found: Found) -> Found:
     )
 
 
-@attrs.define
+@attrs.define(eq=False)
 class Record:
-    """The record of one run of *agent* as *process*."""
+    """The record of one run of *agent* as *process*. A worker that has found no news sets *found* itself."""
 
     agent: Agent
     process: Process
     table: Table
     #: When this run was first seen, monotonic: what ended before is old news.
     since: float
-    _shelf: _Shelf = attrs.field(factory=_Shelf)
+    found: Found = Found()
     #: What was found when its details were last worked out, which is asked much more often, and these.
     _known: Found = Found()
     _details: Details = NO_DETAILS
@@ -231,14 +226,10 @@ class Record:
     _said: Report | None = None
 
     @property
-    def _found(self) -> Found:
-        return self._shelf.found
-
-    @property
     def details(self) -> Details:
         """What it tells beside the status."""
-        if self._found is not self._known:
-            self._known, self._details = self._found, self._found.details
+        if self.found is not self._known:
+            self._known, self._details = self.found, self.found.details
         return self._details
 
     @property
@@ -249,34 +240,23 @@ class Record:
     @property
     def session(self) -> str:
         """The session that it is of; nothing while that is not known."""
-        reading = self._found.reading
+        reading = self.found.reading
         return reading.session if reading is not None else ""
 
     @property
     def is_strange(self) -> bool:
         """Whether there is one in which nothing is known: a format of another version."""
-        return self._found.is_strange
+        return self.found.is_strange
 
     def request(self, session: str, cwd: str, title: str) -> RecordRequest | None:
         """What to read of it at this tick."""
         ticks, self._ticks = self._ticks, self._ticks + 1
-        if self._found.place is not None:
-            is_due = ticks % AGAIN_EVERY == 0
-        else:
-            is_due = ticks % (EAGER_EVERY if ticks < EAGER_TICKS else SELDOM_EVERY) == 0
-            if not is_due:
-                return None
-        return RecordRequest(
-            agent=self.agent,
-            process=self.process,
-            table=self.table,
-            before=self._found,
-            shelf=self._shelf,
-            is_locating=is_due,
-            session=session,
-            cwd=cwd,
-            title=title,
-        )
+        has_place = self.found.place is not None
+        every = AGAIN_EVERY if has_place else EAGER_EVERY if ticks < EAGER_TICKS else SELDOM_EVERY
+        is_due = ticks % every == 0
+        if not has_place and not is_due:
+            return None
+        return RecordRequest(record=self, before=self.found, is_locating=is_due, session=session, cwd=cwd, title=title)
 
     def tell(self, found: Found, tracker: Tracker, conversation: Conversation, now: float) -> None:
         """A worker has found something new, told at monotonic *now*: tell those who decide by it, and who show it."""
@@ -290,7 +270,7 @@ class Record:
 
     def take(self, found: Found, now: float) -> Report | None:
         """A worker has found something new, told at monotonic *now*; the report to make of it, if any."""
-        self._shelf.found = found
+        self.found = found
         turn = self._told_turn(now)
         report = Report(source=Source.RECORD, status=None, agent=self.agent.name, session=self.session)
         if turn is not None and found.reading is not None:
@@ -312,7 +292,7 @@ class Record:
 
     def _told_turn(self, now: float) -> Turn | None:
         """The turn that is told of: one that ended since, and of an exact record one that goes on."""
-        found = self._found
+        found = self.found
         if found.reading is None or (turn := found.reading.turn) is None:
             return None
         if turn.status is Status.WORKING or found.reading.asked:
@@ -324,4 +304,4 @@ class Record:
     @property
     def age(self) -> float:
         """How long before it was read the last turn ended or began, in seconds."""
-        return self._found.age
+        return self.found.age

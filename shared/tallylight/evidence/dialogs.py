@@ -17,7 +17,7 @@ A chat that talks about such a dialog, a transcript, a log: below each of them s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tallylight.evidence.choices import (
     Choices,
@@ -71,21 +71,10 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     """The dialog at the end of *rows*; the cursor is in row *cursor_row* of the screen. None if there is none."""
     if not rows:
         return None
-    found = numbered_choices(rows)
-    if found is not None:
-        return _with_choices(rows, found, "numbered choices")
-    found = pointed_choices(rows)
-    if found is not None and (_is_asked(rows, found) or _wants_consent(rows, found)):
-        return _with_choices(rows, found, "pointed choices")
-    found = choices_in_columns(rows)
-    if found is not None and _is_asked(rows, found):
-        return _with_choices(rows, found, "choices in columns")
-    found = lettered_choices(rows)
-    if found is not None:
-        return _with_choices(rows, found, "lettered choices")
-    found = buttons(rows)
-    if found is not None and names_keys(rows[found.first :]):
-        return _with_choices(rows, found, "buttons")
+    for rule, choices, is_meant in _RULES:
+        found = choices(rows)
+        if found is not None and (is_meant is None or is_meant(rows, found)):
+            return _with_choices(rows, found, rule)
     return _asked_in_a_row(rows, cursor_row)
 
 
@@ -121,6 +110,17 @@ def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
         return False
     texts = [*(row.text for row in rows[top : found.first]), *found.texts]
     return any(_PERMISSION.search(text) or _AUTH.search(text) for text in texts)
+
+
+#: What choices there are, best first, and what tells whether those that were found are a dialog's, if not all are.
+_Meant = Callable[[Sequence[Row], Choices], bool]
+_RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | None], ...] = (
+    ("numbered choices", numbered_choices, None),
+    ("pointed choices", pointed_choices, lambda rows, found: _is_asked(rows, found) or _wants_consent(rows, found)),
+    ("choices in columns", choices_in_columns, _is_asked),
+    ("lettered choices", lettered_choices, None),
+    ("buttons", buttons, lambda rows, found: names_keys(rows[found.first :])),
+)
 
 
 def is_left_by_key(rows: Sequence[Row]) -> bool:

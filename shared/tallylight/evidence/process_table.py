@@ -299,7 +299,7 @@ class ForegroundReader:
         token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
         identity, is_by_leader = _foreground(pgid, self.agents, self._table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:
-            self._agents[identity.process.pid, identity.process.start] = identity.agent.display
+            self._agents[identity.process.run] = identity.agent.display
             if len(self._agents) > _MAX_PANES:
                 del self._agents[next(iter(self._agents))]
         if seen is None:

@@ -25,7 +25,7 @@ from tallylight.evidence.dialogs import arrows, question_above, read_dialog
 from tallylight.evidence.frame import framed
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.subject import subject
-from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail
+from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
@@ -110,18 +110,16 @@ def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> ScreenReading | N
     return next((found for rule in rules if (found := _apply(rule, screen)) is not None), None)
 
 
+@attrs.define(slots=False)
 class _Screen:
     """The end of one screen, and what several rules want to know of it."""
 
-    def __init__(
-        self, rows: tuple[Row, ...], cursor_row: int, lines: Sequence[str], styled: StyledScreen | None
-    ) -> None:
-        self.rows = rows
-        self.cursor_row = cursor_row
-        self.styled = styled
-        self._lines = lines
-        self._places: dict[str, list[Row]] = {}
-        self._choices: dict[tuple[str, int], Choices | None] = {}
+    rows: tuple[Row, ...]
+    cursor_row: int
+    lines: Sequence[str]
+    styled: StyledScreen | None
+    _places: dict[str, list[Row]] = attrs.Factory(dict)
+    _choices: dict[tuple[str, int], Choices | None] = attrs.Factory(dict)
 
     def place(self, where: str) -> list[Row]:
         """The rows with text at one of `PLACES`; see there."""
@@ -137,7 +135,7 @@ class _Screen:
         if where == "at cursor":
             return self._at_cursor()
         if where == "below line":
-            last = next((at for at in range(len(self.rows) - 1, -1, -1) if self.rows[at].is_edge), None)
+            last = next((at for at in upwards(len(self.rows), len(self.rows)) if self.rows[at].is_edge), None)
             return self.rows[last + 1 :] if last is not None else ()
         if where == "above box":
             return self._above_box
@@ -148,8 +146,7 @@ class _Screen:
         return self.rows[: self._box[0]] if self._box is not None else ()
 
     def _at_cursor(self) -> Sequence[Row]:
-        first = self.rows[0].number
-        at = self.cursor_row - first
+        at = self.cursor_row - self.rows[0].number
         if not 0 <= at < len(self.rows):
             return ()
         top = bottom = at
@@ -164,7 +161,7 @@ class _Screen:
         """The edges of the last box, unless there is much below it."""
         below = 0
         bottom: int | None = None
-        for position in range(len(self.rows) - 1, -1, -1):
+        for position in upwards(len(self.rows), len(self.rows)):
             row = self.rows[position]
             if row.is_edge and bottom is not None and position < bottom - 1:
                 return position, bottom
@@ -178,7 +175,7 @@ class _Screen:
 
     def highlighted(self, place: Place, labels: Sequence[str]) -> int | None:
         """Which of the choices at *place* is selected, by their colours alone; None if that is not known."""
-        return highlighted(self.styled, self._lines, place, labels) if self.styled is not None else None
+        return highlighted(self.styled, self.lines, place, labels) if self.styled is not None else None
 
     def choices(self, what: str, where: str) -> Choices | None:
         """What stands at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""

@@ -74,13 +74,14 @@ class Conversation:
         first, agent = found.leader or found.process, found.agent
         if first is None:
             return
-        run = (first.pid, first.start)
         if found.stranger:
-            self._is_listening = run == self._run and bool(self.entry.program) and self.entry.agent == found.stranger
+            self._is_listening = (
+                first.run == self._run and bool(self.entry.program) and self.entry.agent == found.stranger
+            )
             self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
         elif agent is not None:
-            if run != self._run or self.entry.program:
-                self._begin(run, ConversationEntry(agent=agent.name, cwd=cwd))
+            if first.run != self._run or self.entry.program:
+                self._begin(first.run, ConversationEntry(agent=agent.name, cwd=cwd))
             elif self.entry.cwd == self._process_cwd:
                 self.entry = attrs.evolve(self.entry, cwd=cwd)
             self._process_cwd, self._is_listening = cwd, True
@@ -118,7 +119,7 @@ class Conversation:
             relayed=is_relayed(first.argv),
             lost=carried(arguments(process.argv, process.exe, process.comm), stranger(name)).lost,
         )
-        self._begin((first.pid, first.start), entry)
+        self._begin(first.run, entry)
         self._stranger, self._pid, self._is_listening = NOBODY, process.pid, True
 
     def ended(self) -> None:

@@ -264,7 +264,7 @@ class Record:
         report = self.take(found, now)
         conversation.recorded(self.session)
         if report is not None:
-            tracker.report(report, now, since=now - self.age)
+            tracker.report(report, now, since=now - found.age)
         if self.told != before:
             tracker.touch()  # it is told to others, whatever becomes of the status
 
@@ -300,8 +300,3 @@ class Record:
             is_own = 0 < found.started <= turn.at + SLACK_S
             return turn if is_own and READERS[self.agent.record].is_exact else None
         return turn if now - found.age >= self.since else None
-
-    @property
-    def age(self) -> float:
-        """How long before it was read the last turn ended or began, in seconds."""
-        return self.found.age

@@ -124,12 +124,8 @@ class Run:
 
 def same_run(before: Identity, after: Identity) -> bool:
     """Whether both are the same agent started by the same command: more of it may be known by now."""
-    return (
-        before.agent == after.agent
-        and before.leader is not None
-        and after.leader is not None
-        and (before.leader.pid, before.leader.start) == (after.leader.pid, after.leader.start)
-    )
+    was, now = before.leader, after.leader
+    return before.agent == after.agent and was is not None and now is not None and was.run == now.run
 
 
 @functools.lru_cache(1024)

@@ -784,7 +784,7 @@ READERS = {
         modules=("evidence.records.reading",), example=json.loads(ENDING), read=read_transcript
     ),
     "record: a call of Codex": Reader(
-        modules=("evidence.records.codex", "evidence.records.reading"),
+        modules=("evidence.records.reading",),
         example={
             **EVENT, "type": "response_item",
             "payload": {"type": "function_call", "call_id": "c", "name": "update_plan", "arguments": '{"plan":[{}]}'},
@@ -792,7 +792,7 @@ READERS = {
         read=read_record("codex"),
     ),
     "record: a turn of Codex that failed": Reader(
-        modules=("evidence.records.codex",),
+        modules=("evidence.records.reading",),
         example={
             **EVENT, "type": "event_msg",
             "payload": {
@@ -803,7 +803,7 @@ READERS = {
         read=read_record("codex"),
     ),
     "record: tokens of Codex": Reader(
-        modules=("evidence.records.codex",),
+        modules=("evidence.records.reading",),
         example={
             **EVENT, "type": "event_msg",
             "payload": {
@@ -841,7 +841,7 @@ READERS = {
         read=read_record("claude"),
     ),
     "record: an answer of Gemini": Reader(
-        modules=("evidence.records.gemini",),
+        modules=("evidence.records.reading",),
         example={
             "type": "gemini", "content": "c", "model": "m", "tokens": {"input": 5},
             "toolCalls": [{"id": "c", "name": "write_todos", "status": "s", "args": {"todos": [{"description": "d"}]}}],
@@ -849,12 +849,12 @@ READERS = {
         read=read_record("gemini"),
     ),
     "record: an error of Gemini": Reader(
-        modules=("evidence.records.gemini",),
+        modules=("evidence.records.reading",),
         example={**EVENT, "type": "error", "content": '[API Error: {"error":{"message":"m"}}]'},
         read=read_record("gemini"),
     ),
     "record: a call of Kimi Code": Reader(
-        modules=("evidence.records.kimi",),
+        modules=("evidence.records.reading",),
         example={
             "type": "context.append_loop_event", "time": 1_795_386_567_620,
             "event": {"type": "tool.call", "toolCallId": "c", "name": "TodoList", "args": {"todos": [{"title": "t"}]}},
@@ -862,7 +862,7 @@ READERS = {
         read=read_record("kimi"),
     ),
     "record: a question of Kimi Code": Reader(
-        modules=("evidence.records.kimi",),
+        modules=("evidence.records.reading",),
         example={
             "type": "interaction.request", "id": "i", "kind": "question", "toolCallId": "c", "time": 1_795_386_567_620,
             "request": {
@@ -891,7 +891,7 @@ READERS = {
         read=read_message,
     ),
     "record: an answer of Qwen": Reader(
-        modules=("evidence.records.qwen",),
+        modules=("evidence.records.reading",),
         example={
             **EVENT, "type": "assistant", "model": "m",
             "usageMetadata": {"promptTokenCount": 5}, "contextWindowSize": 10,
@@ -900,7 +900,7 @@ READERS = {
         read=read_record("qwen"),
     ),
     "record: a message of OpenCode": Reader(
-        modules=("evidence.records.opencode",),
+        modules=("evidence.records.reading",),
         example={
             "kind": "message",
             "row": {"id": "m", "at": 1_795_338_154_904, "data": '{"role":"assistant","modelID":"m","finish":"stop"}'},

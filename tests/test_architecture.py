@@ -50,7 +50,7 @@ PURE: dict[str, tuple[str, ...]] = {
     "wire": ("tty",),
     "agents": ("agent_files",),
     "tracker": (),
-    "evidence": ("process_table", "procfs", "ports"),
+    "evidence": ("process_table", "procfs", "ports", "records.places"),
     "config": ("config_file",),
 }
 #: Pure modules in rooms that are not: the path below the package.

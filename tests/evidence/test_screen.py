@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import pytest
 
-from tallylight.evidence.screen import LIVELY, WINDOW, Change, ScreenWatch
+from tallylight.evidence.screen import LIVELY, WINDOW, Change, Look, ScreenWatch
 from tests.tables import each
 
 COLUMNS, ROWS = 48, 22
@@ -32,9 +32,7 @@ class Screen:
         self.look()
 
     def look(self) -> Change:
-        return self.watch.look(
-            list(self.rows), self.row, self.columns, cursor_column=self.column, cursor_visible=self.visible
-        )
+        return self.watch.look(Look(list(self.rows), self.row, self.column, self.columns, self.visible))
 
     def print(self, text: str) -> None:
         for character in text:
@@ -66,7 +64,7 @@ def test_first_look_is_not_output() -> None:
     """What stood there before says nothing, and an unchanged screen says nothing either."""
     watch = ScreenWatch()
 
-    assert [watch.look(["x"] * ROWS, 0, COLUMNS) for _ in range(3)] == [NONE] * 3
+    assert [watch.look(Look(["x"] * ROWS, 0, 0, COLUMNS)) for _ in range(3)] == [NONE] * 3
 
 
 def test_printed_lines_are_output() -> None:
@@ -366,28 +364,15 @@ def test_trailing_blanks_are_not_output() -> None:
     assert screen.look() is NONE
 
 
-def _empty(watch: ScreenWatch) -> Change:
-    return watch.look([], 0, 0)
+EMPTY, OUTSIDE = Look([], 0, 0, 0), Look(["x"] * 3, 99, 99, 10)
 
 
-def _huge(watch: ScreenWatch) -> Change:
-    return watch.look(["x" * 100_000] * 5_000, 4_999, 100_000)
-
-
-def _outside(watch: ScreenWatch) -> Change:
-    return watch.look(["x"] * 3, 99, 10, cursor_column=99)
-
-
-def _negative(watch: ScreenWatch) -> Change:
-    return watch.look(["y"] * 3, -1, 10, cursor_column=-1)
-
-
-@each("odd", [_empty, _huge, _outside, _negative])
-def test_odd_screens(odd: Callable[[ScreenWatch], Change]) -> None:
+@each("odd", [EMPTY, Look(["x" * 100_000] * 5_000, 4_999, 0, 100_000), OUTSIDE, Look(["y"] * 3, -1, -1, 10)])
+def test_odd_screens(odd: Look) -> None:
     """No size of screen and no place of the cursor is an error, and what is kept is bounded."""
     watch = ScreenWatch()
-    for look in (odd, _outside, odd, _empty, odd):
-        look(watch)
-        look(watch)
+    for look in (odd, OUTSIDE, odd, EMPTY, odd):
+        watch.look(look)
+        watch.look(look)
 
     assert len(watch._rows) <= 500 and all(len(row) <= 1000 for row in watch._rows)

@@ -14,11 +14,11 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.config import config_file
+from tallylight.evidence.records.places import Places, added, ask
 from tallylight.files import receipt, user_file
 from tallylight.hooks import receipt as hooks_book
 from tallylight.model.errors import TallyError
 from tallylight.pane.file_request import FileRequest
-from tallylight.pane.record_places import DiskPlaces, added, ask
 from tallylight.snapshot import requests, waiting_time_file
 from tallylight.snapshot import writer as snapshot
 
@@ -110,8 +110,8 @@ PLACES = {
     ),
     "moved transcript": Place("p/y/s.jsonl", lambda f: FileRequest(f / "s", f / "p/x/s.jsonl", b"", True).read()),
     "record": Place("r.jsonl", lambda folder: added(str(folder / "r.jsonl"), 0, 1 << 30)),
-    "head of a record": Place("r.jsonl", lambda folder: DiskPlaces().head(str(folder / "r.jsonl"))),
-    "records": Place("records", lambda folder: DiskPlaces().names(str(folder / "records"))),
+    "head of a record": Place("r.jsonl", lambda folder: Places().head(str(folder / "r.jsonl"))),
+    "records": Place("records", lambda folder: Places().names(str(folder / "records"))),
     "database": Place("r.db", lambda folder: ask(str(folder / "r.db"), ("select 1",), ())),
     "config": Place("tallylight/config.toml", lambda folder: config_file.load_config(_env(folder))),
     "agent file": Place("tallylight/agents/x.toml", lambda folder: agent_files.load_agents(_env(folder))),

@@ -23,12 +23,11 @@ from tallylight.evidence.process_table import (
     Groups,
     ProcTable,
     PsutilTable,
-    Stat,
     Table,
     foreground,
-    parse_stat,
     table,
 )
+from tallylight.evidence.procfs import Stat, parse_stat
 from tests.evidence.agents import AGENTS
 from tests.tables import each
 

@@ -17,18 +17,16 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.evidence.records.locate import Place
-from tallylight.evidence.records.reading import Reading, Turn
+from tallylight.evidence.records.places import Place, Places, StrangeError, added, ask
+from tallylight.evidence.records.reading import TAIL_BYTES, Reading, Turn
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.pane import record as record_module
-from tallylight.pane import record_places
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.own_files import CALM_EVERY
 from tallylight.pane.pane import Pane
-from tallylight.pane.record import RecordRequest
-from tallylight.pane.record_places import DiskPlaces, StrangeError, added, ask
+from tallylight.pane.record import Record, RecordRequest
 from tallylight.pane.screen_looks import CALM_LOOKS
 from tests.evidence.records.kept import Kept, kept, make_database
 from tests.evidence.records.test_readers import LATE_S
@@ -172,7 +170,7 @@ def test_a_record_that_is_not_exact_tells_ends_alone(tmp_path: Path, record: Kep
 def test_a_record_is_read_once(pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     """While it grows only what was added is read; while it does not, nothing."""
     read: list[int] = []
-    added_to = record_places.added
+    added_to = added
 
     def counted(path: str, offset: int, size: int) -> tuple[bytes, int]:
         data, end = added_to(path, offset, size)
@@ -225,9 +223,8 @@ def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
             path.write_bytes(part)
             beside.write_bytes(text)
             os.utime(beside, ns=(0, round(float(written) * 1e9)))
-            request = RecordRequest(
-                agent=cline, process=CODEX, table=Table(str(tmp_path)), before=found, is_locating=False
-            )
+            record = Record(cline, CODEX, Table(str(tmp_path)), since=0.0)
+            request = RecordRequest(record=record, before=found, is_locating=False)
             found = request.read() or found
             assert found.reading is not None
             replies.append(found.reading.details.reply)
@@ -349,10 +346,8 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
         return tuple(others)
 
     def place() -> Place | None:
-        table = Table(str(tmp_path))
-        request = RecordRequest(
-            agent=aider, process=CODEX, table=table, before=record_module.Found(), is_locating=True, cwd=str(tmp_path)
-        )
+        record = Record(aider, CODEX, Table(str(tmp_path)), since=0.0)
+        request = RecordRequest(record=record, before=record.found, is_locating=True, cwd=str(tmp_path))
         found = request.read()
         return found.place if found is not None else None
 
@@ -367,13 +362,13 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
 def test_no_more_than_its_end_is_read(tmp_path: Path) -> None:
     """Of a long file the last bytes, and a line that is cut in front is no entry; one without an end comes later."""
     path = tmp_path / "record"
-    path.write_bytes(b"x" * record_places.TAIL_BYTES + b"\n" + b"whole\npart")
+    path.write_bytes(b"x" * TAIL_BYTES + b"\n" + b"whole\npart")
     size = path.stat().st_size
     data, end = added(str(path), 0, size)
 
-    assert data.endswith(b"\nwhole\n") and len(data) <= record_places.TAIL_BYTES
+    assert data.endswith(b"\nwhole\n") and len(data) <= TAIL_BYTES
     assert added(str(path), end, size) == (b"", end)
-    path.write_bytes(b"y" * 2 * record_places.TAIL_BYTES)
+    path.write_bytes(b"y" * 2 * TAIL_BYTES)
     # A line that is longer than all that is read at once is passed over.
     assert added(str(path), 0, path.stat().st_size) == (b"", path.stat().st_size)
 
@@ -383,18 +378,17 @@ def test_what_grows_while_alone(tmp_path: Path) -> None:
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
     Path(old).write_text("a")
     os.utime(old, (100, 100))
-    first = DiskPlaces()
+    first = Places()
     assert first.grew(old) == 0
     os.utime(old, (200, 200))
     Path(new).write_text("b")
     os.utime(new, (150, 150))
-    after = {"before": first.seen, "is_first": False}
 
-    alone = DiskPlaces(**after, is_alone=True)  # type: ignore[arg-type]
+    alone = Places(before=first.seen, is_alone=True)
     assert (alone.grew(old), alone.grew(new)) == (200, 150)
-    beside = DiskPlaces(**after)  # type: ignore[arg-type]
+    beside = Places(before=first.seen)
     assert (beside.grew(old), beside.grew(new)) == (0, 0)
-    assert DiskPlaces(before=alone.seen, is_first=False).grew(old) == 200
+    assert Places(before=alone.seen).grew(old) == 200
 
 
 def test_a_database_is_neither_held_up_nor_written(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.evidence.tail import Row, clean_lines
+from tallylight.evidence.tail import Row, clean_line, is_in, upwards
 from tallylight.model.dialog import MAX_CHOICES, Place
 
 #: Rows between two choices, which hold the rest of a long label or what it means.
@@ -114,46 +114,50 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
 
     None where another number stands between them or right above the first, unless they need not be *is_clear*.
     """
-    last = next(
-        (i for i in range(len(rows) - 1, max(-1, len(rows) - _LOW - 1), -1) if _NUMBERED.match(rows[i].text)), None
-    )
-    if last is None or not _only_hints(rows, last):
+    last = next((at for at in upwards(len(rows), _LOW) if _NUMBERED.match(rows[at].text)), None)
+    if last is None:
         return None
-    found: list[tuple[int, re.Match[str]]] = []
-    expected: int | None = None
-    for position in range(last, -1, -1):
-        match = _NUMBERED.match(rows[position].text)
-        if match is not None and expected in (None, _number(match)):
-            found.append((position, match))
-            expected = _number(match) - 1
-            if expected < 1:
-                break
-        elif (is_clear and match is not None) or found[-1][0] - position > _GAP:
-            return None
-    pointed = [index for index, (_, match) in enumerate(reversed(found)) if match[1]]
-    if expected != 0 or not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
+    end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE
+    found = _counted_down(rows, last, is_clear=is_clear) if _are_hints(rows, end, beside) else []
+    pointed = [index for index, (_, match) in enumerate(found) if match[1]]
+    if not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
         return None
-    above = next((rows[i].text for i in range(found[-1][0] - 1, -1, -1) if rows[i].text), "")
-    if is_clear and (_NUMBERED.match(above) or any(len(_items(rows[position])) > 1 for position, _ in found)):
-        return None
-    found.reverse()
-    ends = [*(position for position, _ in found[1:]), _end_of_choice(rows, last)]
+    starts = tuple(position for position, _ in found)
     labels = tuple(_label(match[4]) for _, match in found)
     return Choices(
-        first=found[0][0],
+        first=starts[0],
         last=last,
         labels=labels,
         texts=tuple(
-            " ".join([match[4], *(row.text for row in rows[position + 1 : end] if not row.is_edge)])
-            for (position, match), end in zip(found, ends, strict=True)
+            " ".join([match[4], *(row.text for row in rows[position + 1 : behind] if not row.is_edge)])
+            for (position, match), behind in zip(found, (*starts[1:], end), strict=True)
         ),
         numbers=tuple(str(_number(match)) for _, match in found),
         pointed=pointed[0] if pointed else 0,
-        starts=tuple(position for position, _ in found),
-        end=ends[-1],
+        starts=starts,
+        end=end,
         is_sure=all(match[2] for _, match in found) and not any(map(_CHECK_BOX.match, labels)),
-        has_more_below=not _are_hints(rows, ends[-1], _column(rows[last]) + _BESIDE, only=True),
+        has_more_below=not _only_hints(rows[end:], beside),
     )
+
+
+def _counted_down(rows: Sequence[Row], last: int, *, is_clear: bool) -> list[tuple[int, re.Match[str]]]:
+    """The choices from 1 up to the one at *last*, each with where it stands; none if one is missing between them."""
+    found: list[tuple[int, re.Match[str]]] = []
+    for position in range(last, -1, -1):
+        match = _NUMBERED.match(rows[position].text)
+        if match is not None and (not found or _number(match) == _number(found[0][1]) - 1):
+            found.insert(0, (position, match))
+            if _number(match) == 1:
+                break
+        elif (is_clear and match is not None) or found[0][0] - position > _GAP:
+            return []
+    if _number(found[0][1]) != 1:
+        return []
+    above = next((rows[at].text for at in range(found[0][0] - 1, -1, -1) if rows[at].text), "")
+    if is_clear and (_NUMBERED.match(above) or any(len(_items(rows[position])) > 1 for position, _ in found)):
+        return []
+    return found
 
 
 def _number(match: re.Match[str]) -> int:
@@ -162,7 +166,7 @@ def _number(match: re.Match[str]) -> int:
 
 def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
     """Numbered choices of which several stand in one row; what is typed for one is not known."""
-    last = next((i for i in range(len(rows) - 1, max(-1, len(rows) - _LOW - 1), -1) if _items(rows[i])), None)
+    last = next((at for at in upwards(len(rows), _LOW) if _items(rows[at])), None)
     if last is None or not _are_hints(rows, last + 1):
         return None
     first = last
@@ -190,12 +194,10 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
 
     *is_last*: nothing but hints stands below them.
     """
-    for at in range(len(rows) - 1, max(-1, len(rows) - _FOOTER - 1), -1):
-        if ("[" not in rows[at].text and "(" not in rows[at].text) or rows[at].is_edge:
-            continue
-        found = [(match[1], match[2]) for match in _LETTERED.finditer(rows[at].text)]
+    for at in upwards(len(rows), _FOOTER):
+        found = [(match[1], match[2]) for match in _LETTERED.finditer(rows[at].text) if not rows[at].is_edge]
         labels = tuple(label for _, label in found)
-        if len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels)):
+        if _are_answers(labels):
             # As agents name a key at the end of a choice.
             keys = tuple(f"{label} ({key})" for key, label in found)
             return _in_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None
@@ -204,7 +206,7 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
 
 def buttons(rows: Sequence[Row]) -> Choices | None:
     """Answers in one row without a key or a pointer, a yes and a no among them; hints may stand behind and below."""
-    for at in range(len(rows) - 1, max(-1, len(rows) - _FOOTER - 1), -1):
+    for at in upwards(len(rows), _FOOTER):
         labels: list[str] = []
         for part in _COLUMN.split(rows[at].text):
             # `Confirm` is a button, and `confirm the choice` a hint.
@@ -213,14 +215,19 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
             if is_hint or len(part) > _BUTTON:
                 break
             labels.append(part)
-        if len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels)):
+        if _are_answers(labels):
             return _in_rows(at, at, tuple(labels), -1) if _are_hints(rows, at + 1) else None
     return None
 
 
+def _are_answers(labels: Sequence[str]) -> bool:
+    """Whether there is a yes and a no among *labels*."""
+    return len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels))
+
+
 def names_keys(rows: Sequence[Row]) -> bool:
     """Whether one of *rows* names the keys by which a choice is selected and taken."""
-    return any(map(_KEYS_HINT.match, (row.text for row in rows)))
+    return is_in(_KEYS_HINT, rows)
 
 
 def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
@@ -231,14 +238,13 @@ def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts
 
 def _label(text: str) -> str:
     """The label without what stands in a column of its own beside it."""
-    cleaned = clean_lines([_COLUMN.split(text, maxsplit=1)[0]])
-    return cleaned[0] if cleaned else ""
+    return clean_line(_COLUMN.split(text, maxsplit=1)[0])
 
 
 def _end_of_choice(rows: Sequence[Row], position: int) -> int:
     """The row after the choice at *position*, whose text may go on in the rows below it."""
     column = _column(rows[position])
-    width = max(row.indent + len(row.text) for row in rows)
+    width = _width(rows)
     end = position + 1
     while end < len(rows) and rows[end].text and not rows[end].is_edge and 0 <= rows[end].indent - column < _BESIDE:
         if rows[end].indent == column and not _is_wrapped(rows[end - 1], rows[end], width):
@@ -253,6 +259,10 @@ def _column(row: Row) -> int:
     return row.indent + (match.start(2) if match is not None else 0)
 
 
+def _width(rows: Sequence[Row]) -> int:
+    return max(row.indent + len(row.text) for row in rows)
+
+
 def _is_wrapped(row: Row, below: Row, width: int) -> bool:
     """Whether *row* goes on *below*: where the next word did not fit into what is *width* wide."""
     if len(row.text) < _WRAPPED:
@@ -260,40 +270,48 @@ def _is_wrapped(row: Row, below: Row, width: int) -> bool:
     return row.indent + len(row.text) + 1 + len(below.text.partition(" ")[0]) > width
 
 
-def _only_hints(rows: Sequence[Row], last: int) -> bool:
-    """Whether nothing but hints stands below the choice at *last*."""
-    return _are_hints(rows, _end_of_choice(rows, last), _column(rows[last]) + _BESIDE)
-
-
-def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000, *, only: bool = False) -> bool:
+def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
     """
     Whether *rows* from *start* on hold nothing that was printed below a dialog: hints, terms, edges, what else stands
     in the box of the row above, and a status bar at the end. What begins at the column *beside* is another panel's.
-    *only*: hints and edges alone.
     """
-    is_in_box = start > 0 and rows[start - 1].is_boxed and not only
+    if _has_input(rows[start:], beside):
+        return False
     hints: list[str] = []
-    bars = 0
-    is_parted = False
-    for row in rows[start:]:
-        # What stands below hints and a line across is the program's own footer.
-        is_parted = is_parted or (row.is_edge and not row.is_boxed and any(map(_KEY.search, hints)))
-        is_in_box = is_in_box and row.is_boxed
-        if not row.text or row.is_edge or row.indent >= beside:
-            continue
-        if _INPUT.match(row.text):
-            return False
-        if is_in_box:
-            continue
-        is_hint = _HINT.search(row.text) is not None or (not only and _TERMS.search(row.text) is not None)
-        if bars or not is_hint:
-            bars += 1
-            if not is_parted and not _STATUS_BAR.match(row.text):
+    bars, is_parted = 0, False
+    for row in rows[_behind_box(rows, start) :]:
+        if row.is_edge:
+            # What stands below hints and a line across is the program's own footer.
+            is_parted |= not row.is_boxed and any(map(_KEY.search, hints))
+        elif row.text and row.indent < beside:
+            if not bars and (_HINT.search(row.text) or _TERMS.search(row.text)):
+                hints.append(row.text)
+            elif is_parted or _STATUS_BAR.match(row.text):
+                bars += 1
+            else:
                 return False
-        else:
-            hints.append(row.text)
-    weak = sum(_KEY.search(text) is None for text in hints)
-    return bars <= (0 if only else _BARS) and weak <= _HINTS and len(hints) <= _FOOTER
+    return bars <= _BARS and _are_few(hints)
+
+
+def _only_hints(rows: Sequence[Row], beside: int) -> bool:
+    """Whether *rows* hold nothing but hints and edges, left of the column *beside*."""
+    texts = [row.text for row in rows if row.text and not row.is_edge and row.indent < beside]
+    return all(map(_HINT.search, texts)) and not _has_input(rows, beside) and _are_few(texts)
+
+
+def _has_input(rows: Sequence[Row], beside: int) -> bool:
+    return any(_INPUT.match(row.text) for row in rows if not row.is_edge and row.indent < beside)
+
+
+def _behind_box(rows: Sequence[Row], start: int) -> int:
+    """The first row from *start* on that does not stand in the box of the one above *start*."""
+    while 0 < start < len(rows) and rows[start - 1].is_boxed and rows[start].is_boxed:
+        start += 1
+    return start
+
+
+def _are_few(hints: Sequence[str]) -> bool:
+    return sum(_KEY.search(text) is None for text in hints) <= _HINTS and len(hints) <= _FOOTER
 
 
 def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | None:
@@ -303,46 +321,45 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | 
     What means one of them may stand below it, further to the right. None where one has a number, or more than hints
     stands below them, unless they need not be *is_clear*.
     """
-    hinted = [i for i, row in enumerate(rows) if _KEYS_HINT.match(row.text)]
-    if not hinted or hinted[-1] < len(rows) - 1 - _LOW:
-        return None
-    pointed = next(
-        (i for i in range(hinted[-1] - 1, max(-1, hinted[-1] - MAX_CHOICES), -1) if _POINTED.match(rows[i].text)), None
-    )
+    hint = next((at for at in upwards(len(rows), _LOW + 1) if _KEYS_HINT.match(rows[at].text)), 0)
+    near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))
+    pointed, label = next(((at, match[1]) for at, match in near if match is not None), (None, ""))
     if pointed is None:
         return None
-    match = _POINTED.match(rows[pointed].text)
-    assert match is not None
-    column = rows[pointed].indent + match.start(1)
-    starts = _in_column(rows, pointed, column, hinted[-1])
-    width = max(row.indent + len(row.text) for row in rows)
-    wrapped = {i for i in starts[1:] if _is_wrapped(rows[i - 1], rows[i], width)}
-    starts = [i for i in starts if i not in wrapped or not rows[i].text[:1].islower()]
-    first, last = starts[0], starts[-1]
-    if len(starts) < 2:
-        return None
-    labels = [match[1] if i == pointed else rows[i].text for i in starts]
-    is_checked = any(map(_CHECK_BOX.match, labels))
-    end = last + 1
-    while end in wrapped:
-        end += 1
-    while end < hinted[-1] and rows[end].text and rows[end].indent > column and not rows[end].is_edge:
-        end += 1
-    if is_clear and (any(map(_NUMBERED.match, labels)) or not _are_hints(rows, end)):
-        return None
-    if len(starts) > MAX_CHOICES or (not is_clear and not _are_near(rows, hinted[-1])):
+    column = rows[pointed].indent + len(rows[pointed].text) - len(label)
+    starts, end, is_whole = _around(rows, pointed, column, hint)
+    labels = tuple(label if at == pointed else rows[at].text for at in starts)
+    if is_clear:
+        is_theirs = not any(map(_NUMBERED.match, labels)) and _are_hints(rows, end)
+    else:
+        is_theirs = hint >= len(rows) - 1 - _HINTS
+    if not is_theirs or not 2 <= len(starts) <= MAX_CHOICES:
         return None
     return Choices(
-        first=first,
-        last=last,
+        first=starts[0],
+        last=starts[-1],
         labels=tuple(map(_label, labels)),
-        texts=tuple(labels),
+        texts=labels,
         numbers=("",) * len(labels),
         pointed=starts.index(pointed),
         starts=tuple(starts),
         end=end,
-        is_sure=not is_checked and not wrapped,
+        is_sure=is_whole and not any(map(_CHECK_BOX.match, labels)),
     )
+
+
+def _around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[list[int], int, bool]:
+    """Where the choices around the one at *pointed* begin, the row behind them, and whether no row may be wrapped."""
+    found = _in_column(rows, pointed, column, hint)
+    width = _width(rows)
+    wrapped = {at for at in found[1:] if _is_wrapped(rows[at - 1], rows[at], width)}
+    starts = [at for at in found if at not in wrapped or not rows[at].text[:1].islower()]
+    end = starts[-1] + 1
+    while end in wrapped:
+        end += 1
+    while end < hint and rows[end].text and rows[end].indent > column and not rows[end].is_edge:
+        end += 1
+    return starts, end, not wrapped
 
 
 def _in_column(rows: Sequence[Row], pointed: int, column: int, end: int) -> list[int]:
@@ -358,8 +375,3 @@ def _in_column(rows: Sequence[Row], pointed: int, column: int, end: int) -> list
             elif row.indent == column or (step < 0 and (not position or rows[position - 1].indent < column)):
                 break
     return sorted(found)
-
-
-def _are_near(rows: Sequence[Row], hint: int) -> bool:
-    """Whether little stands below a hint."""
-    return hint >= len(rows) - 1 - _HINTS

@@ -239,20 +239,15 @@ def _follow(words: Sequence[str], found: list[Invocation], exe: str = "") -> boo
         kind = kind or interpreter_name(exe)
     if kind in SHELLS:
         return _shell(kind, args, found)
+    if kind == "bun" and args[:1] == ["x"]:
+        return _follow(["bunx", *args[1:]], found)
     if kind:
-        runner = _bun_or_deno(kind, args)
-        return _follow(runner, found) if runner else _script(kind, args, found)
+        return _script(kind, args[1:] if kind in {"bun", "deno"} and args[:1] == ["run"] else args, found)
     return _wrapped(name, args, found)
-
-
-def _bun_or_deno(kind: str, args: list[str]) -> list[str]:
-    return ["bunx", *args[1:]] if kind == "bun" and args[:1] == ["x"] else []
 
 
 def _script(kind: str, args: list[str], found: list[Invocation]) -> bool:
     table = _INTERPRETERS[kind]
-    if kind in {"bun", "deno"} and args[:1] == ["run"]:
-        args = args[1:]
     position = 0
     while position < len(args):
         arg = args[position]
@@ -280,13 +275,10 @@ def _named(name: str, word: str, args: list[str], kind: str, found: list[Invocat
     if not name:
         return False
     name = {"npx-cli": "npx", "npm-cli": "npm"}.get(name, name)
-    if name in _WRAPPERS:
-        found.append(Invocation(name, word, tuple(args), interpreter=kind))
-        before = len(found)
-        # A wrapper that led nowhere certain runs something unknown.
-        return _wrapped(name, args, found) or len(found) == before
     found.append(Invocation(name, word, tuple(args), interpreter=kind))
-    return True
+    before = len(found)
+    # What is no wrapper, or one that led nowhere certain, runs something unknown.
+    return name not in _WRAPPERS or _wrapped(name, args, found) or len(found) == before
 
 
 def _shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
@@ -332,47 +324,53 @@ def _is_assignment(word: str) -> bool:
 
 
 def _wrapped(name: str, args: list[str], found: list[Invocation]) -> bool:
-    table = _WRAPPERS.get(name)
+    table = _RECORDER if name in _RELAYS and args[:1] == ["record"] else _WRAPPERS.get(name)
     if table is None:
         return False
-    if name in {"tally", "tallylight"} and args[:1] == ["record"]:
-        table = _RECORDER
-    position, skip, is_package, verb_seen = 0, table.skip, table.package, not table.verbs
-    behind_dashes = False
+    if table.verbs:
+        position = 0
+        while position < len(args) and _is_option(args[position]):
+            position += 2 if args[position] in table.takes else 1
+        verb = next((verb for verb in table.verbs if tuple(args[position : position + len(verb)]) == verb), None)
+        if verb is None:
+            return True  # `npm run dev`, `uv sync`: its children tell
+        args = args[position + len(verb) :]
+    return _behind_verb(table, args, found)
+
+
+def _behind_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> bool:
+    position, skip, is_behind_dashes = 0, table.skip, False
     while position < len(args):
-        arg = args[position]
-        rest = args[position + 1 :]
-        if arg == "--" and verb_seen:
-            behind_dashes = True
+        arg, rest = args[position], args[position + 1 :]
+        if arg == "--":
+            is_behind_dashes = True
             position += 1
-        elif arg in table.module and verb_seen and rest:
+        elif arg in table.module and rest:
             return _named(_module_name(rest[0]), rest[0], rest[1:], "python", found)
-        elif arg in table.command and rest:
-            return _command(rest[0], found)
-        elif arg.startswith("-") and len(arg) > 1 and not behind_dashes:
-            value = next((arg.partition("=")[2] for o in table.command if arg.startswith(f"{o}=")), "")
-            if value:
-                return _command(value, found)
+        elif (command := _shell_command(table, arg, rest)) is not None:
+            return _command(command, found)
+        elif not is_behind_dashes and _is_option(arg):
             position += 2 if arg in table.takes else 1
-        elif not verb_seen:
-            verb = next((v for v in table.verbs if tuple(args[position : position + len(v)]) == v), None)
-            if verb is None:
-                return True  # `npm run dev`, `uv sync`: its children tell
-            verb_seen = True
-            position += len(verb)
-            is_package = is_package and verb in {("exec",), ("x",), ("dlx",), ("tool", "run"), ("run",)}
-        elif _is_assignment(arg) or not arg:
+        elif not arg or _is_assignment(arg) or (table.dashes and not is_behind_dashes):
             position += 1
         elif skip > 0:
             skip -= 1
             position += 1
-        elif table.dashes and not behind_dashes:
-            position += 1
-        elif is_package:
-            return _package(arg, rest, found)
         else:
-            return _follow(args[position:], found)
+            return _package(arg, rest, found) if table.package else _follow(args[position:], found)
     return bool(table.verbs)
+
+
+def _shell_command(table: _Wrapper, arg: str, rest: list[str]) -> str | None:
+    """The shell command that is the value of the option *arg*, in it or behind it; None if it has none."""
+    option, equals, value = arg.partition("=")
+    if option not in table.command or (equals and not value):
+        return None
+    return value if equals else next(iter(rest), None)
+
+
+def _is_option(arg: str) -> bool:
+    return arg.startswith("-") and len(arg) > 1
 
 
 def _package(word: str, args: list[str], found: list[Invocation]) -> bool:

@@ -17,7 +17,7 @@ A chat that talks about such a dialog, a transcript, a log: below each of them s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tallylight.evidence.choices import (
     Choices,
@@ -28,7 +28,7 @@ from tallylight.evidence.choices import (
     numbered_choices,
     pointed_choices,
 )
-from tallylight.evidence.tail import Row, clean_lines
+from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
 
@@ -71,21 +71,10 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     """The dialog at the end of *rows*; the cursor is in row *cursor_row* of the screen. None if there is none."""
     if not rows:
         return None
-    found = numbered_choices(rows)
-    if found is not None:
-        return _with_choices(rows, found, "numbered choices")
-    found = pointed_choices(rows)
-    if found is not None and (_is_asked(rows, found) or _wants_consent(rows, found)):
-        return _with_choices(rows, found, "pointed choices")
-    found = choices_in_columns(rows)
-    if found is not None and _is_asked(rows, found):
-        return _with_choices(rows, found, "choices in columns")
-    found = lettered_choices(rows)
-    if found is not None:
-        return _with_choices(rows, found, "lettered choices")
-    found = buttons(rows)
-    if found is not None and names_keys(rows[found.first :]):
-        return _with_choices(rows, found, "buttons")
+    for rule, choices, is_meant in _RULES:
+        found = choices(rows)
+        if found is not None and (is_meant is None or is_meant(rows, found)):
+            return _with_choices(rows, found, rule)
     return _asked_in_a_row(rows, cursor_row)
 
 
@@ -105,8 +94,7 @@ def _below_question(rows: Sequence[Row], first: int) -> int:
 
 def _near_above(rows: Sequence[Row], first: int) -> int | None:
     """The nearest row with text above row *first*, edges apart."""
-    near = range(first - 1, max(-1, first - 1 - _NEAR), -1)
-    return next((at for at in near if rows[at].text and not rows[at].is_edge), None)
+    return next((at for at in upwards(first, _NEAR) if rows[at].text and not rows[at].is_edge), None)
 
 
 def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
@@ -124,26 +112,33 @@ def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
     return any(_PERMISSION.search(text) or _AUTH.search(text) for text in texts)
 
 
+#: What choices there are, best first, and what tells whether those that were found are a dialog's, if not all are.
+_Meant = Callable[[Sequence[Row], Choices], bool]
+_RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | None], ...] = (
+    ("numbered choices", numbered_choices, None),
+    ("pointed choices", pointed_choices, lambda rows, found: _is_asked(rows, found) or _wants_consent(rows, found)),
+    ("choices in columns", choices_in_columns, _is_asked),
+    ("lettered choices", lettered_choices, None),
+    ("buttons", buttons, lambda rows, found: names_keys(rows[found.first :])),
+)
+
+
 def is_left_by_key(rows: Sequence[Row]) -> bool:
     """Whether the last rows name the key by which what is shown is left: a picker, a transcript, a pager."""
     last = [row.text for row in rows if row.text][-_FOOT:]
     return any(map(_LEAVE.search, last)) or (bool(last) and _PAGER.match(last[-1]) is not None)
 
 
-def arrows(distance: int) -> str:
-    """What to type to move the pointer down by *distance*, or up, and choose."""
-    return ("\x1b[B" if distance > 0 else "\x1b[A") * abs(distance) + "\r"
-
-
-def side_arrows(distance: int) -> str:
-    """What to type to move the selection to the right by *distance*, or to the left, and choose."""
-    return ("\x1b[C" if distance > 0 else "\x1b[D") * abs(distance) + "\r"
+def arrows(distance: int, *, is_sideways: bool = False) -> str:
+    """What to type to move the pointer by *distance*, down or to the right, else up or to the left, and choose."""
+    back, on = "DC" if is_sideways else "AB"
+    return f"\x1b[{on if distance > 0 else back}" * abs(distance) + "\r"
 
 
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     """The rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
     top = asking = first
-    for position in range(first - 1, max(-1, first - _ABOVE - 1), -1):
+    for position in upwards(first, _ABOVE):
         row = rows[position]
         if row.is_edge:
             if top < first:
@@ -166,8 +161,7 @@ def _whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
         if not rows[asking].text or rows[asking].is_edge:
             break
         texts.insert(0, rows[asking].text)
-    cleaned = clean_lines([" ".join(texts)])
-    return cleaned[0] if cleaned else ""
+    return clean_line(" ".join(texts))
 
 
 def kind_of(text: str) -> Kind:
@@ -206,12 +200,12 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     last = rows[-1]
     if cursor_row != last.number:
         return None
-    lines = clean_lines([last.text])
-    if not lines:
+    line = clean_line(last.text)
+    if not line:
         return None
     place = Place(last.number, last.number, (), last.number + 1)
     if _SECRET.search(last.text):
-        return Dialog(Kind.AUTH, "password", lines[0], lines, place=place)
+        return Dialog(Kind.AUTH, "password", line, (line,), place=place)
     match = _YES_NO.search(last.text)
     if match is None:
         return None
@@ -219,7 +213,6 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     if lettered:
         choices = [Choice(f"{letter.lower()}\r", f"{letter}{rest}".strip()) for letter, rest in lettered]
     else:
-        choices = [Choice("y\r", "yes"), Choice("n\r", "no")]
-        if match["first"].lower() == "yes":
-            choices = [Choice("yes\r", "yes"), Choice("no\r", "no")]
-    return Dialog(kind_of(lines[0]), "yes or no", lines[0], lines, tuple(choices), place)
+        is_short = match["first"].lower() != "yes"
+        choices = [Choice(f"{word[:1] if is_short else word}\r", word) for word in ("yes", "no")]
+    return Dialog(kind_of(line), "yes or no", line, (line,), tuple(choices), place)

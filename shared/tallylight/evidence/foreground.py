@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
-from tallylight.evidence.ordinary import ordinary, own_name
+from tallylight.evidence.ordinary import is_ordinary, own_name
 from tallylight.evidence.process import GENERIC_SCRIPTS, Process, base_name, is_version, script_name
 from tallylight.model import attributes
 from tallylight.model.status import Status
@@ -141,7 +141,7 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
             return attributes.evolve(
                 found, is_remote=True, is_open=False, rule=f"{invocation.name} leads to another machine"
             )
-    unknown = "" if ordinary(chain) else own_name(chain)
+    unknown = "" if is_ordinary(chain) else own_name(chain)
     return attributes.evolve(found, doubtful=doubtful, rule=rule, unknown=unknown)
 
 
@@ -170,23 +170,17 @@ def _match(invocation: Invocation, process: Process, agents: Agents) -> tuple[Ag
         if name in agent.processes or invocation.is_package or _has_sign(agent, invocation, process):
             return agent, True
         doubtful = doubtful or agent
-    if doubtful is None and _is_nameless(invocation):
-        return _by_path(invocation.word, agents), True
+    is_script = bool(invocation.interpreter)
+    is_nameless = script_name(invocation.word) in GENERIC_SCRIPTS if is_script else is_version(name)
+    if doubtful is None and is_nameless:
+        return next((agent for agent in agents if _lies_in(agent, invocation.word)), None), True
     return doubtful, False
 
 
-def _is_nameless(invocation: Invocation) -> bool:
-    if invocation.interpreter:
-        return script_name(invocation.word) in GENERIC_SCRIPTS
-    return is_version(invocation.name)
-
-
-def _by_path(path: str, agents: Agents) -> Agent | None:
-    for agent in agents:
-        packages = (f"/node_modules/{p}/" if not p.startswith("@") else f"/{p}/" for p in agent.packages)
-        if any(part in path for part in (*packages, *agent.paths)):
-            return agent
-    return None
+def _lies_in(agent: Agent, path: str) -> bool:
+    """Whether *path* leads into what *agent* is installed as."""
+    packages = (f"/{name}/" if name.startswith("@") else f"/node_modules/{name}/" for name in agent.packages)
+    return any(part in path for part in (*packages, *agent.paths))
 
 
 def _has_sign(agent: Agent, invocation: Invocation, process: Process) -> bool:

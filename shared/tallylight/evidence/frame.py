@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from tallylight.agents.screens import ScreenRule
 from tallylight.evidence.tail import is_edge
 from tallylight.model import attributes
-from tallylight.model.dialog import Choice, Dialog, Place
+from tallylight.model.dialog import Dialog, Place
 
 #: What is said of a dialog whose top is not on the screen, of one with rows left out, and of one cut in silence.
 NO_TOP = "it cannot be told where it begins"
@@ -63,19 +63,14 @@ def framed(dialog: Dialog, lines: Sequence[str], columns: int, rule: ScreenRule 
 
     *rule* is the agent's own rule that read it, None for a dialog that was read by its shape.
     """
-    place = dialog.place
-    if place is None:
-        return attributes.evolve(dialog, missing=NO_TOP, choices=_without_keys(dialog))
-    found = _top(lines, columns, place, rule)
-    if found is None:
-        return attributes.evolve(dialog, top=0, missing=NO_TOP, choices=_without_keys(dialog))
-    top, is_proved = found
-    missing = _missing(lines, place, top, rule.room if rule is not None else 0)
-    if not missing and not is_proved:
-        top, missing = 0, NO_TOP
-    return attributes.evolve(
-        dialog, top=top, missing=missing, choices=_without_keys(dialog) if missing else dialog.choices
-    )
+    place, top, missing, choices = dialog.place, 0, NO_TOP, dialog.choices
+    if place is not None and (found := _top(lines, columns, place, rule)) is not None:
+        said = _missing(lines, place, found[0], rule.room if rule is not None else 0)
+        if said or found[1]:
+            top, missing = found[0], said
+    if missing:
+        choices = tuple(attributes.evolve(choice, keys="") for choice in choices)
+    return attributes.evolve(dialog, top=top, missing=missing, choices=choices)
 
 
 def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
@@ -102,10 +97,6 @@ def _without_sides(row: str, column: int) -> str:
     text = row[column + 1 :].rstrip()
     is_closed = text[-1:] in tuple(_SIDES + _SCROLLED + _ENDS) and text[-2:-1] in ("", " ", *_ACROSS)
     return text[:-1].rstrip() if is_closed else text
-
-
-def _without_keys(dialog: Dialog) -> tuple[Choice, ...]:
-    return tuple(attributes.evolve(choice, keys="") for choice in dialog.choices)
 
 
 def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | None) -> tuple[int, bool] | None:
@@ -144,14 +135,6 @@ def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) 
     return next(row for row in range(gap + 1, begin + 1) if lines[row].strip()), True
 
 
-def _blanks(found: re.Match[str]) -> str:
-    return " " * len(found[0])
-
-
-def _is_line(line: str, columns: int) -> bool:
-    return _is_across(line, columns, _ACROSS)
-
-
 def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int | None:
     """The corner of the box, or the first row of the bar, whose side stands in *column* of *row*."""
     while row > 0 and _at(lines[row - 1], column) in _SIDES + _TEES + _TOPS:
@@ -165,20 +148,20 @@ def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int |
 
 def _line_above(lines: Sequence[str], columns: int, place: Place, anchor: int) -> int | None:
     """The line across the screen above a dialog of which every row is indented; dashed lines in it are its agent's."""
-    choices = [_POINTER.sub(_blanks, lines[row], count=1) for row in place.starts]
+    choices = [_POINTER.sub(lambda found: " " * len(found[0]), lines[row], count=1) for row in place.starts]
     rest = [lines[row] for row in range(anchor, place.end) if row not in place.starts]
-    if not all(line[:1] in ("", " ") or _is_across(line, columns, _ACROSS + _DASHED) for line in (*choices, *rest)):
+    if not all(line[:1] in ("", " ") or _is_line(line, columns, _ACROSS + _DASHED) for line in (*choices, *rest)):
         return None
     for row in range(anchor - 1, -1, -1):
         line = lines[row]
         if _is_line(line, columns):
             return row
-        if line[:1] not in ("", " ") and not _is_across(line, columns, _DASHED):
+        if line[:1] not in ("", " ") and not _is_line(line, columns, _DASHED):
             break
     return None
 
 
-def _is_across(line: str, columns: int, kinds: str) -> bool:
+def _is_line(line: str, columns: int, kinds: str = _ACROSS) -> bool:
     """Whether *line* is one line from the left edge of the screen to the right one."""
     text = line.rstrip()
     return text[:1] in tuple(kinds) and text == text[0] * len(text) and len(text) >= columns - 1
@@ -187,7 +170,7 @@ def _is_across(line: str, columns: int, kinds: str) -> bool:
 def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
     """What is left out of the dialog, in words; nothing if it is whole."""
     rows = lines[top : place.end]
-    if any(_says_cut(line) for line in rows):
+    if any(map(_says_cut, rows)):
         return LEFT_OUT
     for line in lines[place.end : place.end + _BELOW]:
         if is_edge(line):

@@ -16,28 +16,17 @@ that the choices were read off. A wrong guess would choose something else than t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from tallylight.model.dialog import Place
-from tallylight.wire.styled import Colour, Reader, Style, StyledLine, StyledScreen, plain
+from tallylight.wire.styled import Reader, Style, StyledScreen, plain
 
 _T = TypeVar("_T")
-
-
-class _Span(NamedTuple):
-    """Where a label stands: a row of the screen, its first character and the one behind it."""
-
-    row: int
-    start: int
-    end: int
-
-
-class _Ground(NamedTuple):
-    """What text stands on."""
-
-    is_reverse: bool
-    colour: Colour | None
+#: A row of the screen as its characters, each with how it is drawn; and where a label stands: a row, the place of its
+#: first character and the one behind it.
+_Cells = Sequence[tuple[str, Style]]
+_Span = tuple[int, int, int]
 
 
 def highlighted(styled: StyledScreen, lines: Sequence[str], place: Place, labels: Sequence[str]) -> int | None:
@@ -46,62 +35,64 @@ def highlighted(styled: StyledScreen, lines: Sequence[str], place: Place, labels
 
     The dialog with these choices stands at *place* of the screen whose visible rows are *lines*, from the top.
     """
-    rows = {row: _row(styled, row) for row in range(place.top, min(place.end, len(lines)))}
-    texts = {row: plain(line).replace("\u00a0", " ") for row, line in rows.items()}
-    if any(texts[row].rstrip() != _text(lines[row], styled.columns) for row in rows):
-        return None
-    spans = _spans(texts, place, labels)
-    if len(spans) != len(labels):
-        return None
-    styles = {row: [run.style for run in line for _ in run.text] for row, line in rows.items()}
-    drawn = [
-        [style for style, letter in zip(styles[row][start:end], texts[row][start:end], strict=True) if letter != " "]
-        for row, start, end in spans
-    ]
-    grounds = _alike([[_ground(style) for style in each] for each in drawn])
+    rows = _rows(styled, lines, place)
+    spans = _spans({row: _text(cells) for row, cells in rows.items()}, place, labels)
+    drawn = [[style for letter, style in rows[row][start:end] if letter != " "] for row, start, end in spans]
+    grounds = _alike(_ground, drawn)
     if grounds is None:
         return None
-    if len(set(grounds)) > 1:
-        return _odd(grounds) if len(grounds) > 2 else _apart(grounds, _around(texts, styles, spans))
-    inks = _alike([[(style.foreground, style.is_dim) for style in each] for each in drawn])
-    odd = _odd(inks) if inks is not None else None
-    return odd if odd is not None and inks is not None and not inks[odd][1] else None
+    if len(set(grounds)) == 1 or not grounds:
+        inks = _alike(lambda style: (style.foreground, style.is_dim), drawn) or ()
+        odd = _odd(inks)
+        return odd if odd is not None and not inks[odd][1] else None
+    if len(grounds) > 2:
+        return _odd(grounds)
+    around = _around(rows, spans)
+    own = [index for index, ground in enumerate(grounds) if ground not in around]
+    return own[0] if len(own) == 1 else None
 
 
-def _row(styled: StyledScreen, row: int) -> StyledLine:
-    return styled.lines[row] if row < len(styled.lines) else ()
+def _rows(styled: StyledScreen, lines: Sequence[str], place: Place) -> dict[int, _Cells]:
+    """The rows of the dialog; none if the styled screen is not the one that *lines* were read off."""
+    found: dict[int, _Cells] = {}
+    for row in range(place.top, min(place.end, len(lines))):
+        drawn = styled.lines[row] if row < len(styled.lines) else ()
+        found[row] = [(letter.replace("\u00a0", " "), run.style) for run in drawn for letter in run.text]
+        read = plain(Reader(styled.columns).line(lines[row])).replace("\u00a0", " ")
+        if _text(found[row]).rstrip() != read.rstrip():
+            return {}
+    return found
 
 
-def _text(line: str, columns: int) -> str:
-    """The text of a visible row, as a styled screen has it."""
-    return plain(Reader(columns).line(line)).replace("\u00a0", " ").rstrip()
+def _text(cells: _Cells) -> str:
+    return "".join(letter for letter, _ in cells)
 
 
 def _spans(texts: Mapping[int, str], place: Place, labels: Sequence[str]) -> list[_Span]:
-    """Where *labels* stand, as far as they are found: each in a row of its own, or all in one."""
+    """Where *labels* stand, each in a row of its own, or all in one; nothing if one of them is not found."""
     is_in_rows = len(place.starts) == len(labels)
     if not is_in_rows and len(place.starts) != 1:
         return []
     found: list[_Span] = []
     for index, label in enumerate(labels):
         row = place.starts[index if is_in_rows else 0]
-        behind = 0 if is_in_rows or not found else found[-1].end
+        behind = 0 if is_in_rows or not found else found[-1][2]
         match = re.compile(rf"(?<!\S){re.escape(label)}(?!\S)").search(texts.get(row, ""), behind)
         if match is None or not label:
             return []
-        found.append(_Span(row, *match.span()))
+        found.append((row, *match.span()))
     return found
 
 
-def _ground(style: Style) -> _Ground:
-    return _Ground(style.is_reverse, style.foreground if style.is_reverse else style.background)
+def _ground(style: Style) -> tuple[bool, object]:
+    """What text stands on."""
+    return style.is_reverse, style.foreground if style.is_reverse else style.background
 
 
-def _alike(labels: Sequence[Sequence[_T]]) -> list[_T] | None:
-    """What all letters of each label have in common; None if those of one differ."""
-    if any(len(set(each)) != 1 for each in labels):
-        return None
-    return [each[0] for each in labels]
+def _alike(what: Callable[[Style], _T], drawn: Sequence[Sequence[Style]]) -> list[_T] | None:
+    """*what* all letters of each label have in common; None if those of one differ."""
+    found = [{what(style) for style in each} for each in drawn]
+    return [each.pop() for each in found] if all(len(each) == 1 for each in found) else None
 
 
 def _odd(values: Sequence[_T]) -> int | None:
@@ -111,25 +102,16 @@ def _odd(values: Sequence[_T]) -> int | None:
     return next((index for index, value in enumerate(values) if values.count(value) == 1), None)
 
 
-def _apart(grounds: Sequence[_Ground], around: set[_Ground]) -> int | None:
-    """The index of the one of two *grounds* that is not *around* them."""
-    own = [index for index, ground in enumerate(grounds) if ground not in around]
-    return own[0] if len(own) == 1 else None
-
-
-def _around(texts: Mapping[int, str], styles: Mapping[int, Sequence[Style]], spans: Sequence[_Span]) -> set[_Ground]:
+def _around(rows: Mapping[int, _Cells], spans: Sequence[_Span]) -> set[tuple[bool, object]]:
     """The grounds in the dialog, except for the labels and the blanks beside them."""
-    taken = {(span.row, column) for span in spans for column in _padded(texts[span.row], span)}
+    taken: set[tuple[int, int]] = set()
+    for row, start, end in spans:
+        text = _text(rows[row])
+        first, behind = len(text[:start].rstrip(" ")), len(text) - len(text[end:].lstrip(" "))
+        taken.update((row, column) for column in range(first, behind))
     return {
         _ground(style)
-        for row, each in styles.items()
-        for column, style in enumerate(each)
+        for row, cells in rows.items()
+        for column, (_, style) in enumerate(cells)
         if (row, column) not in taken
     }
-
-
-def _padded(text: str, span: _Span) -> Iterator[int]:
-    """The columns of a label with the blanks on both sides of it."""
-    start = len(text[: span.start].rstrip(" "))
-    end = len(text) - len(text[span.end :].lstrip(" "))
-    return iter(range(start, end))

@@ -81,24 +81,20 @@ ORDINARY: dict[str, frozenset[str]] = {
 }
 #: What is told of a program's name: ASCII, as in an agent file.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", re.ASCII)
-_KINDS = {name: kind for kind, names in ORDINARY.items() for name in names}
+_ORDINARY = frozenset().union(*ORDINARY.values())
 #: Only what stands innermost counts: these run another program.
 _IN_FRONT = SHELLS | (RUNNERS - ORDINARY["the way to another user or machine"])
 
 
-def ordinary(chain: Chain) -> str:
-    """What the program that *chain* names is, if it is no agent for sure; else nothing."""
-    last = len(chain.invocations) - 1
-    for position, invocation in enumerate(chain.invocations):
-        is_in_front = invocation.name in _IN_FRONT or interpreter_name(invocation.word)
-        if is_in_front and position < last:
-            continue
-        kind = _KINDS.get(invocation.name) or _KINDS.get(invocation.name.partition(".")[0], "")
-        if kind:
-            return kind
-        if is_in_front:
-            return "an interpreter at its prompt" if interpreter_name(invocation.word) else "a runner of programs"
-    return "" if chain.invocations else "no program"
+def is_ordinary(chain: Chain) -> bool:
+    """Whether the program that *chain* names is no agent for sure."""
+    names = [one.name for one in chain.invocations if not _is_in_front(one)]
+    is_at_prompt = not chain.invocations or _is_in_front(chain.invocations[-1])
+    return is_at_prompt or any(name in _ORDINARY or name.partition(".")[0] in _ORDINARY for name in names)
+
+
+def _is_in_front(invocation: Invocation) -> bool:
+    return invocation.name in _IN_FRONT or bool(interpreter_name(invocation.word))
 
 
 def own_name(chain: Chain) -> str:
@@ -110,8 +106,7 @@ def own_name(chain: Chain) -> str:
 
 def own_place(chain: Chain) -> int | None:
     """Where in *chain* that program stands; None if there are only such as run others."""
-    places = enumerate(chain.invocations)
-    return next((n for n, one in places if one.name not in _IN_FRONT and not interpreter_name(one.word)), None)
+    return next((place for place, one in enumerate(chain.invocations) if not _is_in_front(one)), None)
 
 
 def _named(invocation: Invocation) -> str:

@@ -9,14 +9,13 @@ belongs to the pane as well. What another user runs, or has gone meanwhile, is l
 from __future__ import annotations
 
 import ipaddress
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from tallylight.evidence.procfs import ProcTable
 
-#: Processes of the table that are looked at, those of one agent, open files of one, and bytes of a table of sockets.
-MAX_PROCESSES, MAX_OWN, MAX_FILES, MAX_TABLE = 32768, 256, 1024, 4 * 1024 * 1024
+#: Processes of the table that are looked at, those of one agent, and bytes of a table of sockets.
+MAX_PROCESSES, MAX_OWN, MAX_TABLE = 32768, 256, 4 * 1024 * 1024
 #: The state of a socket that listens, in `/proc/net/tcp`.
 _LISTENS = "0A"
 _SOCKET = "socket:["
@@ -31,34 +30,27 @@ def listening(agents: Iterable[int], root: str = "/proc") -> Mapping[int, tuple[
     children: dict[int, list[int]] = {}
     sessions: dict[int, list[int]] = {}
     session_of: dict[int, int] = {}
-    for pid in _pids(root):
-        stat = table.stat(pid)
-        if stat is not None:
-            children.setdefault(stat.ppid, []).append(pid)
-            sessions.setdefault(stat.session, []).append(pid)
-            session_of[pid] = stat.session
+    for pid, stat in table.stats(MAX_PROCESSES):
+        children.setdefault(stat.ppid, []).append(pid)
+        sessions.setdefault(stat.session, []).append(pid)
+        session_of[pid] = stat.session
     found: dict[int, tuple[int, ...]] = {}
     for agent in wanted & session_of.keys():
         own = _below(agent, children) | set(sessions[session_of[agent]][:MAX_OWN])
-        sockets = {inode for pid in own for inode in _sockets(root, pid)}
-        ports = sorted({port for inode, port in _table(root, agent) if inode in sockets}) if sockets else []
-        if ports:
+        sockets = {inode for pid in own for inode in _sockets(table, pid)}
+        rows = _rows(root, agent) if sockets else ()
+        ends = [_end(fields[1]) for fields in rows if fields[3] == _LISTENS and fields[9] in sockets]
+        if ports := sorted({end[1] for end in ends if end is not None and 0 < end[1] < 65536}):
             found[agent] = tuple(ports)
     return found
 
 
 def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/proc") -> tuple[int, ...]:
     """The processes of this user that have the end *client*, an address and a port, of a connection to *server*."""
-    wanted = {inode for inode, own, other in _connections(root) if (own, other) == (_plain(*client), _plain(*server))}
-    return tuple(pid for pid in _pids(root) if not wanted.isdisjoint(_sockets(root, pid))) if wanted else ()
-
-
-def _connections(root: str) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
-    """The connections of this process's network: the inode of each, its own end and the other one."""
-    for fields in _rows(root, "self"):
-        ends = [_end(field) for field in fields[1:3]]
-        if ends[0] is not None and ends[1] is not None:
-            yield fields[9], ends[0], ends[1]
+    table, ends = ProcTable(root), [_plain(*client), _plain(*server)]
+    wanted = {fields[9] for fields in _rows(root, "self") if list(map(_end, fields[1:3])) == ends}
+    pids = table.pids()[:MAX_PROCESSES] if wanted else []
+    return tuple(pid for pid in pids if not wanted.isdisjoint(_sockets(table, pid)))
 
 
 def _end(field: str) -> tuple[str, int] | None:
@@ -81,13 +73,6 @@ def _plain(address: str, port: int) -> tuple[str, int]:
     return str(getattr(found, "ipv4_mapped", None) or found), port
 
 
-def _pids(root: str) -> list[int]:
-    try:
-        return [int(name) for name in os.listdir(root) if name.isdecimal()][:MAX_PROCESSES]  # noqa: PTH208
-    except OSError:
-        return []
-
-
 def _below(agent: int, children: Mapping[int, list[int]]) -> set[int]:
     """The process *agent* and all that descend from it."""
     found, left = {agent}, [agent]
@@ -98,36 +83,9 @@ def _below(agent: int, children: Mapping[int, list[int]]) -> set[int]:
     return found
 
 
-def _sockets(root: str, pid: int) -> list[str]:
+def _sockets(table: ProcTable, pid: int) -> list[str]:
     """The inodes of the sockets that a process has open."""
-    folder = f"{root}/{pid}/fd"
-    found: list[str] = []
-    try:
-        names = os.listdir(folder)[:MAX_FILES]  # noqa: PTH208
-    except OSError:
-        return []
-    for name in names:
-        try:
-            target = os.readlink(f"{folder}/{name}")  # noqa: PTH115
-        except OSError:
-            continue
-        if target.startswith(_SOCKET):
-            found.append(target[len(_SOCKET) : -1])
-    return found
-
-
-def _table(root: str, pid: int) -> list[tuple[str, int]]:
-    """The sockets that listen in the network of a process: inode and port."""
-    found: list[tuple[str, int]] = []
-    for fields in _rows(root, pid):
-        if fields[3] == _LISTENS:
-            try:
-                port = int(fields[1].rpartition(":")[2], 16)
-            except ValueError:
-                continue
-            if 0 < port < 65536:
-                found.append((fields[9], port))
-    return found
+    return [socket[len(_SOCKET) : -1] for socket in table.open_files(pid, _SOCKET)]
 
 
 def _rows(root: str, pid: int | str) -> Iterator[list[str]]:

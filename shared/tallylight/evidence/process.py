@@ -36,6 +36,11 @@ class Process:
     exe: str = ""
     start: int = 0
 
+    @property
+    def run(self) -> tuple[int, int]:
+        """What tells it from every other process."""
+        return self.pid, self.start
+
 
 def base_name(word: str) -> str:
     """The name a program goes by: no directories, no `-` of a login shell, no `.exe`, nothing a packager put around."""

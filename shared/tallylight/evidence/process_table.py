@@ -24,24 +24,12 @@ import attrs
 from tallylight.agents.agent import Agents
 from tallylight.evidence.commands import SHELLS
 from tallylight.evidence.foreground import NOBODY, Identity, identify
-from tallylight.evidence.process import Process, base_name
-from tallylight.evidence.procfs import MAX_DESCENDANTS, ProcTable, Stat, parse_stat
-
-__all__ = [
-    "MAX_DESCENDANTS",
-    "ForegroundReader",
-    "Groups",
-    "ProcTable",
-    "Process",
-    "PsutilTable",
-    "Stat",
-    "Table",
-    "children",
-    "foreground",
-    "parse_stat",
-    "runtime",
-    "table",
-]
+from tallylight.evidence.process import Process as Process
+from tallylight.evidence.process import base_name
+from tallylight.evidence.procfs import MAX_DESCENDANTS as MAX_DESCENDANTS
+from tallylight.evidence.procfs import ProcTable as ProcTable
+from tallylight.evidence.procfs import by_leader
+from tallylight.evidence.procfs import runtime as runtime
 
 _T = TypeVar("_T")
 #: Open files of one agent that are looked at.
@@ -108,9 +96,8 @@ class PsutilTable:
         argv = self._try(process.cmdline) or []
         while argv and not argv[-1]:
             argv.pop()
-        return Process(
-            pid, ppid, pgrp or 0, self._try(process.name) or "", tuple(argv), self._try(process.exe) or "", start
-        )
+        name, exe = self._try(process.name) or "", self._try(process.exe) or ""
+        return Process(pid, ppid, pgrp or 0, name, tuple(argv), exe, start)
 
     def token(self, pid: int) -> object:
         process = self._try(lambda: self._psutil.Process(pid))
@@ -166,9 +153,7 @@ class PsutilTable:
 
     def group(self, pgrp: int) -> tuple[Process, ...]:
         pids = [pid for pid in self._psutil.pids() if self._try(lambda pid=pid: os.getpgid(pid)) == pgrp]  # type: ignore[misc]
-        members = [process for process in map(self.get, pids) if process is not None]
-        members.sort(key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
-        return tuple(members[:MAX_DESCENDANTS])
+        return by_leader(process for process in map(self.get, pids) if process is not None)
 
 
 def children(pid: int, of: Table) -> tuple[int, ...]:
@@ -213,21 +198,6 @@ def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
     return tuple(itertools.islice(dict.fromkeys(found), MAX_OPEN))
 
 
-def runtime(pid: int) -> int | None:
-    """How long *pid* has run so far, in ns: the same as long as it sleeps. None where nobody can tell."""
-    try:
-        fd = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        word = os.read(fd, 64).split(b" ", 1)[0]
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-    return int(word) if word.isdigit() else None
-
-
 _table: Table | None = None
 
 
@@ -241,8 +211,7 @@ def table() -> Table:
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
     """Who holds the foreground of process group *pgid*, read afresh."""
-    source = of or table()
-    return _foreground(pgid, agents, source)[0]
+    return _foreground(pgid, agents, of or table())[0]
 
 
 def _foreground(pgid: int, agents: Agents, source: Table) -> tuple[Identity, bool]:
@@ -305,8 +274,10 @@ class ForegroundReader:
         if seen is None or (seen.looks < self.EAGER and not has_slept) or self._table.token(pgid) != seen.token:
             return self._read(pgid, seen)
         # The pid spreads the closer readings of many panes over the ticks.
-        if (seen.looks + pgid) % self.EVERY == 0 and not self._is_same(pgid, seen):
-            return self._read(pgid, seen)
+        if (seen.looks + pgid) % self.EVERY == 0:
+            is_all = not seen.identity.wants_children and seen.fingerprint is not None
+            if not is_all or self._table.fingerprint(pgid) != seen.fingerprint:
+                return self._read(pgid, seen)
         seen.looks += 1
         return seen.identity
 
@@ -323,18 +294,12 @@ class ForegroundReader:
         """What people call the agent that the process *pid*, begun at *start*, was; nothing for none."""
         return self._agents.get((pid, start), "")
 
-    def _is_same(self, pgid: int, seen: _Seen) -> bool:
-        """Whether the leader has not changed and is all that counts."""
-        if seen.identity.wants_children or seen.fingerprint is None:
-            return False
-        return self._table.fingerprint(pgid) == seen.fingerprint
-
     def _read(self, pgid: int, seen: _Seen | None) -> Identity:
         # Before the rest: what changes in between is then seen at the next look.
         token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
         identity, is_by_leader = _foreground(pgid, self.agents, self._table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:
-            self._agents[identity.process.pid, identity.process.start] = identity.agent.display
+            self._agents[identity.process.run] = identity.agent.display
             if len(self._agents) > _MAX_PANES:
                 del self._agents[next(iter(self._agents))]
         if seen is None:

@@ -21,11 +21,11 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import MOVES, UNPOINTED, ScreenRule
 from tallylight.evidence.choices import Choices, buttons, lettered_choices, numbered_choices, pointed_choices
-from tallylight.evidence.dialogs import arrows, question_above, read_dialog, side_arrows
+from tallylight.evidence.dialogs import arrows, question_above, read_dialog
 from tallylight.evidence.frame import framed
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.subject import subject
-from tallylight.evidence.tail import Row, clean_lines, read_tail
+from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
@@ -78,53 +78,48 @@ def read_screen(
         return None
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
-        dialog = read_dialog(screen.rows, cursor_row)
-        if dialog is not None and not dialog.is_list and _is_typed(agent, screen.rows[-1]):
-            dialog = None
-        found = ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else found
+        found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
     if found is None or found.dialog is None:
         return found
     return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
 
 
-def _is_typed(agent: Agent, row: Row) -> bool:
-    """Whether *row* begins with the agent's own prompt: what stands behind that, a person has typed or pasted."""
+def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
+    """The dialog that any program would ask by, except for what stands behind *agent*'s own prompt: that is typed."""
+    dialog = read_dialog(screen.rows, screen.cursor_row)
+    if dialog is None:
+        return None
     prompts = (rule for rule in agent.screen_rules if rule.status is Status.IDLE and rule.where == "at cursor")
-    return any(rule.lines[0].match(row.text) for rule in prompts if rule.lines)
+    if not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines):
+        return None
+    return ScreenReading(Status.WAITING, dialog.rule, dialog)
 
 
 def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:
     """*dialog* with its frame, and with what a permission is asked for."""
     rule = next((rule for rule in agent.screen_rules if dialog.is_known and rule.name == dialog.rule), None)
     found = framed(dialog, lines, columns, rule)
-    if found.place is None or not _is_about(found):
-        return found
-    what = subject(lines, found, [choice.label for choice in found.choices])
-    return attrs.evolve(found, what=what) if what else found
-
-
-def _is_about(dialog: Dialog) -> bool:
-    """Whether one thing tells what is asked: a question with answers of its own says so itself."""
-    return dialog.kind is Kind.PERMISSION or (dialog.kind is Kind.QUESTION and dialog.rule == "yes or no")
+    # A question with answers of its own says itself what is asked.
+    if found.kind is Kind.PERMISSION or (found.kind is Kind.QUESTION and found.rule == "yes or no"):
+        return attrs.evolve(found, what=subject(lines, found, [choice.label for choice in found.choices]))
+    return found
 
 
 def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> ScreenReading | None:
     return next((found for rule in rules if (found := _apply(rule, screen)) is not None), None)
 
 
+@attrs.define(slots=False)
 class _Screen:
     """The end of one screen, and what several rules want to know of it."""
 
-    def __init__(
-        self, rows: tuple[Row, ...], cursor_row: int, lines: Sequence[str], styled: StyledScreen | None
-    ) -> None:
-        self.rows = rows
-        self.cursor_row = cursor_row
-        self.styled = styled
-        self._lines = lines
-        self._places: dict[str, list[Row]] = {}
-        self._choices: dict[tuple[str, int], Choices | None] = {}
+    rows: tuple[Row, ...]
+    cursor_row: int
+    lines: Sequence[str]
+    styled: StyledScreen | None
+    _places: dict[str, list[Row]] = attrs.Factory(dict)
+    _choices: dict[tuple[str, int], Choices | None] = attrs.Factory(dict)
 
     def place(self, where: str) -> list[Row]:
         """The rows with text at one of `PLACES`; see there."""
@@ -140,7 +135,7 @@ class _Screen:
         if where == "at cursor":
             return self._at_cursor()
         if where == "below line":
-            last = next((at for at in range(len(self.rows) - 1, -1, -1) if self.rows[at].is_edge), None)
+            last = next((at for at in upwards(len(self.rows), len(self.rows)) if self.rows[at].is_edge), None)
             return self.rows[last + 1 :] if last is not None else ()
         if where == "above box":
             return self._above_box
@@ -151,8 +146,7 @@ class _Screen:
         return self.rows[: self._box[0]] if self._box is not None else ()
 
     def _at_cursor(self) -> Sequence[Row]:
-        first = self.rows[0].number
-        at = self.cursor_row - first
+        at = self.cursor_row - self.rows[0].number
         if not 0 <= at < len(self.rows):
             return ()
         top = bottom = at
@@ -167,7 +161,7 @@ class _Screen:
         """The edges of the last box, unless there is much below it."""
         below = 0
         bottom: int | None = None
-        for position in range(len(self.rows) - 1, -1, -1):
+        for position in upwards(len(self.rows), len(self.rows)):
             row = self.rows[position]
             if row.is_edge and bottom is not None and position < bottom - 1:
                 return position, bottom
@@ -181,7 +175,7 @@ class _Screen:
 
     def highlighted(self, place: Place, labels: Sequence[str]) -> int | None:
         """Which of the choices at *place* is selected, by their colours alone; None if that is not known."""
-        return highlighted(self.styled, self._lines, place, labels) if self.styled is not None else None
+        return highlighted(self.styled, self.lines, place, labels) if self.styled is not None else None
 
     def choices(self, what: str, where: str) -> Choices | None:
         """What stands at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
@@ -201,26 +195,26 @@ _READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
 }
 
 
+def _fits(rule: ScreenRule, rows: Sequence[Row]) -> bool:
+    """Whether *rows* have all lines that *rule* wants, and none that it does not."""
+    if not all(is_in(line, rows) for line in rule.lines) or any(is_in(line, rows) for line in rule.without):
+        return False
+    if not rule.not_below:
+        return True
+    last = max(at for at, row in enumerate(rows) if rule.lines[0].match(row.text))
+    return not any(is_in(line, rows[last + 1 :]) for line in rule.not_below)
+
+
 def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
     rows = screen.place(rule.where)
     if not rows or len(rows) > rule.most:
         return None
     rows = rows[-rule.last :]
-    for pattern in rule.lines:
-        if not any(pattern.match(row.text) for row in rows):
-            return None
-    for pattern in rule.without:
-        if any(pattern.match(row.text) for row in rows):
-            return None
-    if rule.not_below:
-        below = next(n for n in range(len(rows) - 1, -1, -1) if rule.lines[0].match(rows[n].text)) + 1
-        if any(pattern.match(row.text) for pattern in rule.not_below for row in rows[below:]):
-            return None
-    choices: Choices | None = None
-    if rule.choices:
-        choices = screen.choices(rule.choices, rule.where)
-        if choices is None:
-            return None
+    if not _fits(rule, rows):
+        return None
+    choices = screen.choices(rule.choices, rule.where) if rule.choices else None
+    if rule.choices and choices is None:
+        return None
     if rule.status is not Status.WAITING:
         return ScreenReading(rule.status, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
     if choices is None:
@@ -248,7 +242,7 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
         Choice(_keys(rule.choose, found, index, selected), label, index == selected)
         for index, label in enumerate(found.labels)
     )
-    return Dialog(rule.kind, rule.name, _first(question), lines, choices, place, is_known=True)
+    return Dialog(rule.kind, rule.name, clean_line(question.strip()), lines, choices, place, is_known=True)
 
 
 def _wrapped(below: Sequence[Row], question: str) -> str:
@@ -269,13 +263,8 @@ def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
             question = match[1] if match.re.groups and match[1] else rows[position].text
             lines = clean_lines([row.text for row in rows[position:]])
             place = Place(rows[position].number, rows[position].number, (), rows[-1].number + 1)
-            return Dialog(rule.kind, rule.name, _first(question), lines, place=place, is_known=True)
+            return Dialog(rule.kind, rule.name, clean_line(question.strip()), lines, place=place, is_known=True)
     return Dialog(rule.kind, rule.name, is_known=True)
-
-
-def _first(text: str) -> str:
-    cleaned = clean_lines([text.strip()])
-    return cleaned[0] if cleaned else ""
 
 
 def _keys(way: str, found: Choices, index: int, selected: int | None) -> str:
@@ -286,8 +275,7 @@ def _keys(way: str, found: Choices, index: int, selected: int | None) -> str:
         named = _HINT.match(found.texts[index])
         return _KEYS.get(named[1].lower(), named[1]) if named is not None else digit
     if way in MOVES:
-        move = side_arrows if way == "side arrows" else arrows
-        return move(index - selected) if selected is not None else ""
+        return arrows(index - selected, is_sideways=way == "side arrows") if selected is not None else ""
     if way == "number":
         return digit
     return f"{number}\r" if way == "number enter" and number else ""

@@ -39,9 +39,7 @@ class Readings:
 
     def look(self, look: Look) -> Change:
         """Take in one look; what changed since the last one."""
-        at, is_visible = look.cursor_column, look.cursor_visible
-        before, lines = self.change, look.lines
-        change = self._watch.look(lines, look.cursor_row, look.columns, cursor_column=at, cursor_visible=is_visible)
+        before, change = self.change, self._watch.look(look)
         self.change = change
         self.quiet = 0 if change.is_output else self.quiet + 1
         self.is_burst = change is Change.MAJOR and before is not Change.MAJOR

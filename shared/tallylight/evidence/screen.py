@@ -23,9 +23,12 @@ from __future__ import annotations
 
 import enum
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import attrs
+
+from tallylight.evidence.tail import upwards
 
 MAX_ROWS = 500
 MAX_COLUMNS = 1000
@@ -90,43 +93,31 @@ class ScreenWatch:
         self._minor: deque[bool] = deque(maxlen=WINDOW)
         self._recent: deque[int] = deque(maxlen=WINDOW)
 
-    def look(
-        self,
-        lines: Sequence[str],
-        cursor_row: int,
-        columns: int,
-        *,
-        cursor_column: int = 0,
-        cursor_visible: bool = True,
-    ) -> Change:
-        """
-        What changed since the last look; the first one, and one at a screen of a new size, start again.
-
-        *lines* are the visible rows from the top, one string each; rows and columns count from 0.
-        """
-        size = (len(lines), columns)
+    def look(self, look: Look) -> Change:
+        """What changed since the last look; the first one, and one at a screen of a new size, start again."""
+        size = (len(look.lines), look.columns)
         if size != self._size:
             is_first = self._size is None
             self._size = size
             self._settling = 0 if is_first else SETTLING
             self._minor.clear()
             self._recent.clear()
-            self._keep(lines, cursor_row, cursor_column, cursor_visible)
+            self._keep(look)
             return Change.NONE if is_first else Change.REFLOW
         is_settling = self._settling > 0
         self._settling -= is_settling
-        if lines == self._raw:
-            if (cursor_row, cursor_column) != self._cursor:
-                self._keep(lines, cursor_row, cursor_column, cursor_visible)
+        if look.lines == self._raw and (look.cursor_row, look.cursor_column) == self._cursor:
             self._minor.append(False)
             return Change.NONE
         old_rows, old_area, old_cursor = self._rows, self._area, self._cursor
-        self._keep(lines, cursor_row, cursor_column, cursor_visible)
+        self._keep(look)
         if self._rows == old_rows:
             self._minor.append(False)
             return Change.NONE
         is_blank = not any(self._rows)
-        change = Change.REFLOW if is_settling or is_blank else self._compare(old_rows, old_area, old_cursor, columns)
+        change = (
+            Change.REFLOW if is_settling or is_blank else self._compare(old_rows, old_area, old_cursor, look.columns)
+        )
         if change is Change.MAJOR and self._blinks():
             change = Change.MINOR
         self._minor.append(change is Change.MINOR)
@@ -134,12 +125,11 @@ class ScreenWatch:
             return Change.LIVELY
         return change
 
-    def _keep(self, lines: Sequence[str], cursor_row: int, cursor_column: int, cursor_visible: bool) -> None:
-        self._raw = list(lines) if isinstance(lines, list) else lines
-        self._rows = [line[:MAX_COLUMNS].rstrip() for line in lines[:MAX_ROWS]]
-        self._cursor = (min(max(cursor_row, 0), max(len(self._rows) - 1, 0)), max(cursor_column, 0))
-        columns = self._size[1] if self._size else 0
-        self._area = _typing_area(self._rows, self._cursor, columns, cursor_visible)
+    def _keep(self, look: Look) -> None:
+        self._raw = list(look.lines) if isinstance(look.lines, list) else look.lines
+        self._rows = [line[:MAX_COLUMNS].rstrip() for line in look.lines[:MAX_ROWS]]
+        self._cursor = (min(max(look.cursor_row, 0), max(len(self._rows) - 1, 0)), max(look.cursor_column, 0))
+        self._area = _typing_area(self._rows, self._cursor, look.columns, look.cursor_visible)
 
     def _blinks(self) -> bool:
         digest = hash(tuple(self._rows))
@@ -187,36 +177,29 @@ class ScreenWatch:
         return is_little and (new_text.startswith(old_text) or old_text.startswith(new_text))
 
 
-class _Area:
+class _Area(NamedTuple):
     """Where a person types: rows *top* to *end*; *line_end* is where the line or box itself ends."""
 
-    __slots__ = ("end", "is_box", "line_end", "top")
-
-    def __init__(self, top: int, line_end: int, end: int, is_box: bool) -> None:
-        self.top = top
-        self.line_end = line_end
-        self.end = end
-        self.is_box = is_box
+    top: int
+    line_end: int
+    end: int
+    is_box: bool
 
 
 def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_visible: bool) -> _Area:
     cursor, column = place
     height = len(rows)
     reach = max(3, height // 2)
+    inside: int | None
     if cursor_visible:
-        top = next((i for i in range(cursor - 1, max(-1, cursor - reach), -1) if _is_border(rows[i], columns)), None)
-        bottom = next((i for i in range(cursor + 1, min(height, cursor + reach)) if _is_border(rows[i], columns)), None)
-        if top is not None and bottom is not None and bottom - top < reach:
-            return _Area(top, bottom + 1, height, True)
+        inside, below = cursor, range(cursor + 1, min(height, cursor + reach))
+        bottom = _border(rows, below, columns)
     else:
-        last = next((i for i in range(height - 1, -1, -1) if rows[i]), 0)
-        bottom = next((i for i in range(last, max(0, last - _BOTTOM), -1) if _is_border(rows[i], columns)), None)
-        if bottom is not None:
-            top = next(
-                (i for i in range(bottom - 1, max(-1, bottom - reach), -1) if _is_border(rows[i], columns)), None
-            )
-            if top is not None:
-                return _Area(top, bottom + 1, height, True)
+        last = next((at for at in upwards(height, height) if rows[at]), 0)
+        bottom = inside = _border(rows, range(last, max(0, last - _BOTTOM), -1), columns)
+    top = _border(rows, upwards(inside, reach - 1), columns) if inside is not None else None
+    if top is not None and bottom is not None and bottom - top < reach:
+        return _Area(top, bottom + 1, height, True)
     first = last = cursor
     # An empty row the cursor stands at the beginning of is where a program goes on to print.
     if height and (rows[cursor] or column):
@@ -225,6 +208,11 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
         while last + 1 < height and len(rows[last]) >= columns > 0:
             last += 1
     return _Area(first, last + 1, min(height, last + 1 + BELOW) if cursor_visible else last + 1, False)
+
+
+def _border(rows: Sequence[str], places: Iterable[int], columns: int) -> int | None:
+    """The first of *places* at which a line is drawn across."""
+    return next((at for at in places if _is_border(rows[at], columns)), None)
 
 
 def _is_border(row: str, columns: int) -> bool:

@@ -31,53 +31,19 @@ LEAST = 4
 _END = 8
 
 
-class Sent:
-    """What a person types into the input of one agent. Feed it every look that differs, while the agent is at rest."""
-
-    def __init__(self) -> None:
-        #: The text before the cursor when nothing was typed yet.
-        self._empty = ""
-        self._typed = ""
-        self._is_erasing = False
-
-    def forget(self) -> None:
-        """The agent is not at rest: what is in its input is of no interest."""
-        self._typed = ""
-
-    def look(self, text: str, before: str, above: str, *, is_typing: bool) -> bool:
-        """
-        Whether what was typed has just been sent.
-
-        *text* stands in front of the cursor, *before* in the look before, and *above* in the row above;
-        *is_typing* tells whether a person has just typed (`screen.Change`).
-        """
-        text = text.strip()
-        if not self._typed:
-            if not is_typing:
-                return False
-            self._empty, self._is_erasing = before.strip(), False
-        if text == self._empty:
-            typed, self._typed = self._typed, ""
-            is_whole = len(typed) >= LEAST and not self._is_erasing and not typed.startswith("/")
-            return is_whole and typed[-_END:] not in above
-        # Something was typed before the input was first seen, if it has become shorter than that.
-        typed = "" if self._empty.startswith(text) else text.removeprefix(self._empty).strip()
-        self._is_erasing = len(typed) < len(self._typed) and self._typed.startswith(typed)
-        self._typed = typed
-        return False
-
-
 class Input:
     """The input of one agent, as its screen shows it. Feed it every look."""
 
     def __init__(self) -> None:
-        self._sent = Sent()
         #: Looks since a person typed, and since a command stood in the row of the cursor; none did so far.
         self.untyped = self.uncommanded = TYPED_LOOKS + 1
         self._is_commanded = False
         #: Looks in which a prompt that was sent is still taken for work; and whether there was output since.
         self.to_show = 0
         self.has_moved = False
+        #: The text before the cursor when nothing was typed yet, what was typed since, and whether it gets shorter.
+        self._empty = self._typed = ""
+        self._is_erasing = False
 
     def look(self, look: Look, before: Look | None, change: Change, *, is_at_rest: bool, is_shown: bool) -> None:
         """*is_shown*: the agent that is at rest shows its input; else the cursor may be anywhere."""
@@ -88,11 +54,25 @@ class Input:
         if change is not Change.NONE or before is None or look.cursor_column != before.cursor_column:
             self._is_commanded = _COMMAND.fullmatch(look.before_cursor.rstrip()) is not None
             if self.to_show or not is_at_rest:
-                self._sent.forget()
+                self._typed = ""
             elif is_shown and before is not None and self._is_sent(look, before, change):
                 self.to_show, self.has_moved = SENT_LOOKS, change.is_output
         self.uncommanded = 0 if self._is_commanded else self.uncommanded + 1
 
     def _is_sent(self, look: Look, before: Look, change: Change) -> bool:
-        above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
-        return self._sent.look(look.before_cursor, before.before_cursor, above, is_typing=change is Change.TYPING)
+        """Whether what was typed has just been sent."""
+        text = look.before_cursor.strip()
+        if not self._typed:
+            if change is not Change.TYPING:
+                return False
+            self._empty, self._is_erasing = before.before_cursor.strip(), False
+        if text == self._empty:
+            typed, self._typed = self._typed, ""
+            above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
+            is_whole = len(typed) >= LEAST and not self._is_erasing and not typed.startswith("/")
+            return is_whole and typed[-_END:] not in above
+        # Something was typed before the input was first seen, if it has become shorter than that.
+        typed = "" if self._empty.startswith(text) else text.removeprefix(self._empty).strip()
+        self._is_erasing = len(typed) < len(self._typed) and self._typed.startswith(typed)
+        self._typed = typed
+        return False

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.evidence.frame import LEFT_OUT, NO_ROOM, NO_TOP
-from tallylight.evidence.tail import is_edge, without_frame
+from tallylight.evidence.tail import is_edge, upwards, without_frame
 from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
 from tallylight.wire.text import middle
 
@@ -65,14 +65,8 @@ _TRUST = re.compile(r"\btrust\b", re.IGNORECASE)
 _ABOUT_URL = re.compile(r"\b(?:urls?|fetch|address|web\w*|download|browse)\b", re.IGNORECASE)
 _ABOUT_FILE = re.compile(r"\bfile\b", re.IGNORECASE)
 #: What a tool is called after a verb of a row or a question.
-_VERBS = {
-    "create": "Write",
-    "write": "Write",
-    "writefile": "Write",
-    "overwrite": "Write",
-    "delete": "Delete",
-    "remove": "Delete",
-}
+_VERBS = dict.fromkeys(("create", "write", "writefile", "overwrite"), "Write")
+_VERBS |= dict.fromkeys(("delete", "remove"), "Delete")
 
 
 @attrs.frozen
@@ -123,20 +117,24 @@ def _line(line: str) -> _Line:
 
 def _paragraph(rows: Sequence[_Line]) -> str:
     """The rows of text that *rows* begin with, as one."""
-    found: list[str] = []
-    for row in rows[:_ROWS]:
-        if not row.text or row.is_edge:
-            break
-        found.append(row.text)
-    return " ".join(found)
+    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_ROWS])
+    return " ".join(row.text for row in found)
+
+
+def _last(pattern: re.Pattern[str], rows: Sequence[_Line]) -> tuple[re.Match[str], Sequence[_Line]] | None:
+    """The last of *rows* that begins with *pattern*, and the rows below it."""
+    found = ((pattern.match(rows[at].text), rows[at + 1 :]) for at in upwards(len(rows), len(rows)))
+    return next(((match, below) for match, below in found if match is not None), None)
+
+
+def _with_text(rows: Sequence[_Line]) -> list[_Line]:
+    """*rows* from the first one with text on."""
+    return list(itertools.dropwhile(lambda row: not row.text, rows))
 
 
 def _command(rows: Sequence[_Line]) -> str:
-    for at in range(len(rows) - 1, -1, -1):
-        match = _PROMPT.match(rows[at].text)
-        if match is not None:
-            return "Shell: " + _paragraph([_Line(match[1], False), *rows[at + 1 :]])
-    return ""
+    found = _last(_PROMPT, rows)
+    return "Shell: " + _paragraph([_Line(found[0][1], False), *found[1]]) if found is not None else ""
 
 
 def _file(rows: Sequence[_Line], before: Sequence[_Line], question: str) -> str:
@@ -152,7 +150,7 @@ def _file(rows: Sequence[_Line], before: Sequence[_Line], question: str) -> str:
 
 
 def _named_file(rows: Sequence[_Line], question: str) -> tuple[str, str] | None:
-    for at in range(len(rows) - 1, -1, -1):
+    for at in upwards(len(rows), len(rows)):
         text = rows[at].text.removesuffix(" ←")
         match = _NAMED_FILE.match(text)
         if match is not None and _is_path(match[2]):
@@ -202,21 +200,17 @@ def _short(url: str) -> str:
 
 def _headed(rows: Sequence[_Line], question: str) -> str:
     """The paragraph below a row that says that a command follows."""
-    for at in range(len(rows) - 1, -1, -1):
-        if _HEAD.match(rows[at].text):
-            below = next((n for n in range(at + 1, len(rows)) if rows[n].text), len(rows))
-            text = _paragraph(rows[below:])
-            return f"Shell: {text}" if text and not question.startswith(rows[below].text) else ""
-    return ""
+    found = _last(_HEAD, rows)
+    below = _with_text(found[1]) if found is not None else []
+    text = _paragraph(below)
+    return f"Shell: {text}" if text and not question.startswith(below[0].text) else ""
 
 
 def _block(rows: Sequence[_Line], question: str) -> str:
     """The text between two lines across right above the question."""
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
-        inner = list(rows[top + 1 : bottom])
-        while inner and not inner[0].text:
-            del inner[0]
+        inner = _with_text(rows[top + 1 : bottom])
         below = next((row.text for row in rows[bottom + 1 :] if row.text), "")
         if not inner or not below or not question.startswith(below):
             continue
@@ -229,15 +223,14 @@ def _block(rows: Sequence[_Line], question: str) -> str:
 
 
 def _tool(rows: Sequence[_Line]) -> str:
-    for at in range(len(rows) - 1, -1, -1):
-        match = _TOOL.match(rows[at].text)
-        if match is not None:
-            title = _paragraph([_Line(match[2], False), *rows[at + 1 :]])
-            parts = [part for part in _parts(rows[at + 1 :]) if part]
-            # What stands by itself below it, and above the question, is the same in full.
-            whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title.removesuffix(" ←")
-            return f"{match[1]}: {whole}"
-    return ""
+    found = _last(_TOOL, rows)
+    if found is None:
+        return ""
+    match, below = found
+    title, parts = _paragraph([_Line(match[2], False), *below]), _parts(below)
+    # What stands by itself below it, and above the question, is the same in full.
+    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title.removesuffix(" ←")
+    return f"{match[1]}: {whole}"
 
 
 def _parts(rows: Sequence[_Line]) -> list[str]:
@@ -261,13 +254,9 @@ def _folder(rows: Sequence[_Line], texts: Sequence[str]) -> str:
 
 def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
     """The rows right above a question in one row."""
-    rows: list[str] = []
-    for number in range(asks - 1, max(-1, asks - _ROWS - 1), -1):
-        row = _line(lines[number])
-        if not row.text or row.is_edge:
-            break
-        rows.insert(0, row.text)
-    text = " ".join(rows)
+    above = (_line(lines[at]) for at in upwards(asks, _ROWS))
+    rows = [row.text for row in itertools.takewhile(lambda row: row.text and not row.is_edge, above)]
+    text = " ".join(reversed(rows))
     if not text:
         return ""
     if _ABOUT_URL.search(question):

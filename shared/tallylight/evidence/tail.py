@@ -8,7 +8,8 @@ text is cut, so that reading costs the same on any screen: at most `REACH` rows 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tallylight.agents.patterns import WIDTH
@@ -88,6 +89,21 @@ def clean_lines(lines: Sequence[str]) -> tuple[str, ...]:
     while cleaned and not cleaned[-1]:
         del cleaned[-1]
     return tuple(cleaned)
+
+
+def clean_line(text: str) -> str:
+    """*text* for display, as one line."""
+    return next(iter(clean_lines([text])), "")
+
+
+def upwards(below: int, most: int) -> range:
+    """The places of at most *most* rows above the one at *below*, the nearest first."""
+    return range(below - 1, max(-1, below - 1 - most), -1)
+
+
+def is_in(pattern: re.Pattern[str], rows: Iterable[Row]) -> bool:
+    """Whether the text of one of *rows* begins with *pattern*."""
+    return any(pattern.match(row.text) for row in rows)
 
 
 #: From one look to the next most rows are the same.

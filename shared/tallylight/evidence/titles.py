@@ -43,25 +43,12 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
     if not text:
         return None
     items = text.split(_SEPARATOR)
+    report = Report(source=Source.TITLE, status=Status.IDLE, agent=agent.name, title=clean_title(title))
     for rule in agent.title_rules:
         if found := _match(rule, items):
-            return Report(
-                source=Source.TITLE,
-                status=rule.status,
-                kind=rule.kind,
-                agent=agent.name,
-                title=clean_title(title),
-                rule=f"title {found}",
-            )
-    if has_drawn and agent.title_plain_is_idle:
-        return Report(
-            source=Source.TITLE,
-            status=Status.IDLE,
-            agent=agent.name,
-            title=clean_title(title),
-            rule="title without a glyph",
-        )
-    return None
+            return attrs.evolve(report, status=rule.status, kind=rule.kind, rule=f"title {found}")
+    is_idle = has_drawn and agent.title_plain_is_idle
+    return attrs.evolve(report, rule="title without a glyph") if is_idle else None
 
 
 def _match(rule: TitleRule, items: list[str]) -> str:
@@ -97,8 +84,10 @@ class TitleReader:
         self._heard_at = now
         if report is None:
             return None
-        was_turn = self._was_turn(now)
-        if report.status is Status.IDLE and (self._status is Status.DONE or was_turn):
+        was_at_work = self._status is Status.WORKING
+        if was_at_work:
+            self._had_turn = self._had_turn or now - self._since >= TURN_S or self._rested >= START_S
+        if report.status is Status.IDLE and (self._status is Status.DONE or (was_at_work and self._had_turn)):
             report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
         if report.status is not self._status:
             self._status, self._since, self._rested = report.status, now, rested
@@ -111,12 +100,6 @@ class TitleReader:
         self._status = Status.IDLE
         rule = "title of an agent at rest, whose screen shows that its turn was stopped"
         return Report(source=Source.TITLE, status=Status.IDLE, agent=self.agent.name, rule=rule)
-
-    def _was_turn(self, now: float) -> bool:
-        if self._status is not Status.WORKING:
-            return False
-        self._had_turn = self._had_turn or now - self._since >= TURN_S or self._rested >= START_S
-        return self._had_turn
 
 
 def clean_title(title: str) -> str:

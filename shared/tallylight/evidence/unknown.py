@@ -26,7 +26,7 @@ from tallylight.agents.screens import ScreenRule
 from tallylight.agents.titles import TitleRule
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process import Process
-from tallylight.evidence.tail import Row, read_tail
+from tallylight.evidence.tail import Row, is_in, read_tail, upwards
 from tallylight.evidence.titles import LAMPS, MAX_CHARS
 from tallylight.model.status import Kind, Status
 
@@ -45,25 +45,20 @@ _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
 _ASKED = re.compile(r".{0,120}\?$")
 #: Hints at the keys that answer. Where a dialog tells its choices by colours alone, they are all there is to read.
-_HINTS = (
+_HINTS = tuple(
     ScreenRule(
-        name="keys to choose",
+        name=name,
         status=Status.WAITING,
-        kind=Kind.QUESTION,
-        lines=(re.compile(r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|con|cho|sub)", re.IGNORECASE),),
+        kind=kind,
+        lines=(re.compile(line, re.IGNORECASE),),
         last=5,
         question=_ASKED,
         priority=-1,
-    ),
-    ScreenRule(
-        name="keys for yes and no",
-        status=Status.WAITING,
-        kind=Kind.PERMISSION,
-        lines=(re.compile(r".*\[y\] ?\w.{1,40}\[n\] ?\w", re.IGNORECASE),),
-        last=5,
-        question=_ASKED,
-        priority=-1,
-    ),
+    )
+    for name, kind, line in (
+        ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|con|cho|sub)"),
+        ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w"),
+    )
 )
 _BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
@@ -140,7 +135,7 @@ class Unknown:
         if place is None:
             return
         self._inputs += 1
-        self._hints = tuple(hint for hint in self._hints if not any(hint.lines[0].match(row.text) for row in rows))
+        self._hints = tuple(hint for hint in self._hints if not is_in(hint.lines[0], rows))
         above = [row for row in rows[: place[0]] if row.text][-_ABOVE:]
         below = [row for row in rows[place[1] :] if row.text]
         self._works = (
@@ -181,10 +176,7 @@ class UnknownWatch:
         process = found.process
         if found.agent is not None or process is None or not (found.unknown and is_wanted):
             self.program = None
-        elif self.program is None or (process.pid, process.start) != (
-            self.program.process.pid,
-            self.program.process.start,
-        ):
+        elif self.program is None or process.run != self.program.process.run:
             self.program = Unknown(found.unknown, process)
         return self.applied(found)
 
@@ -199,9 +191,8 @@ class UnknownWatch:
     def is_candidate(self, found: Identity) -> bool:
         """Whether *found* is the program that is taken for an agent here."""
         program, process = self.program, found.process
-        if program is None or process is None or not self.is_agent:
-            return False
-        return (process.pid, process.start) == (program.process.pid, program.process.start)
+        is_it = program is not None and process is not None and process.run == program.process.run
+        return is_it and self.is_agent
 
     def wants_look(self) -> bool:
         """Whether the screen is to be looked at for its sake."""
@@ -243,9 +234,8 @@ def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
 
 def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[int, int] | None:
     """The rows of the tail that are an input: its first, and the one behind its last. None if there is none."""
-    last = len(rows) - 1
     texts_below = edges = 0
-    for position in range(last, -1, -1):
+    for position in upwards(len(rows), len(rows)):
         row = rows[position]
         if row.is_edge:
             edges += 1
@@ -263,7 +253,7 @@ def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[
 def _top_of_box(rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int) -> int | None:
     """The first row of the input whose lower edge is row *bottom* of the tail; None if it is none."""
     first = max(0, bottom - _TALL)
-    upper = next((i for i in range(bottom - 1, first - 1, -1) if rows[i].is_edge), None)
+    upper = next((at for at in upwards(bottom, _TALL) if rows[at].is_edge), None)
     if upper is not None and upper < bottom - 1:
         inside = rows[upper + 1 : bottom]
         text = next((row.text for row in inside if row.text), "")

@@ -17,6 +17,7 @@ from tallylight.agents.agent import Agent
 from tallylight.agents.options import carried, dangerous_flags, remembered
 from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.stranger import itself, stranger
 from tallylight.model.report import Report, Source
@@ -70,32 +71,32 @@ class Conversation:
 
     def began(self, found: Identity, cwd: str) -> None:
         """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be told again."""
-        first = found.leader or found.process
-        if first is None or not (found.agent or found.stranger):
+        first, agent = found.leader or found.process, found.agent
+        if first is None:
             return
-        run = (first.pid, first.start)
         if found.stranger:
-            self._is_listening = run == self._run and bool(self.entry.program) and self.entry.agent == found.stranger
-            self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
-            return
-        assert found.agent is not None
-        process = found.process or first
-        if run != self._run or self.entry.program:
-            self._begin(run, ConversationEntry(agent=found.agent.name, cwd=cwd))
-        elif self.entry.cwd == self._process_cwd:
-            self.entry = attrs.evolve(self.entry, cwd=cwd)
-        self._process_cwd = cwd
-        self._is_listening = True
-        self.entry = attrs.evolve(self.entry, relayed=is_relayed(first.argv))
-        if found.is_direct and (process.argv, found.agent) != self._read:
-            self._read = process.argv, found.agent
-            kept = remembered(carried(arguments(process.argv, process.exe, process.comm), found.agent))
-            self.entry = attrs.evolve(
-                self.entry,
-                flags=dangerous_flags(process.argv[1:], found.agent),
-                options=tuple(word for run in kept.kept for word in run),
-                lost=kept.lost,
+            self._is_listening = (
+                first.run == self._run and bool(self.entry.program) and self.entry.agent == found.stranger
             )
+            self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
+        elif agent is not None:
+            if first.run != self._run or self.entry.program:
+                self._begin(first.run, ConversationEntry(agent=agent.name, cwd=cwd))
+            elif self.entry.cwd == self._process_cwd:
+                self.entry = attrs.evolve(self.entry, cwd=cwd)
+            self._process_cwd, self._is_listening = cwd, True
+            self.entry = attrs.evolve(self.entry, relayed=is_relayed(first.argv))
+            if found.is_direct:
+                self._read_arguments(found.process or first, agent)
+
+    def _read_arguments(self, process: Process, agent: Agent) -> None:
+        """What *agent* was started with, as far as it may be started with that again."""
+        if (process.argv, agent) == self._read:
+            return
+        self._read = process.argv, agent
+        kept = remembered(carried(arguments(process.argv, process.exe, process.comm), agent))
+        flags, options = dangerous_flags(process.argv[1:], agent), tuple(word for run in kept.kept for word in run)
+        self.entry = attrs.evolve(self.entry, flags=flags, options=options, lost=kept.lost)
 
     def _begin(self, run: tuple[int, int], entry: ConversationEntry) -> None:
         self._run, self.entry = run, entry
@@ -118,7 +119,7 @@ class Conversation:
             relayed=is_relayed(first.argv),
             lost=carried(arguments(process.argv, process.exe, process.comm), stranger(name)).lost,
         )
-        self._begin((first.pid, first.start), entry)
+        self._begin(first.run, entry)
         self._stranger, self._pid, self._is_listening = NOBODY, process.pid, True
 
     def ended(self) -> None:
@@ -131,9 +132,7 @@ class Conversation:
             return
         if (report.resume or report.fork) and report.agent in ("", self._stranger.stranger):
             self._meet()
-        if not self._is_listening:
-            return
-        if report.agent not in ("", self.entry.agent):
+        if not self._is_listening or report.agent not in ("", self.entry.agent):
             return
         is_own = report.source is Source.REGISTRY
         if report.session and (is_own or not self._own_session):

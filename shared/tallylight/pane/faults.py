@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec
 
 import attrs
 
@@ -35,22 +35,15 @@ class Faults:
             self.tell("".join(c if c.isprintable() else "?" for c in line))
 
 
-class HasFaults(Protocol):
-    """Whose methods `kept` guards."""
-
-    faults: Faults
-
-
-S = TypeVar("S", bound=HasFaults)
 P = ParamSpec("P")
 
 
-def kept(what: str) -> Callable[[Callable[Concatenate[S, P], None]], Callable[Concatenate[S, P], None]]:
-    """A method that takes in *what*: an exception in it is a fault of its pane, and ends there."""
+def kept(what: str) -> Callable[[Callable[Concatenate[Any, P], None]], Callable[Concatenate[Any, P], None]]:
+    """A method that takes in *what*: an exception in it is one of the `faults` of its pane, and ends there."""
 
-    def decorate(method: Callable[Concatenate[S, P], None]) -> Callable[Concatenate[S, P], None]:
+    def decorate(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:
         @functools.wraps(method)
-        def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        def guarded(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
             try:
                 method(self, *args, **kwargs)
             except Exception as error:  # one pane's fault is no reason to lose the others

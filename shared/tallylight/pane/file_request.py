@@ -7,14 +7,13 @@ They are read away from a host's main thread, and nothing but the bytes comes ba
 from __future__ import annotations
 
 import contextlib
-import os
-import stat
 from pathlib import Path
 from typing import Protocol
 
 import attrs
 
 from tallylight.evidence.records.claude_ending import LAST_BYTES
+from tallylight.evidence.records.places import read_part
 from tallylight.evidence.records.reading import TAIL_BYTES
 
 #: A status file has some 400 bytes.
@@ -61,7 +60,7 @@ class FileRequest:
 
     def read(self) -> tuple[bytes | None, bytes]:
         """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
-        status_file = _end(self.status_file, _STATUS_FILE_BYTES)
+        status_file = read_part(self.status_file, -_STATUS_FILE_BYTES, _STATUS_FILE_BYTES)
         if self.transcript is None:
             return status_file, b""
         if self.is_undecided or status_file != self.known:
@@ -80,35 +79,14 @@ class FileRequest:
         if stamp == self.growth.stamp:
             return b""
         self.growth.stamp = stamp
-        return _end(self.transcript, LAST_BYTES) or b""
+        return read_part(self.transcript, -LAST_BYTES, LAST_BYTES) or b""
 
 
 def _transcript(path: Path) -> bytes:
     """The end of a transcript. One of a session that has moved to another directory lies where it began."""
-    found = _end(path, TAIL_BYTES)
+    found = read_part(path, -TAIL_BYTES, TAIL_BYTES)
     if found is None:
         with contextlib.suppress(OSError):
             path = next(path.parents[1].glob(f"*/{path.name}"), path)
-        found = _end(path, TAIL_BYTES)
+        found = read_part(path, -TAIL_BYTES, TAIL_BYTES)
     return found or b""
-
-
-def _end(path: Path, size: int) -> bytes | None:
-    """The last *size* bytes; None if there is no such file, nothing if it cannot be read or is no regular one."""
-    try:
-        # O_NONBLOCK: nobody may ever write to a FIFO.
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError):
-        return b""
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            return b""
-        os.lseek(fd, max(0, found.st_size - size), os.SEEK_SET)
-        return os.read(fd, size)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)

@@ -91,14 +91,9 @@ class Former:
                 self._entry, self._own = entry, decision.since
                 self._is_sure = not told or bool(told[0][1])
         if self._entry is not before:
-            self._tell_waits(self._entry, decision)
-
-    def _tell_waits(self, entry: PaneEntry | None, decision: Decision) -> None:
-        waits = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
-        if entry is None:
-            self.attention.took_over(0.0, 0.0)
-        else:
-            self.attention.took_over(entry.waited_s, decision.since - (entry.since - self.origin) if waits else 0.0)
+            waits = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
+            began = self._entry.since - self.origin if self._entry is not None and waits else decision.since
+            self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
 
     def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
         """Whether *entry* tells the same of the same run of the same agent, and can be true."""

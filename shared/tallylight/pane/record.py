@@ -7,7 +7,6 @@ it is, reads what was added, and hands back what that says. Nothing is read agai
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,17 +16,11 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files
-from tallylight.evidence.records.locate import SLACK_S, Facts, Place
-from tallylight.evidence.records.readers import READERS, Reader
-from tallylight.evidence.records.reading import Reading, Turn
-from tallylight.evidence.rivals import rivals
-from tallylight.model.details import NO_DETAILS, Details
-from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
-from tallylight.pane.conversation import Conversation
-from tallylight.pane.record_places import (
-    DiskPlaces,
+from tallylight.evidence.records.locate import SLACK_S, Facts
+from tallylight.evidence.records.places import (
     Growth,
+    Place,
+    Places,
     Stamp,
     StrangeError,
     added,
@@ -36,6 +29,13 @@ from tallylight.pane.record_places import (
     stamp,
     whole,
 )
+from tallylight.evidence.records.readers import READERS, Reader
+from tallylight.evidence.records.reading import Reading, Turn
+from tallylight.evidence.rivals import rivals
+from tallylight.model.details import NO_DETAILS, Details
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.pane.conversation import Conversation
 from tallylight.tracker.tracker import Tracker
 
 #: In how many ticks a record is looked for: in every so many at first, then in every so many while there is none, and
@@ -83,74 +83,59 @@ class Found:
         return self.place, self.started, self.is_strange, self.details, *said
 
 
-@attrs.define(eq=False)
-class _Shelf:
-    """Where what was found lies for the next reading. A worker that found no news in it puts it there itself."""
-
-    found: Found = Found()
-
-
 @attrs.frozen(kw_only=True)
 class RecordRequest:
-    """A record to be read, by an agent's process; *session* and *title* are what it has said so far."""
+    """Something new of *record* to be read; *session* and *title* are what its agent has said so far."""
 
-    agent: Agent
-    process: Process
-    table: Table
+    record: Record
     before: Found
     is_locating: bool
-    shelf: _Shelf = attrs.field(factory=_Shelf, eq=False)
     session: str = ""
     cwd: str = ""
     title: str = ""
 
     @property
+    def process(self) -> Process:
+        """The agent's."""
+        return self.record.process
+
+    @property
     def folder(self) -> Path:
         """What hangs if this does: the folder of the record, or where all of the agent's are."""
         place = self.before.place
-        return (
-            Path(place.path).parent if place is not None else Path(os.environ.get("HOME", "/"), f".{self.agent.name}")
-        )
+        return Path(place.path).parent if place is not None else Path(home_of({}), f".{self.record.agent.name}")
 
     def read(self) -> Found | None:
         """What is new; None if nothing is that is told to anybody: then the next reading goes on from here."""
-        found = self._found()
+        reader, found = READERS[self.record.agent.record], self.before
+        if self.is_locating:
+            found = self._located(reader)
+        if found.place is not None:
+            found = _with_children(reader, _read_new(reader, found))
         if found == self.before:
             return None
         # Nobody waits for one that was given up, and others may have read on since.
-        if found.told == self.before.told and self.shelf.found is self.before:
-            self.shelf.found = found
+        if found.told == self.before.told and self.record.found is self.before:
+            self.record.found = found
             return None
         return found
 
-    def _found(self) -> Found:
-        reader, found = READERS[self.agent.record], self.before
-        if self.is_locating:
-            found = self._located(reader)
-        return found if found.place is None else _with_children(reader, _read_new(reader, found))
-
     def _located(self, reader: Reader) -> Found:
-        process, table = self.process, self.table
+        agent, process, table, before = self.record.agent, self.process, self.record.table, self.before
         environ = table.environ(process.pid)
         # A daemon that it has started serves others as well.
         below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
-        cwd = self.cwd or table.cwd(process.pid)
         # Of a record that is known only another one of the same process is news.
-        age_s, now = RIVALS_S if self.before.place is not None else 0.0, time.monotonic()
-        others = (
-            rivals(process, self.agent, table, now, age_s) if reader.wants_rivals and not reader.rivals_last else ()
-        )
-        is_alone = not others
-        places = DiskPlaces(
-            before=self.before.seen,
-            is_first=not self.before.was_alone,
-            is_alone=is_alone and self.before.was_alone,
-        )
+        age_s, now = RIVALS_S if before.place is not None else 0.0, time.monotonic()
+        others: tuple[float, ...] = ()
+        if reader.wants_rivals and not reader.rivals_last:
+            others = rivals(process, agent, table, now, age_s)
+        places = Places(before=before.seen, is_alone=before.was_alone and not others)
         facts = Facts(
             pid=process.pid,
             pids=below,
             started=table.start_time(process.pid) or 0.0,
-            cwd=cwd,
+            cwd=self.cwd or table.cwd(process.pid),
             home=home_of(environ),
             environ=environ,
             open_files=open_files((process.pid, *below), table) if reader.wants_files else (),
@@ -160,19 +145,12 @@ class RecordRequest:
         )
         place = reader.locate(facts, places)
         if place is not None and reader.rivals_last:
-            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, self.agent, table, now, age_s)), places)
-        before = self.before
+            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, agent, table, now, age_s)), places)
         if place is None or place == before.place:
             # What was certain once stays so until another one is.
             is_strange = before.is_strange or places.is_strange
-            return attrs.evolve(before, seen=places.seen, was_alone=is_alone, is_strange=is_strange)
-        return Found(place=place, started=facts.started, seen=places.seen, was_alone=is_alone)
-
-
-def _read_new(reader: Reader, found: Found) -> Found:
-    """*found*, with what was added to the record since."""
-    now = stamp(found.place) if found.place is not None else None
-    return found if now is None or now == found.stamp else _read(reader, found, now)
+            return attrs.evolve(before, seen=places.seen, was_alone=not others, is_strange=is_strange)
+        return Found(place=place, started=facts.started, seen=places.seen, was_alone=not others)
 
 
 def _with_children(reader: Reader, found: Found) -> Found:
@@ -184,20 +162,25 @@ def _with_children(reader: Reader, found: Found) -> Found:
     for id_ in reading.left:
         one = found.below.get(id_)
         if one is None:
-            path = reader.child(place, id_, DiskPlaces())
+            path = reader.child(place, id_, Places())
             one = Found(place=Place(path) if path else None)
         below[id_] = _read_new(reader, one)
     if below == found.below:
         return found
     reading = reading.followed({id_: one.reading or Reading() for id_, one in below.items() if one.place is not None})
-    age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
-    return attrs.evolve(found, reading=reading, age=age, below=below if reading.left else {})
+    return attrs.evolve(found, reading=reading, age=_age(reading), below=below if reading.left else {})
 
 
-def _read(reader: Reader, found: Found, now: Stamp) -> Found:
-    """Read what was added to the record at `found.place`, whose stamp is *now*."""
-    place, state, offset = found.place, found.reading, found.offset
-    assert place is not None
+def _age(reading: Reading) -> float:
+    return max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
+
+
+def _read_new(reader: Reader, found: Found) -> Found:
+    """*found*, with what was added to the record since."""
+    place, state, offset, before = found.place, found.reading, found.offset, found.stamp
+    now = stamp(place) if place is not None else None
+    if place is None or now is None or now == before:
+        return found
     if reader.queries:
         try:
             data = reader.rows(ask(place.path, reader.queries, (place.session,)))
@@ -206,7 +189,6 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         if not data:
             return attrs.evolve(found, stamp=None)  # it was busy
     else:
-        before = found.stamp
         if before is not None and (before[0] != now[0] or now[1] < offset):
             state, offset = None, 0  # another file, or one that was begun again
         if reader.is_rewritten:
@@ -214,7 +196,6 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         else:
             data, offset = added(place.path, offset, now[1])
     reading = reader.read(data, state)
-    age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
     is_fresh = abs(time.time_ns() - now[2]) < _FRESH_NS
     unknown = 0 if reading.is_known else found.unknown + data.count(b"\n")
     return attrs.evolve(
@@ -222,22 +203,22 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         stamp=None if is_fresh and reader.queries else now,
         offset=offset,
         reading=reading,
-        age=age,
+        age=_age(reading),
         unknown=unknown,
         is_strange=unknown >= STRANGE_LINES,
     )
 
 
-@attrs.define
+@attrs.define(eq=False)
 class Record:
-    """The record of one run of *agent* as *process*."""
+    """The record of one run of *agent* as *process*. A worker that has found no news sets *found* itself."""
 
     agent: Agent
     process: Process
     table: Table
     #: When this run was first seen, monotonic: what ended before is old news.
     since: float
-    _shelf: _Shelf = attrs.field(factory=_Shelf)
+    found: Found = Found()
     #: What was found when its details were last worked out, which is asked much more often, and these.
     _known: Found = Found()
     _details: Details = NO_DETAILS
@@ -245,14 +226,10 @@ class Record:
     _said: Report | None = None
 
     @property
-    def _found(self) -> Found:
-        return self._shelf.found
-
-    @property
     def details(self) -> Details:
         """What it tells beside the status."""
-        if self._found is not self._known:
-            self._known, self._details = self._found, self._found.details
+        if self.found is not self._known:
+            self._known, self._details = self.found, self.found.details
         return self._details
 
     @property
@@ -263,34 +240,23 @@ class Record:
     @property
     def session(self) -> str:
         """The session that it is of; nothing while that is not known."""
-        reading = self._found.reading
+        reading = self.found.reading
         return reading.session if reading is not None else ""
 
     @property
     def is_strange(self) -> bool:
         """Whether there is one in which nothing is known: a format of another version."""
-        return self._found.is_strange
+        return self.found.is_strange
 
     def request(self, session: str, cwd: str, title: str) -> RecordRequest | None:
         """What to read of it at this tick."""
         ticks, self._ticks = self._ticks, self._ticks + 1
-        if self._found.place is not None:
-            is_due = ticks % AGAIN_EVERY == 0
-        else:
-            is_due = ticks % (EAGER_EVERY if ticks < EAGER_TICKS else SELDOM_EVERY) == 0
-            if not is_due:
-                return None
-        return RecordRequest(
-            agent=self.agent,
-            process=self.process,
-            table=self.table,
-            before=self._found,
-            shelf=self._shelf,
-            is_locating=is_due,
-            session=session,
-            cwd=cwd,
-            title=title,
-        )
+        has_place = self.found.place is not None
+        every = AGAIN_EVERY if has_place else EAGER_EVERY if ticks < EAGER_TICKS else SELDOM_EVERY
+        is_due = ticks % every == 0
+        if not has_place and not is_due:
+            return None
+        return RecordRequest(record=self, before=self.found, is_locating=is_due, session=session, cwd=cwd, title=title)
 
     def tell(self, found: Found, tracker: Tracker, conversation: Conversation, now: float) -> None:
         """A worker has found something new, told at monotonic *now*: tell those who decide by it, and who show it."""
@@ -298,13 +264,13 @@ class Record:
         report = self.take(found, now)
         conversation.recorded(self.session)
         if report is not None:
-            tracker.report(report, now, since=now - self.age)
+            tracker.report(report, now, since=now - found.age)
         if self.told != before:
             tracker.touch()  # it is told to others, whatever becomes of the status
 
     def take(self, found: Found, now: float) -> Report | None:
         """A worker has found something new, told at monotonic *now*; the report to make of it, if any."""
-        self._shelf.found = found
+        self.found = found
         turn = self._told_turn(now)
         report = Report(source=Source.RECORD, status=None, agent=self.agent.name, session=self.session)
         if turn is not None and found.reading is not None:
@@ -326,7 +292,7 @@ class Record:
 
     def _told_turn(self, now: float) -> Turn | None:
         """The turn that is told of: one that ended since, and of an exact record one that goes on."""
-        found = self._found
+        found = self.found
         if found.reading is None or (turn := found.reading.turn) is None:
             return None
         if turn.status is Status.WORKING or found.reading.asked:
@@ -334,8 +300,3 @@ class Record:
             is_own = 0 < found.started <= turn.at + SLACK_S
             return turn if is_own and READERS[self.agent.record].is_exact else None
         return turn if now - found.age >= self.since else None
-
-    @property
-    def age(self) -> float:
-        """How long before it was read the last turn ended or began, in seconds."""
-        return self._found.age

@@ -54,8 +54,11 @@ class Run:
 
     def find_files(self, table: Table, now: float) -> None:
         """Work out where the agent has its status file and its record, if it has any; no disk is looked at."""
-        self._find_record(table, now)
         agent, process = self.identity.agent, self.identity.process
+        if agent is None or process is None or not agent.record:
+            self.record = None
+        elif self.record is None or self.record.process != process:
+            self.record = Record(agent, process, table, now)
         if agent is None or process is None or agent.registry != "claude-sessions" or not self.identity.is_direct:
             return
         path = claude_status.sessions_file(process.pid, table.environ(process.pid), os.environ.get("HOME", ""))
@@ -74,14 +77,6 @@ class Run:
             if not session:
                 return None
         return self.record.request(session, cwd, title)
-
-    def _find_record(self, table: Table, now: float) -> None:
-        """See to it that the agent's record is looked for, if it keeps one."""
-        agent, process = self.identity.agent, self.identity.process
-        if agent is None or process is None or not agent.record:
-            self.record = None
-        elif self.record is None or self.record.process != process:
-            self.record = Record(agent, process, table, now)
 
     def request(self) -> FileRequest | None:
         """What to read of it at this tick, while it holds the foreground."""
@@ -129,12 +124,8 @@ class Run:
 
 def same_run(before: Identity, after: Identity) -> bool:
     """Whether both are the same agent started by the same command: more of it may be known by now."""
-    return (
-        before.agent == after.agent
-        and before.leader is not None
-        and after.leader is not None
-        and (before.leader.pid, before.leader.start) == (after.leader.pid, after.leader.start)
-    )
+    was, now = before.leader, after.leader
+    return before.agent == after.agent and was is not None and now is not None and was.run == now.run
 
 
 @functools.lru_cache(1024)

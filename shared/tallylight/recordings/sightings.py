@@ -22,7 +22,7 @@ import attrs
 from tallylight import wire
 from tallylight.agents.agent import Agent
 from tallylight.evidence.prompts import read_screen
-from tallylight.evidence.screen import Change, ScreenWatch
+from tallylight.evidence.screen import Change, Look, ScreenWatch
 from tallylight.evidence.tail import read_tail
 from tallylight.evidence.unknown import SPINNERS
 from tallylight.model.status import Status
@@ -143,7 +143,7 @@ class Looks:
     ) -> str:
         """Look at *lines*, and return what they are taken for, if anything. Without a *cursor* it is below all text."""
         row, column = cursor if cursor is not None else (_last_row(lines), 0)
-        change = self._watch.look(lines, row, columns, cursor_column=column, cursor_visible=cursor_visible)
+        change = self._watch.look(Look(lines, row, column, columns, cursor_visible))
         self._changes.append(change)
         rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
         is_read = _is_dialog(lines, row)

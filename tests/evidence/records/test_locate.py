@@ -12,15 +12,15 @@ import attrs
 import pytest
 
 from tallylight.evidence.records import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
-from tallylight.evidence.records.locate import Candidate, Facts, Place, mine
+from tallylight.evidence.records.locate import Candidate, Facts, mine
+from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import READERS
-from tallylight.pane.record_places import DiskPlaces
 from tests.evidence.records.kept import kept
 from tests.tables import each
 
 
 @attrs.define
-class HandPlaces:
+class HandPlaces(Places):
     """A disk made by hand: files by path, each with when it was written and its first line."""
 
     files: Mapping[str, tuple[float, object]] = attrs.Factory(dict)
@@ -220,7 +220,7 @@ def test_cline_by_its_database(tmp_path: Path) -> None:
     facts = attrs.evolve(FACTS, open_files=("/dev/null", str(path), f"{path}-wal"))
 
     def found(pid: int) -> Place | None:
-        return cline.locate(attrs.evolve(facts, pid=pid, pids=()), DiskPlaces())
+        return cline.locate(attrs.evolve(facts, pid=pid, pids=()), Places())
 
     def place(session: str) -> Place:
         path = str(tmp_path / "sessions" / session / session)
@@ -229,7 +229,7 @@ def test_cline_by_its_database(tmp_path: Path) -> None:
     assert found(7) == place("200_mine")
     assert found(9) == place("400_other")
     assert found(8) is None and found(11) is None
-    assert cline.locate(attrs.evolve(FACTS, pid=7), DiskPlaces()) is None
+    assert cline.locate(attrs.evolve(FACTS, pid=7), Places()) is None
 
 
 def test_claude_by_its_status_file() -> None:

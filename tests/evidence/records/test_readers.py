@@ -9,11 +9,11 @@ from pathlib import Path
 import attrs
 import pytest
 
+from tallylight.evidence.records.places import StrangeError, ask
 from tallylight.evidence.records.reading import Reading, Turn
 from tallylight.model.details import NO_DETAILS, Child, Details
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
-from tallylight.pane.record_places import StrangeError, ask
 from tests.evidence.records.kept import AGENTS, DATABASES, FILES, Kept, kept, read
 from tests.tables import each
 

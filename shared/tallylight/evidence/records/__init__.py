@@ -1,3 +1,3 @@
 """
-Agents' own records, read: bytes in, values out.
+Agents' own records, read: bytes in, values out. Only `places` looks at the disk.
 """

@@ -11,9 +11,9 @@ from __future__ import annotations
 import posixpath
 import re
 
-from tallylight.evidence.records.locate import Facts, Place, Places
-from tallylight.evidence.records.reading import Reading, lines, word
-from tallylight.wire import values
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, lines, number_of, word
 
 NAME = ".aider.chat.history.md"
 _START = "# aider chat started at "
@@ -64,13 +64,6 @@ def _told(found: Reading, text: str) -> None:
     if (model := _MODEL.match(text)) is not None:
         found.model = word(model[1])
     if (tokens := _TOKENS.match(text)) is not None:
-        found.counted(round((_number(tokens[1]) or 0.0) * _SCALE[tokens[2]]))
+        found.counted(round((number_of(tokens[1], 1e9) or 0.0) * _SCALE[tokens[2]]))
     if (cost := _COST.search(text)) is not None:
-        found.cost = _number(cost[1])
-
-
-def _number(digits: str) -> float | None:
-    try:
-        return values.number(float(digits), 0, 1e9)
-    except ValueError:
-        return None
+        found.cost = number_of(cost[1], 1e9)

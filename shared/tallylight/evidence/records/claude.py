@@ -12,16 +12,18 @@ import re
 from typing import Any
 
 from tallylight.evidence.records import claude_ending, limits
-from tallylight.evidence.records.locate import Facts, Place, Places
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import (
+    MAX_TASKS,
     NAME_CELLS,
     Reading,
-    entries,
-    epoch,
+    in_lines,
     is_done_word,
     line,
     table,
     tables,
+    total,
     word,
 )
 from tallylight.model.status import Status
@@ -32,8 +34,6 @@ _WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"')
 _WINDOWS = {"claude-opus-5-5": 1_000_000}
 _STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
 _NOTICE = re.compile(r"<task-id>([A-Za-z0-9_-]{1,64})</task-id>.{0,4096}?<status>([a-z_]{1,32})</status>", re.S)
-#: Of tasks, so that a list does not grow for ever.
-_MAX_TASKS = 64
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
@@ -51,35 +51,28 @@ def locate(facts: Facts, places: Places) -> Place | None:
     return next((Place(other) for other in found if places.changed(other)), None)
 
 
-def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
-    found = state.copy() if state is not None else Reading()
-    for entry in entries(tail, _WORDS):
-        if entry.get("isSidechain") is True:
-            continue
-        message = table(entry, "message")
-        match entry.get("type"):
-            case "assistant":
-                if entry.get("isApiErrorMessage") is not True:
-                    _answer(found, message)
-                elif claude_ending.is_limit(entry):
-                    found.limited_until = _until(entry, message)
-            case "user":
-                _result(found, message, entry.get("toolUseResult"))
-            case _:
-                continue
-        found.session = word(entry.get("sessionId")) or found.session
-        found.is_known = True
-    return found
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    message = table(entry, "message")
+    match entry.get("type"):
+        case _ if entry.get("isSidechain") is True:
+            return False
+        case "assistant" if entry.get("isApiErrorMessage") is not True:
+            _answer(found, message)
+        case "assistant" if claude_ending.is_limit(entry):
+            stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
+            text = next(tables(message.get("content")), {}).get("text")
+            found.limited_until = stated if stated is not None else limits.ends(text, at)
+        case "assistant":
+            pass
+        case "user":
+            _result(found, message, entry.get("toolUseResult"))
+        case _:
+            return False
+    found.session = word(entry.get("sessionId")) or found.session
+    return True
 
 
-def _until(entry: dict[str, Any], message: dict[str, Any]) -> float:
-    """When the limit ends that an API error tells of; 0 if it does not say."""
-    stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
-    if stated is not None:
-        return stated
-    text = next(tables(message.get("content")), {}).get("text")
-    return limits.ends(text, epoch(entry.get("timestamp")))
+read = in_lines(_take, _WORDS)
 
 
 def _answer(found: Reading, message: dict[str, Any]) -> None:
@@ -89,7 +82,7 @@ def _answer(found: Reading, message: dict[str, Any]) -> None:
         found.named(model)
         usage = table(message, "usage")
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        found.counted(sum(values.integer(usage.get(name), 0, 1 << 40) or 0 for name in names) or None)
+        found.counted(total(map(usage.get, names)))
         found.window = _WINDOWS.get(model, 0)
     for part in tables(message.get("content")):
         if part.get("type") == "text":
@@ -121,18 +114,13 @@ def _result(found: Reading, message: dict[str, Any], result: object) -> None:
         if task:
             _task(found, word(task.get("id")), task.get("subject"), "pending")
         if id_ in found.children:
-            _ended(found, id_, part)
-
-
-def _ended(found: Reading, id_: str, part: dict[str, Any]) -> None:
-    """The call that started a subagent has its result: the subagent is done, or goes on under an id of its own."""
-    text = "".join(values.text(one.get("text"), 1024) for one in tables(part.get("content")))
-    started = _STARTED.search(text)
-    if started is not None and "launched" in text:
-        child = found.children.pop(id_)
-        found.begot(started[1], child.name)
-    else:
-        found.begot(id_, None, Status.ERROR if part.get("is_error") is True else Status.DONE)
+            # The call that started it has its result: it is done, or goes on under an id of its own.
+            text = "".join(values.text(one.get("text"), 1024) for one in tables(part.get("content")))
+            started = _STARTED.search(text)
+            if started is not None and "launched" in text:
+                found.begot(started[1], found.children.pop(id_).name)
+            else:
+                found.begot(id_, None, Status.ERROR if part.get("is_error") is True else Status.DONE)
 
 
 def _task(found: Reading, id_: str, name: object, state: object) -> None:
@@ -140,6 +128,6 @@ def _task(found: Reading, id_: str, name: object, state: object) -> None:
     called = line(name, NAME_CELLS) or (known[0] if known is not None else "")
     if state == "deleted":
         found.tasks.pop(id_, None)
-    elif id_ and called and (known is not None or len(found.tasks) < _MAX_TASKS):
+    elif id_ and called and (known is not None or len(found.tasks) < MAX_TASKS):
         how_far = is_done_word(state) if isinstance(state, str) else known[1] if known is not None else False
         found.tasks[id_] = called, how_far

@@ -23,12 +23,14 @@ one line.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
-from tallylight.evidence.records.reading import entry_of, iso_epoch, table
+from tallylight.evidence.records.reading import entry_of, iso_epoch, table, tables
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
@@ -82,14 +84,8 @@ def ending(tail: bytes, after: float) -> Ending | None:
 
     None while the transcript does not tell: the turn goes on, or was broken off before anything was written.
     """
-    for line in reversed(tail.split(b"\n")):
-        if not any(word in line for word in _DECISIVE):
-            continue
-        entry = entry_of(line)
-        if entry is None or entry.get("isSidechain") is True:
-            continue
-        at = iso_epoch(entry.get("timestamp"))
-        if at is None:
+    for entry, at in _from_end(tail, _DECISIVE):
+        if at is None or entry.get("isSidechain") is True:
             continue
         if at < after:
             return None
@@ -107,16 +103,19 @@ def left_running(tail: bytes, after: float) -> int:
 
     0 while the turn goes on: nothing of the conversation stands behind the entry that tells its end.
     """
-    for line in reversed(tail.split(b"\n")):
-        if not any(word in line for word in (b'"turn_duration"', *_CONVERSATION)):
-            continue
-        entry = entry_of(line)
-        if entry is None or entry.get("isSidechain") is True:
-            continue
-        at = iso_epoch(entry.get("timestamp"))
-        found = _ending_of(entry) if entry.get("type") == "system" else None
-        return found.background if found is not None and at is not None and at >= after else 0
+    for entry, at in _from_end(tail, (b'"turn_duration"', *_CONVERSATION)):
+        if entry and entry.get("isSidechain") is not True:
+            found = _ending_of(entry) if entry.get("type") == "system" else None
+            return found.background if found is not None and at is not None and at >= after else 0
     return 0
+
+
+def _from_end(tail: bytes, words: tuple[bytes, ...]) -> Iterator[tuple[dict[str, Any], float | None]]:
+    """The entries in lines with one of *words*, the last first, and when each was written; empty ones if cut."""
+    for line in reversed(tail.split(b"\n")):
+        if any(word in line for word in words):
+            entry = entry_of(line)
+            yield entry, iso_epoch(entry.get("timestamp"))
 
 
 def _last_reply(tail: bytes) -> str:
@@ -124,7 +123,7 @@ def _last_reply(tail: bytes) -> str:
     for line in reversed(tail.split(b"\n")):
         if b'"assistant"' in line and b'"text"' in line:
             entry = entry_of(line)
-            if entry is not None and entry.get("type") == "assistant" and entry.get("isSidechain") is not True:
+            if entry.get("type") == "assistant" and entry.get("isSidechain") is not True:
                 return _text(entry)
         elif b'"user"' in line and b'"tool_result"' not in line and b'"content"' in line:
             break
@@ -140,21 +139,12 @@ def pending_call(tail: bytes, cwd: str, after: float) -> str:
     """
     answered: set[str] = set()
     waiting: list[str] = []
-    parsed = 0
-    for line in reversed(tail.split(b"\n")):
-        if b'"tool_use"' not in line and b'"tool_result"' not in line:
-            continue
-        parsed += 1
-        entry = entry_of(line) if parsed <= _MAX_CALLS else None
-        at = iso_epoch(entry.get("timestamp")) if entry is not None else None
-        if entry is None or at is None or at < after:
+    for entry, at in itertools.islice(_from_end(tail, (b'"tool_use"', b'"tool_result"')), _MAX_CALLS):
+        if at is None or at < after:
             break  # it is cut off, or of a dialog before: what stands before it is older
         if entry.get("isSidechain") is True:
             continue
-        content = table(entry, "message").get("content")
-        for part in content if isinstance(content, list) else ():
-            if not isinstance(part, dict):
-                continue
+        for part in tables(table(entry, "message").get("content")):
             if part.get("type") == "tool_result":
                 answered.add(values.text(part.get("tool_use_id"), _MAX_ID))
             elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_ID) not in answered:
@@ -190,8 +180,4 @@ def _text(entry: dict[str, Any]) -> str:
     content = table(entry, "message").get("content")
     if isinstance(content, str):
         return content
-    if isinstance(content, list):
-        for part in content:
-            if isinstance(part, dict) and isinstance(part.get("text"), str):
-                return str(part["text"])
-    return ""
+    return next((part["text"] for part in tables(content) if isinstance(part.get("text"), str)), "")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -70,13 +69,13 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
     raw, waiting_for = data.get("status"), data.get("waitingFor") or ""
     if not isinstance(raw, str) or raw not in _RAW or not isinstance(waiting_for, str):
         return None
-    session, cwd = _text(data, "sessionId"), _text(data, "cwd")
+    session, cwd, name = (data[key] if isinstance(data.get(key), str) else "" for key in ("sessionId", "cwd", "name"))
     return Reading(
         raw,
         sanitise(waiting_for),
         sanitise(session, cells=_MAX_SESSION, graphemes=_MAX_SESSION),
         sanitise(cwd) if cwd.startswith("/") else "",
-        sanitise(_text(data, "name")),
+        sanitise(name),
         values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
     )
 
@@ -86,8 +85,3 @@ def _integer(value: object) -> int | None:
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         value = int(value)
     return values.integer(value, 0, _MOST)
-
-
-def _text(data: dict[str, Any], key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""

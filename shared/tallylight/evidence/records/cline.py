@@ -16,8 +16,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tallylight.evidence.records.locate import Facts, Place, Places
-from tallylight.evidence.records.reading import Phase, Reading, entry_of, epoch, line, table, tables, target
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import (
+    Phase,
+    Reading,
+    entry_of,
+    epoch,
+    line,
+    number_of,
+    table,
+    tables,
+    target,
+    total,
+)
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 
@@ -53,14 +65,13 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 def read(tail: bytes, state: Reading | None) -> Reading:
     """What the file beside it and the end of the document say; as it was before while that is being written."""
-    if b"\0" in tail:
-        beside, _, tail = tail.partition(b"\0")
-    else:
-        beside = b""
-    if not tail.rstrip().endswith(_LAST):
+    beside, mark, document = tail.partition(b"\0")
+    if not mark:
+        beside, document = b"", tail
+    if not document.rstrip().endswith(_LAST):
         return state if state is not None else Reading()
     found = Reading(reply=state.reply if state is not None else "")
-    for message in _messages(tail):
+    for message in _messages(document):
         at = epoch(message.get("ts"))
         match message.get("role"):
             case "user":
@@ -70,40 +81,35 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             case _:
                 continue
         found.is_known = True
-    _phase(found, beside, state)
+    found.phase = _phase(beside, state.phase if state is not None else Phase())
+    _tell_turn(found)
     return found
 
 
-def _phase(found: Reading, beside: bytes, state: Reading | None) -> None:
-    """What the file *beside* the document adds: when it was written, in a line of its own, and its text."""
-    before = state.phase if state is not None else Phase()
+def _phase(beside: bytes, before: Phase) -> Phase:
+    """What the session does by the file *beside* the document: when it was written, in a line of its own, its text."""
     written, _, text = beside.partition(b"\n")
-    name = values.text((entry_of(text) or {}).get("status"), 16)
-    if name not in (_GOES_ON, _ASKS, _RESTS):
-        name = before.name  # it is being written
-    now = before
-    if name != before.name:
-        # What stands there at first was so before anybody looked.
-        at = (_number(written) or 0.0) if before.name else 0.0
-        now = Phase(name, at, at if before.name == _RESTS else before.began)
-    found.phase = now
-    turn = found.turn
-    is_old, is_going = turn is None or turn.at < now.began, turn is not None and turn.status is Status.WORKING
-    if name == _ASKS and found.calls:
-        found.asks(next(reversed(found.calls)), now.since or (turn.at if turn is not None else None), Kind.PERMISSION)
-    elif name == _GOES_ON and turn is not None and is_going:
-        found.began(max(turn.at, now.since))
-    elif name == _GOES_ON and now.began and is_old:
-        found.began(now.began)
-    elif name == _RESTS and now.since and (is_going or (now.began and is_old)):
-        found.ended(Status.IDLE, now.since, "its record: the turn was broken off")
+    name = values.text(entry_of(text).get("status"), 16)
+    if name == before.name or name not in (_GOES_ON, _ASKS, _RESTS):
+        return before  # else it is being written
+    # What stands there at first was so before anybody looked.
+    at = (number_of(written, values.LATEST) or 0.0) if before.name else 0.0
+    return Phase(name, at, at if before.name == _RESTS else before.began)
 
 
-def _number(text: bytes) -> float | None:
-    try:
-        return values.number(float(text), 0, values.LATEST)
-    except ValueError:
-        return None
+def _tell_turn(found: Reading) -> None:
+    """That the turn began, goes on, waits or is over, where only the file beside the document tells that by now."""
+    phase, turn = found.phase, found.turn
+    at = turn.at if turn is not None else 0.0
+    is_going, is_next = turn is not None and turn.status is Status.WORKING, at < phase.began
+    if phase.name == _ASKS and found.calls:
+        found.asks(next(reversed(found.calls)), phase.since or at or None, Kind.PERMISSION)
+    elif phase.name == _GOES_ON and is_going:
+        found.began(max(at, phase.since))
+    elif phase.name == _GOES_ON and is_next:
+        found.began(phase.began)
+    elif phase.name == _RESTS and phase.since and (is_going or is_next):
+        found.ended(Status.IDLE, phase.since)
 
 
 def _messages(tail: bytes) -> Iterator[dict[str, Any]]:
@@ -113,10 +119,8 @@ def _messages(tail: bytes) -> Iterator[dict[str, Any]]:
         if text == _BEGIN:
             begun = []
         elif text in _ENDS and begun is not None:
-            entry = entry_of(b"{" + b"\n".join(begun) + b"}")
+            yield entry_of(b"{" + b"\n".join(begun) + b"}")
             begun = None
-            if entry is not None:
-                yield entry
         elif begun is not None:
             begun.append(text)
 
@@ -133,20 +137,19 @@ def _said(found: Reading, message: dict[str, Any], at: float | None) -> None:
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     parts = list(tables(message.get("content")))
-    calls = [part for part in parts if part.get("type") == "tool_use"]
     said = next((part.get("text") for part in parts if part.get("type") == "text"), "")
     found.named(table(message, "modelInfo").get("id"))
     if table(message, "metadata").get("displayRole") == "error":
-        found.ended(Status.ERROR, at, "its record: the turn failed", said)
+        found.ended(Status.ERROR, at, said)
         return
     metrics = table(message, "metrics")
-    counts = (metrics.get(name) for name in ("inputTokens", "cacheReadTokens", "cacheWriteTokens"))
-    found.counted(sum(values.integer(count, 0, 1 << 40) or 0 for count in counts) or None)
+    found.counted(total(map(metrics.get, ("inputTokens", "cacheReadTokens", "cacheWriteTokens"))))
     found.replied(said)
+    calls = [part for part in parts if part.get("type") == "tool_use"]
     for call in calls:
         given = table(call, "input")
         found.called(call.get("id"), call.get("name"), target(given))
         if call.get("name") == _QUESTION:
             found.asks(call.get("id"), at, Kind.QUESTION, line(given.get("question")))
     if not calls:
-        found.ended(Status.DONE, at, "its record: the turn ended")
+        found.ended(Status.DONE, at)

@@ -14,9 +14,9 @@ import re
 from typing import Any
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, line, table, tables
-from tallylight.model.errors import DecodeError
+from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, line, table, tables
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -37,12 +37,8 @@ def locate(facts: Facts, places: Places) -> Place | None:
         return Place(opened[0])
     found = []
     for folder in _days(top, places):
-        for name in places.names(folder):
-            match = _NAME.fullmatch(name)
-            path = posixpath.join(folder, name)
-            if match is None or places.changed(path) < facts.started:
-                continue
-            meta = _meta(places.head(path))
+        for path, match, head in written(folder, _NAME, facts, places):
+            meta = table(head, "payload") if head.get("type") == "session_meta" else {}
             at = epoch(meta.get("timestamp"))
             # A subagent's thread has a session of its own.
             if at is not None and meta.get("cwd") == facts.cwd and isinstance(meta.get("source"), str):
@@ -74,36 +70,26 @@ def _days(top: str, places: Places) -> list[str]:
     return found
 
 
-def _meta(head: bytes) -> dict[str, Any]:
-    first, end, _ = head.partition(b"\n")
-    if not end or b'"session_meta"' not in first[:_WITHIN]:
-        return {}
-    try:
-        return table(values.load(first), "payload")
-    except DecodeError:
-        return {}
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    payload = table(entry, "payload")
+    match entry.get("type"):
+        case "event_msg":
+            return _event(found, payload, at)
+        case "turn_context":
+            found.named(payload.get("model"))
+            return True
+        case "response_item":
+            return _call(found, payload)
+        case "session_meta":
+            found.session = line(payload.get("id"))
+            found.cwd = values.exact(payload.get("cwd"), 4096) or ""
+    return False
 
 
-def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
-    found = state.copy() if state is not None else Reading()
-    for entry in entries(tail, _WORDS, _WITHIN):
-        payload, at = table(entry, "payload"), epoch(entry.get("timestamp"))
-        match entry.get("type"):
-            case "event_msg":
-                _event(found, payload, at)
-            case "turn_context":
-                found.is_known = True
-                found.named(payload.get("model"))
-            case "response_item":
-                _call(found, payload)
-            case "session_meta":
-                found.session = line(payload.get("id"))
-                found.cwd = values.exact(payload.get("cwd"), 4096) or ""
-    return found
+read = in_lines(_take, _WORDS, _WITHIN)
 
 
-def _event(found: Reading, payload: dict[str, Any], at: float | None) -> None:
+def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
     match payload.get("type"):
         case "task_started":
             found.began(at)
@@ -115,25 +101,25 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> None:
             error = payload.get("error")
             if not isinstance(error, dict):
                 found.left = working  # what becomes of them stands in records of their own
-                found.ended(Status.DONE, at, "its record: the turn is complete")
+                found.ended(Status.DONE, at, rule="the turn is complete")
             elif error.get("codex_error_info") == "usage_limit_exceeded":
                 found.limited(at, error.get("message"), limits.ends(error.get("message"), at))
             else:
-                found.ended(Status.ERROR, at, "its record: the turn failed", _words(error.get("message")))
+                found.ended(Status.ERROR, at, error_words(error.get("message")))
         case "turn_aborted":
-            found.ended(Status.IDLE, at, "its record: the turn was broken off")
+            found.ended(Status.IDLE, at)
         case "token_count":
             info = table(payload, "info")
             last = table(info, "last_token_usage")
             found.counted(last.get("total_tokens"), info.get("model_context_window"))
-            _windows(found, table(payload, "rate_limits"))
+            found.limited_until = _resets(table(payload, "rate_limits"))
         case "item_completed":
             item = table(payload, "item")
             if item.get("type") == "CollabAgentToolCall":
                 _children(found, item)
         case _:
-            return
-    found.is_known = True
+            return False
+    return True
 
 
 def _children(found: Reading, item: dict[str, Any]) -> None:
@@ -147,42 +133,25 @@ def _children(found: Reading, item: dict[str, Any]) -> None:
 _CHILD = {"completed": Status.DONE, "shutdown": Status.DONE, "errored": Status.ERROR, "interrupted": Status.IDLE}
 
 
-def _windows(found: Reading, windows: dict[str, Any]) -> None:
+def _resets(windows: dict[str, Any]) -> float:
     """Until when nothing more is available: of the windows that are used up, the last to open again."""
     resets = 0.0
     for name in ("primary", "secondary"):
         window = table(windows, name)
         if (values.number(window.get("used_percent"), 0, 1000) or 0.0) >= 100:
             resets = max(resets, values.number(window.get("resets_at"), 0, values.LATEST) or 0.0)
-    found.limited_until = resets
+    return resets
 
 
-def _call(found: Reading, payload: dict[str, Any]) -> None:
+def _call(found: Reading, payload: dict[str, Any]) -> bool:
     match payload.get("type"):
         case "function_call":
             if payload.get("name") == "update_plan":
-                steps = _arguments(payload.get("arguments")).get("plan")
+                steps = entry_of(payload.get("arguments")).get("plan")
                 found.planned((step.get("step"), step.get("status")) for step in tables(steps))
         case "function_call_output":
             if values.text(payload.get("output"), 64).startswith("unsupported call: update_plan"):
                 found.tasks = {}
         case _:
-            return
-    found.is_known = True
-
-
-def _words(message: object) -> str:
-    """An error's message; it may be the JSON that a server sent."""
-    text = line(message)
-    try:
-        inner = table(values.load(text), "error").get("message")
-    except DecodeError:
-        return text
-    return line(inner) or text
-
-
-def _arguments(text: object) -> dict[str, Any]:
-    try:
-        return table(values.load(text)) if isinstance(text, str) else {}
-    except DecodeError:
-        return {}
+            return False
+    return True

@@ -14,8 +14,9 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Facts, Place, Places
-from tallylight.evidence.records.reading import Reading, entries, epoch, table, tables, target, word
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, in_lines, table, tables, target, word
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 
@@ -50,32 +51,41 @@ def locate(facts: Facts, places: Places) -> Place | None:
     return Place(posixpath.join(folders.pop(), "events.jsonl")) if len(folders) == 1 else None
 
 
-def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
-    found = state.copy() if state is not None else Reading()
-    for entry in entries(tail, _WORDS, _WITHIN):
-        data, at, kind = table(entry, "data"), epoch(entry.get("timestamp")), entry.get("type")
-        if isinstance(kind, str):
-            if entry.get("agentId") is not None:
-                _child(found, kind, values.text(entry.get("agentId"), 64), data)
-            else:
-                _event(found, kind, data, at)
-    return found
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    data, kind = table(entry, "data"), entry.get("type")
+    if entry.get("agentId") is not None:
+        return _child(found, kind, values.text(entry.get("agentId"), 64), data)
+    return _session(found, kind, data, at) or _turn(found, kind, data, at) or _asked(found, kind, data, at)
 
 
-def _event(found: Reading, kind: str, data: dict[str, Any], at: float | None) -> None:
+read = in_lines(_take, _WORDS, _WITHIN)
+
+
+def _session(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
+    """An event of the session, or of what goes on beside the turns."""
     match kind:
         case "session.start":
             found.session = word(data.get("sessionId"))
             found.named(data.get("selectedModel"))
         case "session.model_change":
             found.named(data.get("newModel"))
-        case "session.error" if data.get("errorType") in _LIMITS:
-            found.limited(at, data.get("message"))
-        case "session.error":
-            found.ended(Status.ERROR, at, "its record: the turn failed", data.get("message"))
         case "session.shutdown":
             found.background = frozenset()
+        case "system.notification":
+            about = table(data, "kind")
+            if about.get("type") == "shell_completed":
+                found.background -= {word(about.get("shellId"))}
+                turn = found.turn
+                if not found.background and turn is not None and turn.status is Status.BACKGROUND:
+                    found.ended(Status.DONE, at, rule="the command in the background ended")
+        case _:
+            return False
+    return True
+
+
+def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
+    """An event of a turn: it begins, goes on or ends."""
+    match kind:
         case "user.message" | "assistant.turn_start":  # news of a command in the background begin one, too
             found.began(at)
             found.is_answered = False
@@ -86,11 +96,24 @@ def _event(found: Reading, kind: str, data: dict[str, Any], at: float | None) ->
             found.is_answered = not data.get("toolRequests")
             for call in tables(data.get("toolRequests")):
                 found.called(call.get("toolCallId"), call.get("name"), target(call.get("arguments")))
+        case "assistant.turn_end" if found.is_answered and found.background:
+            found.ended(Status.BACKGROUND, at, rule="the turn ended, a command runs on")
         case "assistant.turn_end" if found.is_answered:
-            status = Status.BACKGROUND if found.background else Status.DONE
-            found.ended(status, at, f"its record: the turn ended{', a command runs on' if found.background else ''}")
+            found.ended(Status.DONE, at)
         case "abort":
-            found.ended(Status.IDLE, at, "its record: the turn was broken off")
+            found.ended(Status.IDLE, at)
+        case "session.error" if data.get("errorType") in _LIMITS:
+            found.limited(at, data.get("message"))
+        case "session.error":
+            found.ended(Status.ERROR, at, data.get("message"))
+        case _:
+            return False
+    return True
+
+
+def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
+    """An event of a call: a person is asked, has answered, or it has its result."""
+    match kind:
         case "tool.execution_start" if data.get("toolName") == _QUESTION:
             found.asks(data.get("toolCallId"), at, Kind.QUESTION, table(data, "arguments").get("message"))
         case "permission.requested":
@@ -102,16 +125,9 @@ def _event(found: Reading, kind: str, data: dict[str, Any], at: float | None) ->
         case "tool.execution_complete":
             found.settled(data.get("toolCallId"), at)
             _result(found, data)
-        case "system.notification":
-            about = table(data, "kind")
-            if about.get("type") == "shell_completed":
-                found.background -= {word(about.get("shellId"))}
-                turn = found.turn
-                if not found.background and turn is not None and turn.status is Status.BACKGROUND:
-                    found.ended(Status.DONE, at, "its record: the command in the background ended")
         case _:
-            return
-    found.is_known = True
+            return False
+    return True
 
 
 def _result(found: Reading, data: dict[str, Any]) -> None:
@@ -124,18 +140,21 @@ def _result(found: Reading, data: dict[str, Any]) -> None:
         found.background |= {started[1]}
 
 
-def _child(found: Reading, kind: str, id_: str, data: dict[str, Any]) -> None:
+#: What becomes of a subagent by the event that tells it.
+_CHILD = {
+    "subagent.started": Status.WORKING,
+    "subagent.completed": Status.DONE,
+    "subagent.failed": Status.ERROR,
+}
+
+
+def _child(found: Reading, kind: object, id_: str, data: dict[str, Any]) -> bool:
     """An event of a subagent."""
-    match kind:
-        case "subagent.started":
-            found.begot(id_, data.get("agentDisplayName") or data.get("agentName"))
-        case "subagent.completed":
-            found.begot(id_, None, Status.DONE)
-        case "subagent.failed":
-            found.begot(id_, None, Status.ERROR)
-        case _:
-            return
-    found.is_known = True
+    status = _CHILD.get(values.text(kind, 64))
+    if status is not None:
+        name = data.get("agentDisplayName") or data.get("agentName")
+        found.begot(id_, name if status is Status.WORKING else None, status)
+    return status is not None
 
 
 def _whole(value: object) -> int | None:

@@ -14,9 +14,9 @@ import re
 from typing import Any
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, line, table, tables, word
-from tallylight.model.errors import DecodeError
+from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -36,51 +36,44 @@ _LIMIT = re.compile(
 def locate(facts: Facts, places: Places) -> Place | None:
     """The session of this process; None where that is not certain."""
     top = posixpath.join(facts.home, ".gemini")
-    try:
-        projects = table(values.load(places.head(posixpath.join(top, "projects.json"))), "projects")
-    except DecodeError:
-        return None
+    projects = table(entry_of(places.head(posixpath.join(top, "projects.json"))), "projects")
     project = values.text(projects.get(facts.cwd), 128)
     if not _PROJECT.fullmatch(project) or project.startswith("."):
         return None
-    folder = posixpath.join(top, "tmp", project, "chats")
-    found = []
-    for name in places.names(folder):
-        path = posixpath.join(folder, name)
-        if not _NAME.fullmatch(name) or places.changed(path) < facts.started:
-            continue
-        head = first_entry(places.head(path))
-        at = epoch(head.get("startTime"))
-        if at is not None and head.get("kind", "main") == "main":
-            found.append(Candidate(path, values.text(head.get("sessionId"), 64), at))
+    found = [
+        Candidate(path, values.text(head.get("sessionId"), 64), at)
+        for path, _, head in written(posixpath.join(top, "tmp", project, "chats"), _NAME, facts, places)
+        if (at := epoch(head.get("startTime"))) is not None and head.get("kind", "main") == "main"
+    ]
     path = mine(facts, found, places)
     return Place(path) if path else None
 
 
-def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
-    found = state.copy() if state is not None else Reading()
-    for entry in entries(tail, _WORDS):
-        at = epoch(entry.get("timestamp"))
-        match entry.get("type"):
-            case "gemini":
-                _answer(found, entry)
-            case "user":
-                _said(found, entry.get("content"), at)
-            case "info":
-                if entry.get("content") == _CANCELLED:
-                    found.ended(Status.IDLE, at, "its record: the turn was broken off")
-            case "error" if _LIMIT.search(values.text(entry.get("content"), 2048)):
-                found.limited(at, error_words(entry.get("content")), limits.ends(entry.get("content"), at))
-            case "error":
-                found.ended(Status.ERROR, at, "its record: the turn failed", error_words(entry.get("content")))
-            case _ if isinstance(entry.get("sessionId"), str) and "startTime" in entry:
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    content = entry.get("content")
+    match entry.get("type"):
+        case "gemini":
+            _answer(found, entry)
+        case "user":
+            # A person's prompt begins a turn; the result of a tool, and what the program tells the model, does not.
+            texts = [part["text"] for part in tables(content) if isinstance(part.get("text"), str)]
+            if texts and not texts[0].startswith("<session_context>"):
+                found.began(at)
+        case "info":
+            if content == _CANCELLED:
+                found.ended(Status.IDLE, at)
+        case "error" if _LIMIT.search(values.text(content, 2048)):
+            found.limited(at, error_words(content), limits.ends(content, at))
+        case "error":
+            found.ended(Status.ERROR, at, error_words(content))
+        case _:
+            if isinstance(entry.get("sessionId"), str) and "startTime" in entry:
                 found.session = word(entry["sessionId"])
-                continue
-            case _:
-                continue
-        found.is_known = True
-    return found
+            return False
+    return True
+
+
+read = in_lines(_take, _WORDS)
 
 
 def _answer(found: Reading, entry: dict[str, Any]) -> None:
@@ -94,20 +87,3 @@ def _answer(found: Reading, entry: dict[str, Any]) -> None:
         if call.get("name") == "write_todos":
             todos = tables(table(call, "args").get("todos"))
             found.planned((todo.get("description"), todo.get("status")) for todo in todos)
-
-
-def _said(found: Reading, content: object, at: float | None) -> None:
-    """A person's prompt begins a turn; the result of a tool, and what the program tells the model, does not."""
-    texts = [part["text"] for part in tables(content) if isinstance(part.get("text"), str)]
-    if texts and not texts[0].startswith("<session_context>"):
-        found.began(at)
-
-
-def error_words(content: object) -> str:
-    """An error's message; it may be JSON in brackets."""
-    text = line(content)
-    inner = text.removeprefix("[API Error: ").removesuffix("]")
-    try:
-        return line(table(values.load(inner), "error").get("message")) or text
-    except DecodeError:
-        return text

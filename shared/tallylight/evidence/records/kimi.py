@@ -14,9 +14,9 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, table, tables, target, word
-from tallylight.model.errors import DecodeError
+from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, entry_of, epoch, in_lines, table, tables, target, word
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 
@@ -30,50 +30,42 @@ _WITHIN = 64
 def locate(facts: Facts, places: Places) -> Place | None:
     """The session of this process; None where that is not certain."""
     top = facts.environ.get("KIMI_CODE_HOME") or posixpath.join(facts.home, ".kimi-code")
-    try:
-        known = table(values.load(places.head(posixpath.join(top, "workspaces.json"))), "workspaces")
-    except DecodeError:
-        return None
+    known = table(entry_of(places.head(posixpath.join(top, "workspaces.json"))), "workspaces")
     workspace = next((name for name, about in known.items() if table(about).get("root") == facts.cwd), "")
     if not _WORKSPACE.fullmatch(workspace) or workspace.startswith("."):
         return None
     folder = posixpath.join(top, "sessions", workspace)
-    found = []
-    for name in places.names(folder):
-        path = posixpath.join(folder, name, "agents/main/wire.jsonl")
-        if not _SESSION.fullmatch(name) or places.changed(path) < facts.started:
-            continue
-        at = epoch(first_entry(places.head(path)).get("created_at"))
-        if at is not None:
-            found.append(Candidate(path, name, at))
+    found = [
+        Candidate(path, match[0], at)
+        for path, match, head in written(folder, _SESSION, facts, places, "/agents/main/wire.jsonl")
+        if (at := epoch(head.get("created_at"))) is not None
+    ]
     path = mine(facts, found, places)
     return Place(path) if path else None
 
 
-def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
-    found = state.copy() if state is not None else Reading()
-    for entry in entries(tail, _WORDS, _WITHIN):
-        at = epoch(entry.get("time"))
-        match entry.get("type"):
-            case "turn.prompt":
-                found.began(at)
-            case "turn.ended":
-                _ended(found, entry, at)
-            case "interaction.request":
-                _asked(found, entry, at)
-            case "interaction.resolved":
-                found.settled(entry.get("id"), at)
-            case "context.append_loop_event":
-                _event(found, table(entry, "event"))
-            case "token_counting.measured":
-                found.counted(entry.get("tokens"))
-            case "llm.request":
-                found.named(entry.get("model"))
-            case _:
-                continue
-        found.is_known = True
-    return found
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    match entry.get("type"):
+        case "turn.prompt":
+            found.began(at)
+        case "turn.ended":
+            _ended(found, entry, at)
+        case "interaction.request":
+            _asked(found, entry, at)
+        case "interaction.resolved":
+            found.settled(entry.get("id"), at)
+        case "context.append_loop_event":
+            _event(found, table(entry, "event"))
+        case "token_counting.measured":
+            found.counted(entry.get("tokens"))
+        case "llm.request":
+            found.named(entry.get("model"))
+        case _:
+            return False
+    return True
+
+
+read = in_lines(_take, _WORDS, _WITHIN, "time")
 
 
 #: What it calls errors that mean that nothing more is available.
@@ -91,15 +83,13 @@ def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
 
 
 def _ended(found: Reading, entry: dict[str, Any], at: float | None) -> None:
-    match entry.get("reason"):
-        case "cancelled":
-            found.ended(Status.IDLE, at, "its record: the turn was broken off")
-        case "failed" if table(entry, "error").get("name") in _LIMITS:
-            found.limited(at, table(entry, "error").get("message"))
-        case "failed":
-            found.ended(Status.ERROR, at, "its record: the turn failed", table(entry, "error").get("message"))
-        case _:
-            found.ended(Status.DONE, at, "its record: the turn ended")
+    reason, error = entry.get("reason"), table(entry, "error")
+    if reason == "failed" and error.get("name") in _LIMITS:
+        found.limited(at, error.get("message"))
+    elif reason == "failed":
+        found.ended(Status.ERROR, at, error.get("message"))
+    else:
+        found.ended(Status.IDLE if reason == "cancelled" else Status.DONE, at)
 
 
 def _event(found: Reading, event: dict[str, Any]) -> None:

@@ -9,10 +9,15 @@ process of that agent could have begun it there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
+
+from tallylight.evidence.records.places import Places
+from tallylight.evidence.records.reading import entry_of
 
 #: How much earlier, in seconds, than its process a session may seem to have begun: clocks are read one after the other.
 SLACK_S = 1.5
@@ -43,20 +48,6 @@ class Facts:
 
 
 @attrs.frozen
-class Place:
-    """
-    A record: a file, or the *session* in a database file.
-
-    *beside* is a small file that is read with one that is written anew each time: when it was written, in seconds since
-    the epoch, a line's end, its text and a NUL are what the reader is given before the record.
-    """
-
-    path: str
-    session: str = ""
-    beside: str = ""
-
-
-@attrs.frozen
 class Candidate:
     """A record that may be of the process: where it is, which session it is of, and when that began."""
 
@@ -65,23 +56,18 @@ class Candidate:
     began: float
 
 
-class Places(Protocol):
-    """What may be asked of the disk. What is not there, or cannot be read, is empty."""
+def written(
+    folder: str, name: re.Pattern[str], facts: Facts, places: Places, below: str = ""
+) -> Iterator[tuple[str, re.Match[str], dict[str, Any]]]:
+    """
+    The records in *folder* called *name* that were written since the process began: path, name, and first entry.
 
-    def names(self, folder: str) -> Sequence[str]:
-        """What is in a folder, by name; a bounded number."""
-
-    def head(self, path: str) -> bytes:
-        """The first bytes of a file, as many as a first line has."""
-
-    def changed(self, path: str) -> float:
-        """When a file was last written; 0 if there is none."""
-
-    def grew(self, path: str) -> float:
-        """When it was last seen to grow while no other process of the agent was in the directory; 0 if never."""
-
-    def rows(self, path: str, query: str, arguments: tuple[object, ...]) -> Sequence[tuple[object, ...]]:
-        """What a database has to say, read only; nothing if it is busy."""
+    *below* is where in a folder of that name the record lies.
+    """
+    for called in places.names(folder):
+        path = posixpath.join(folder, called + below)
+        if (match := name.fullmatch(called)) is not None and places.changed(path) >= facts.started:
+            yield path, match, entry_of(places.head(path).partition(b"\n")[0])
 
 
 def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> str:

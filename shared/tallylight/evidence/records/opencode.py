@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, table, word
-from tallylight.model.errors import DecodeError
+from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, mine
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, entries, entry_of, epoch, table, total, word
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -51,7 +51,8 @@ QUERIES = (
 def locate(facts: Facts, places: Places) -> Place | None:
     """The session of this process; None where that is not certain."""
     for name, before in _TITLES.items():
-        path = posixpath.join(_data(facts), name, f"{name}.db")
+        data = facts.environ.get("XDG_DATA_HOME") or posixpath.join(facts.home, ".local/share")
+        path = posixpath.join(data, name, f"{name}.db")
         if path not in facts.open_files:
             continue
         since = round(1000 * (facts.started - SLACK_S))
@@ -66,10 +67,6 @@ def locate(facts: Facts, places: Places) -> Place | None:
     return None
 
 
-def _data(facts: Facts) -> str:
-    return facts.environ.get("XDG_DATA_HOME") or posixpath.join(facts.home, ".local/share")
-
-
 def tail(rows: Sequence[tuple[object, ...]]) -> bytes:
     """The rows of `QUERIES` as lines."""
     return b"".join(
@@ -80,23 +77,29 @@ def tail(rows: Sequence[tuple[object, ...]]) -> bytes:
 def read(tail: bytes, state: Reading | None) -> Reading:
     """What the rows say. They tell everything again, except for a reply that is longer ago than they go back."""
     found = Reading(reply=state.reply if state is not None else "")
-    rows: dict[str, list[dict[str, Any]]] = {"message": [], "part": [], "todo": [], "child": []}
+    rows: dict[str, list[dict[str, Any]]] = {"session": [], "message": [], "part": [], "todo": [], "child": []}
     for entry in entries(tail, (b'"row"',)):
-        row, kind = table(entry, "row"), entry.get("kind")
-        if kind == "session":
-            found.session = word(row.get("id"))
-            found.cost = values.number(row.get("cost"), 0, 1e9) or None
-        elif isinstance(kind, str) and kind in rows:
-            rows[kind].append(row)
+        rows.get(values.text(entry.get("kind"), 16), []).append(table(entry, "row"))
+    session = next(iter(rows["session"]), {})
+    found.session = word(session.get("id"))
+    found.cost = values.number(session.get("cost"), 0, 1e9) or None
     found.planned((row.get("content"), row.get("status")) for row in rows["todo"])
     parts: dict[str, list[dict[str, Any]]] = {}
     for row in rows["part"]:
-        parts.setdefault(word(row.get("message")), []).append(_inner(row))
+        parts.setdefault(word(row.get("message")), []).append(entry_of(row.get("data")))
+    since = 0.0
     for row in rows["message"]:
-        _message(found, _inner(row), epoch(row.get("at")), parts.get(word(row.get("id")), []))
+        data = entry_of(row.get("data"))
+        created = epoch(table(data, "time").get("created"))
+        if data.get("role") == "user":
+            found.began(created)
+            since = max(since, created or 0.0)
+        elif data.get("role") == "assistant":
+            _answer(found, data, epoch(row.get("at")), parts.get(word(row.get("id")), []))
+        else:
+            continue
+        found.is_known = True
     # Those of the present turn, and what else still works.
-    prompts = [data for row in rows["message"] if (data := _inner(row)).get("role") == "user"]
-    since = max((epoch(table(data, "time").get("created")) or 0.0 for data in prompts), default=0.0)
     for row in rows["child"]:
         is_busy = row.get("busy") == 1
         if is_busy or (epoch(row.get("created")) or 0.0) >= since:
@@ -104,60 +107,37 @@ def read(tail: bytes, state: Reading | None) -> Reading:
     return found
 
 
-def _inner(row: dict[str, Any]) -> dict[str, Any]:
-    """The JSON in a row's `data`."""
-    text = row.get("data")
-    try:
-        return table(values.load(text)) if isinstance(text, str) else {}
-    except DecodeError:
-        return {}
-
-
-def _message(found: Reading, data: dict[str, Any], at: float | None, parts: list[dict[str, Any]]) -> None:
-    """One message, last written at *at*, with its parts."""
-    time = table(data, "time")
-    if data.get("role") == "user":
-        found.began(epoch(time.get("created")))
-    elif data.get("role") == "assistant":
-        found.named(data.get("modelID"))
-        tokens = table(data, "tokens")
-        cache = table(tokens, "cache")
-        counts = (tokens.get("input"), cache.get("read"), cache.get("write"))
-        found.counted(sum(values.integer(count, 0, 1 << 40) or 0 for count in counts) or None)
-        _answer(found, data, epoch(time.get("completed")), at, parts)
-    else:
-        return
-    found.is_known = True
-
-
-def _answer(
-    found: Reading, data: dict[str, Any], completed: float | None, at: float | None, parts: list[dict[str, Any]]
-) -> None:
-    is_refused, said = False, None
+def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[dict[str, Any]]) -> None:
+    """A message of the assistant, last written *at*, with its parts."""
+    tokens = table(data, "tokens")
+    cache = table(tokens, "cache")
+    found.named(data.get("modelID"))
+    found.counted(total((tokens.get("input"), cache.get("read"), cache.get("write"))))
+    is_refused, said, completed = False, None, epoch(table(data, "time").get("completed"))
     for part in parts:
         call = table(part, "state")
         if part.get("type") == "text":
             found.replied(part.get("text"))
             said = epoch(table(part, "time").get("end")) or said
         elif part.get("type") == "tool" and call.get("status") == "error":
-            is_refused = is_refused or values.text(call.get("error"), 64).startswith(_REFUSED)
-    error = table(data, "error")
+            is_refused |= values.text(call.get("error"), 64).startswith(_REFUSED)
+    error, end = table(data, "error"), completed or at
     if error.get("name") == "MessageAbortedError":
-        found.ended(Status.IDLE, completed or at, "its record: the turn was broken off")
+        found.ended(Status.IDLE, end)
     elif error:
-        _failed(found, table(error, "data"), completed or at)
+        _failed(found, table(error, "data"), end)
     elif data.get("finish") == "stop" and (said or completed) is not None:
         # The same time in both, or it would be told as two ends.
-        found.ended(Status.DONE, said or completed, "its record: the turn ended")
+        found.ended(Status.DONE, said or completed)
     elif completed is not None and is_refused:
-        found.ended(Status.IDLE, completed, "its record: a call was refused")
+        found.ended(Status.IDLE, completed, rule="a call was refused")
 
 
 def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
     if about.get("statusCode") == _TOO_MANY:
         found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
     else:
-        found.ended(Status.ERROR, at, "its record: the turn failed", about.get("message"))
+        found.ended(Status.ERROR, at, about.get("message"))
 
 
 #: With this a server answers who has used up what may be had.

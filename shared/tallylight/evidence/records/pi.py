@@ -14,8 +14,9 @@ import re
 from typing import Any
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, table, tables, word
+from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, epoch, in_lines, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -45,42 +46,34 @@ def locate(facts: Facts, places: Places) -> Place | None:
     if not folder:
         top = facts.environ.get("PI_CODING_AGENT_DIR") or posixpath.join(facts.home, ".pi/agent")
         folder = posixpath.join(top, "sessions", f"--{re.sub(r'[/:]', '-', facts.cwd.removeprefix('/'))}--")
-    found = []
-    for name in places.names(folder):
-        match = _NAME.fullmatch(name)
-        path = posixpath.join(folder, name)
-        if match is None or places.changed(path) < facts.started:
-            continue
-        head = first_entry(places.head(path))
-        at = epoch(head.get("timestamp"))
-        if at is not None and head.get("cwd") == facts.cwd:
-            found.append(Candidate(path, match[1], at))
+    found = [
+        Candidate(path, match[1], at)
+        for path, match, head in written(folder, _NAME, facts, places)
+        if (at := epoch(head.get("timestamp"))) is not None and head.get("cwd") == facts.cwd
+    ]
     path = mine(facts, found, places)
     return Place(path) if path else None
 
 
-def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
-    found = state.copy() if state is not None else Reading()
-    for entry in entries(tail, _WORDS, _WITHIN):
-        at, message = epoch(entry.get("timestamp")), table(entry, "message")
-        match entry.get("type"), message.get("role"):
-            case "session", _:
-                found.session = word(entry.get("id"))
-                found.cwd = values.exact(entry.get("cwd"), 4096) or ""
-                continue
-            case "model_change", _:
-                found.named(entry.get("modelId"))
-            case "message", "user":
-                found.began(at)
-            case "message", "assistant":
-                _answer(found, message, at)
-            case "message", "toolResult":
-                pass  # it is of a known kind
-            case _:
-                continue
-        found.is_known = True
-    return found
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    message = table(entry, "message")
+    match entry.get("type"), message.get("role"):
+        case "session", _:
+            found.session = word(entry.get("id"))
+            found.cwd = values.exact(entry.get("cwd"), 4096) or ""
+            return False
+        case "model_change", _:
+            found.named(entry.get("modelId"))
+        case "message", "user":
+            found.began(at)
+        case "message", "assistant":
+            _answer(found, message, at)
+        case kind:
+            return kind == ("message", "toolResult")
+    return True
+
+
+read = in_lines(_take, _WORDS, _WITHIN)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
@@ -91,15 +84,15 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
             found.replied(part.get("text"))
     match message.get("stopReason"):
         case "stop" | "length":
-            found.ended(Status.DONE, at, "its record: the turn ended")
+            found.ended(Status.DONE, at)
         case "aborted":
-            found.ended(Status.IDLE, at, "its record: the turn was broken off")
+            found.ended(Status.IDLE, at)
         case "error":
             said = values.text(message.get("errorMessage"), 512)
             if _LIMITS.search(said):
                 found.limited(at, said, limits.ends(said, at))
             elif _STATUS.match(said) and not _RETRIED.search(said):
-                found.ended(Status.ERROR, at, "its record: the turn failed", said)
+                found.ended(Status.ERROR, at, said)
         case _:
             if found.turn is not None and found.turn.status is not Status.WORKING:
                 found.began(at)  # by an extension

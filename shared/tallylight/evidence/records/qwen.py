@@ -11,9 +11,9 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Facts, Place, Places
-from tallylight.evidence.records.reading import Reading, entries, epoch, table, tables, word
-from tallylight.model.errors import DecodeError
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.reading import Reading, entry_of, in_lines, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -31,10 +31,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         path = posixpath.join(top, "sessions", f"{pid}.json")
         if places.changed(path) < facts.started:
             continue
-        try:
-            found = table(values.load(places.head(path)))
-        except DecodeError:
-            continue
+        found = entry_of(places.head(path))
         session = values.text(found.get("sessionId") or found.get("session_id"), 64)
         cwd = found.get("workDir") or found.get("work_dir") or found.get("cwd") or facts.cwd
         if found.get("pid") == pid and _SESSION.fullmatch(session) and isinstance(cwd, str):
@@ -43,41 +40,35 @@ def locate(facts: Facts, places: Places) -> Place | None:
     return None
 
 
-def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
-    found = state.copy() if state is not None else Reading()
-    for entry in entries(tail, _WORDS):
-        at = epoch(entry.get("timestamp"))
-        message = table(entry, "message")
-        match entry.get("type"):
-            case "user":
-                found.began(at)
-            case "assistant":
-                _answer(found, entry, message)
-            case "tool_result":
-                pass  # it is of a known kind
-            case "system":
-                _system(found, table(table(entry, "systemPayload"), "uiEvent"), at)
-            case _:
-                continue
-        found.session = word(entry.get("sessionId")) or found.session
-        found.is_known = True
-    return found
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    match entry.get("type"):
+        case "user":
+            found.began(at)
+        case "assistant":
+            _answer(found, entry)
+        case "tool_result":
+            pass  # it is of a known kind
+        case "system":
+            event = table(table(entry, "systemPayload"), "uiEvent")
+            code = values.integer(event.get("status_code"), 400, 499)
+            if event.get("event.name") == "qwen-code.api_error" and code is not None and code not in _RETRIED:
+                found.ended(Status.ERROR, at, event.get("error_message"), "the request failed")
+        case _:
+            return False
+    found.session = word(entry.get("sessionId")) or found.session
+    return True
 
 
-def _answer(found: Reading, entry: dict[str, Any], message: dict[str, Any]) -> None:
+read = in_lines(_take, _WORDS)
+
+
+def _answer(found: Reading, entry: dict[str, Any]) -> None:
     found.named(entry.get("model"))
     found.counted(table(entry, "usageMetadata").get("promptTokenCount"), entry.get("contextWindowSize"))
-    for part in tables(message.get("parts")):
+    for part in tables(table(entry, "message").get("parts")):
         if part.get("thought") is not True:
             found.replied(part.get("text"))
         call = table(part, "functionCall")
         if call.get("name") == _TODO:
             todos = tables(table(call, "args").get("todos"))
             found.planned((todo.get("content"), todo.get("status")) for todo in todos)
-
-
-def _system(found: Reading, event: dict[str, Any], at: float | None) -> None:
-    code = values.integer(event.get("status_code"), 400, 499)
-    if event.get("event.name") == "qwen-code.api_error" and code is not None and code not in _RETRIED:
-        found.ended(Status.ERROR, at, "its record: the request failed", event.get("error_message"))

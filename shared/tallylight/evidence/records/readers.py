@@ -8,19 +8,9 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from tallylight.evidence.records import (
-    aider,
-    claude,
-    cline,
-    codex,
-    copilot,
-    gemini,
-    kimi,
-    opencode,
-    pi,
-    qwen,
-)
-from tallylight.evidence.records.locate import Facts, Place, Places
+from tallylight.evidence.records import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import Reading
 
 

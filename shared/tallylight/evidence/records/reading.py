@@ -8,7 +8,7 @@ believes nothing: an entry of another shape than the known one costs that entry.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -163,7 +163,7 @@ class Reading:
 
     def called(self, id_: object, name: object, target: object) -> None:
         """A tool is called: `Bash: touch made`."""
-        key, tool, what = word(id_), line(name, NAME_CELLS), line(target, LINE_CELLS)
+        key, tool, what = word(id_), line(name, NAME_CELLS), line(target)
         if key and tool:
             while len(self.calls) >= MAX_CALLS:
                 del self.calls[next(iter(self.calls))]
@@ -195,18 +195,22 @@ class Reading:
         self.left = {}
 
     def ended(
-        self, status: Status, at: float | None, rule: str, message: object = "", kind: Kind | None = None
+        self, status: Status, at: float | None, message: object = "", rule: str = "", kind: Kind | None = None
     ) -> None:
-        """The turn ended. Calls without a result never get one. One that is done and ends with a question asks that."""
-        if status is Status.DONE and kind is None and self.question:
+        """
+        The turn ended, by *rule* if that says more than the status.
+
+        Calls without a result never get one. One that is done and ends with a question asks that.
+        """
+        if status is Status.DONE and self.question:
             message, kind = self.question, Kind.QUESTION
         if at is not None:
-            self.turn = Turn(status, at, rule, line(message, LINE_CELLS), kind)
+            self.turn = Turn(status, at, f"its record: {rule or _ENDS[status]}", line(message), kind)
         self.calls, self.asked = {}, {}
 
     def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
         """The turn ended because nothing more is available, *until* then if that is told."""
-        self.ended(Status.WAITING, at, "its record: usage limit", message, Kind.LIMIT)
+        self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
         self.limited_until = max(self.limited_until, until)
 
     def followed(self, records: Mapping[str, Reading]) -> Reading:
@@ -238,7 +242,7 @@ class Reading:
         if (key := word(id_)) and len(self.asked) < MAX_CALLS:
             self.asked[key] = kind
             if at is not None:
-                self.turn = Turn(Status.WAITING, at, "its record: it asks", line(question, LINE_CELLS), kind)
+                self.turn = Turn(Status.WAITING, at, "its record: it asks", line(question), kind)
 
     def settled(self, id_: object, at: float | None) -> None:
         """A person has answered, or is not asked any more; the turn goes on."""
@@ -247,6 +251,12 @@ class Reading:
 
 
 _ORDER: dict[bool | None, int] = {True: 0, None: 1, False: 2}
+#: How the end of a turn is called that its status says all about.
+_ENDS = {
+    Status.DONE: "the turn ended",
+    Status.IDLE: "the turn was broken off",
+    Status.ERROR: "the turn failed",
+}
 #: How agents call a task that is done, and one that is being done.
 _DONE = frozenset({"completed", "complete", "done", "cancelled", "deleted"})
 _CURRENT = frozenset({"in_progress", "in-progress", "active", "working"})
@@ -275,6 +285,27 @@ def lines(value: object) -> str:
     return sanitise(" ".join(found[:_REPLY_LINES]), cells=REPLY_CELLS)
 
 
+def in_lines(
+    take: Callable[[Reading, dict[str, Any], float | None], bool],
+    words: tuple[bytes, ...],
+    within: int = 0,
+    time: str = "timestamp",
+) -> Callable[[bytes, Reading | None], Reading]:
+    """
+    A reader of records with one JSON object a line: what is added to one, and the reading before, make the next one.
+
+    *take* adds an entry with its *time*, and says whether it is of a known kind; see `entries` for the rest.
+    """
+
+    def read(tail: bytes, state: Reading | None) -> Reading:
+        found = state.copy() if state is not None else Reading()
+        for entry in entries(tail, words, within):
+            found.is_known |= take(found, entry, epoch(entry.get(time)))
+        return found
+
+    return read
+
+
 def entries(tail: bytes, words: tuple[bytes, ...], within: int = 0) -> Iterator[dict[str, Any]]:
     """
     The entries of a record with one JSON object a line, of those lines that hold one of *words*.
@@ -282,24 +313,36 @@ def entries(tail: bytes, words: tuple[bytes, ...], within: int = 0) -> Iterator[
     They are looked for in the first *within* bytes of a line, or in all of it. A line that is cut is none.
     """
     for text in tail.split(b"\n"):
-        if text and any(sought in (text[:within] if within else text) for sought in words):
-            entry = entry_of(text)
-            if entry is not None:
-                yield entry
+        if any(sought in (text[:within] if within else text) for sought in words) and (entry := entry_of(text)):
+            yield entry
 
 
-def entry_of(text: bytes) -> dict[str, Any] | None:
-    """The object in a line; None for a line that is cut, or holds something else."""
+def entry_of(text: object) -> dict[str, Any]:
+    """The object in a text of JSON; an empty one if that is cut, or holds something else."""
     try:
-        entry = values.load(text)
+        return table(values.load(text)) if isinstance(text, str | bytes) else {}
     except DecodeError:
+        return {}
+
+
+def error_words(message: object) -> str:
+    """An error's message; it may be the JSON that a server sent, in the brackets of its client."""
+    text = line(message)
+    inner = entry_of(text.removeprefix("[API Error: ").removesuffix("]"))
+    return line(table(inner, "error").get("message")) or text
+
+
+def number_of(text: str | bytes, most: float) -> float | None:
+    """The number up to *most* that is written in *text*."""
+    try:
+        return values.number(float(text), 0, most)
+    except ValueError:
         return None
-    return entry if isinstance(entry, dict) else None
 
 
-def first_entry(head: bytes) -> dict[str, Any]:
-    """The object in the first line of a record that begins with *head*; an empty one if that is cut, or none."""
-    return entry_of(head.partition(b"\n")[0]) or {}
+def total(counts: Iterable[object]) -> int | None:
+    """What counts of tokens add up to; None for nothing, which is not told."""
+    return sum(values.integer(count, 0, _MAX_TOKENS) or 0 for count in counts) or None
 
 
 def table(value: object, key: str = "") -> dict[str, Any]:

@@ -1,5 +1,5 @@
 """
-Where records may be, asked of the disk: in a host's worker, never on its main thread.
+Where records may be, asked of the disk, and what is in them: in a host's worker, never on its main thread.
 
 Everything is bounded, opened without waiting, and read only. A database is opened read only as well, with a busy
 timeout of zero: one that is being written is asked again later, and never held up.
@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 import attrs
 
-from tallylight.evidence.records.locate import Place
 from tallylight.evidence.records.reading import TAIL_BYTES
 
 #: Names of one folder, and bytes of the first line of a file.
@@ -32,6 +31,20 @@ _MAX_STEPS = 2_000
 Stamp = tuple[int, int, int]
 
 
+@attrs.frozen
+class Place:
+    """
+    A record: a file, or the *session* in a database file.
+
+    *beside* is a small file that is read with one that is written anew each time: when it was written, in seconds since
+    the epoch, a line's end, its text and a NUL are what the reader is given before the record.
+    """
+
+    path: str
+    session: str = ""
+    beside: str = ""
+
+
 class StrangeError(Exception):
     """A database has no such tables or columns: it is of another version."""
 
@@ -44,22 +57,22 @@ class Growth:
     grew: float = 0.0
 
 
-@attrs.define
-class DiskPlaces:
+@attrs.define(kw_only=True)
+class Places:
     """
     The disk, for one search. *before* is what the last one saw; with *is_alone*, no rival lives now nor did then.
 
-    `seen` is what the next search is to be given.
+    `seen` is what the next search is to be given. What is not there, or cannot be read, is empty.
     """
 
     before: Mapping[str, Growth] = attrs.Factory(dict)
-    is_first: bool = True
     is_alone: bool = False
     seen: dict[str, Growth] = attrs.Factory(dict)
     #: Whether there is a database that has no such tables.
     is_strange: bool = False
 
     def names(self, folder: str) -> Sequence[str]:
+        """What is in a folder, by name; a bounded number."""
         found: list[str] = []
         with contextlib.suppress(OSError, ValueError), os.scandir(folder) as entries:
             for entry in entries:
@@ -69,26 +82,29 @@ class DiskPlaces:
         return sorted(found)
 
     def head(self, path: str) -> bytes:
+        """The first bytes of a file, as many as a first line has."""
         return read_part(path, 0, HEAD_BYTES) or b""
 
     def changed(self, path: str) -> float:
+        """When a file was last written; 0 if there is none."""
         try:
             return os.stat(path).st_mtime  # noqa: PTH116 - a third of the time
         except (OSError, ValueError):
             return 0.0
 
     def grew(self, path: str) -> float:
+        """When it was last seen to grow while no other process of the agent was in the directory; 0 if never."""
         written = self.changed(path)
         known = self.before.get(path)
-        if known is not None:
-            grew = written if self.is_alone and written > known.written else known.grew
-        else:
-            grew = written if self.is_alone and not self.is_first else 0.0
+        grew = known.grew if known is not None else 0.0
+        if self.is_alone and (known is None or written > known.written):
+            grew = written
         if len(self.seen) < MAX_SEEN:
             self.seen[path] = Growth(written, grew)
         return grew
 
     def rows(self, path: str, query: str, arguments: tuple[object, ...]) -> Sequence[tuple[object, ...]]:
+        """What a database has to say, read only; nothing if it is busy."""
         try:
             return ask(path, (query,), arguments)
         except StrangeError:
@@ -96,17 +112,25 @@ class DiskPlaces:
             return ()
 
 
-def read_part(path: str, start: int, size: int) -> bytes | None:
-    """At most *size* bytes of a regular file from *start* on; None if there is no such file, or it cannot be read."""
+def read_part(path: str | Path, start: int, size: int) -> bytes | None:
+    """
+    At most *size* bytes of a regular file from *start* on, which counts from the end if it is negative.
+
+    None if there is no such file, nothing if it cannot be read or is no regular one.
+    """
     try:
         # O_NONBLOCK: nobody may ever write to a FIFO.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except (OSError, ValueError):
-        return None
+        return b""
     try:
-        return os.pread(fd, size, start) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+        found = os.fstat(fd)
+        first = start if start >= 0 else max(0, found.st_size + start)
+        return os.pread(fd, size, first) if stat.S_ISREG(found.st_mode) else b""
     except OSError:
-        return None
+        return b""
     finally:
         os.close(fd)
 
@@ -130,16 +154,12 @@ def _stat(path: str) -> os.stat_result | None:
 
 def whole(place: Place) -> bytes:
     """The end of a file that is written anew each time, at most `TAIL_BYTES`, after what stands beside it."""
-    found = _stat(place.path)
-    data = read_part(place.path, max(0, found.st_size - TAIL_BYTES), TAIL_BYTES) or b"" if found is not None else b""
+    data = read_part(place.path, -TAIL_BYTES, TAIL_BYTES) or b""
     beside = _stat(place.beside) if place.beside else None
     if beside is None:
         return data
-    return b"%.6f\n%b\0%b" % (
-        beside.st_mtime,
-        (read_part(place.beside, 0, HEAD_BYTES) or b"").replace(b"\0", b""),
-        data,
-    )
+    text = (read_part(place.beside, 0, HEAD_BYTES) or b"").replace(b"\0", b"")
+    return b"%.6f\n%b\0%b" % (beside.st_mtime, text, data)
 
 
 def added(path: str, offset: int, size: int) -> tuple[bytes, int]:

@@ -27,10 +27,10 @@ from benchmarks.aims import Aim
 
 from tallylight.cli.fleet import FleetFeed
 from tallylight.config.fleet import Fleet
-from tallylight.hosts.fleet.broker import Link
-from tallylight.hosts.fleet.messages import MachineTopic, Message, Presence, encode_presence
-from tallylight.hosts.fleet.outbox import Outbox
 from tallylight.model.status import Kind, Status
+from tallylight.remote.broker import Link
+from tallylight.remote.outbox import Outbox
+from tallylight.remote.topics import MachineTopic, Message, Presence, encode_presence
 from tallylight.snapshot.schema import Pane, Snapshot
 
 QUICK = ("--seconds", "10")

@@ -27,9 +27,9 @@ from tallylight.actions.permission import TABLE, Verb, Verdict, check
 from tallylight.actions.say import Interrupt, Say
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
-from tallylight.hosts.machines.host import MachinesHost, _Peer
 from tallylight.hosts.scripting import Reach
 from tallylight.model.status import Kind, Status
+from tallylight.remote.host import MachinesHost, _Peer
 from tallylight.serve.app import make_app
 from tallylight.serve.asking import Asking
 from tallylight.snapshot.addresses import Found
@@ -41,7 +41,7 @@ from tests.actions.ways import AGENT, ASKER, KITTY, MORE, TMUX, WAYS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import CLAUDE, ScriptDesk
-from tests.hosts.machines.far import HandPanes
+from tests.remote.far import HandPanes
 from tests.serve.serving import AUTH, Served
 
 VERBS = ("read", "text", "permission", "interrupt", "start")
@@ -270,7 +270,7 @@ def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: 
     word = {"read": "screen", "permission": "answer", "text": "say", "interrupt": "interrupt"}[verb]
     for name, way in EVERY.items():
         table = way.table(TMUX)
-        monkeypatch.setattr("tallylight.hosts.machines.host.process_table.table", lambda table=table: table)
+        monkeypatch.setattr("tallylight.remote.host.process_table.table", lambda table=table: table)
         peer = _Peer(None, caller_of(ASKER, AGENTS, table), 0.0)  # type: ignore[arg-type] # nothing is sent
         for level in SCRIPTING:
             host._level = level

@@ -12,9 +12,9 @@ import pytest
 
 from tallylight.actions.given import given_of
 from tallylight.cli.main import VERBS, main
-from tallylight.hosts.machines.messages import VERBS as ASKED
-from tallylight.hosts.machines.messages import Ask, decode
 from tallylight.model.errors import TallyError
+from tallylight.remote.messages import VERBS as ASKED
+from tallylight.remote.messages import Ask, decode
 from tallylight.snapshot.addresses import EMPTY, Panes, pick
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Snapshot

@@ -23,8 +23,8 @@ from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
-from tests.hosts.fleet.broker import Broker, Machine, until
-from tests.hosts.fleet.test_feed import HARMFUL, WAITING
+from tests.remote.broker import Broker, Machine, until
+from tests.remote.test_feed import HARMFUL, WAITING
 from tests.serve.browser import Browser
 from tests.serve.live import Live
 from tests.serve.serving import AUTH, FakePanes, Served

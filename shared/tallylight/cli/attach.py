@@ -21,9 +21,9 @@ from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
 from tallylight.evidence import process_table
 from tallylight.hosts.detached.pane import names_pane
-from tallylight.hosts.machines import commands
 from tallylight.hosts.scripting import here
 from tallylight.model.errors import TallyError
+from tallylight.remote import commands
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts

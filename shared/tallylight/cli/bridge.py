@@ -47,8 +47,8 @@ def main(argv: list[str]) -> int:
         raise TallyError("`tally bridge` speaks with another machine, not with a person: see docs/machines.md")
     from tallylight.actions.caller import let_in
     from tallylight.hosts.detached.sessions import Multiplexers
-    from tallylight.hosts.machines.bridge import Bridge
     from tallylight.hosts.scripting import Reach, here
+    from tallylight.remote.bridge import Bridge
 
     feed = Feed(directory(os.environ))
     # Before anything is asked: whoever started this may be gone by then.

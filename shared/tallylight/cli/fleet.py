@@ -20,8 +20,8 @@ from tallylight.snapshot.schema import Pane, Snapshot
 
 if TYPE_CHECKING:
     from tallylight.config.fleet import Fleet
-    from tallylight.hosts.fleet.broker import Subscriber
-    from tallylight.hosts.fleet.mirror import Mirror
+    from tallylight.remote.broker import Subscriber
+    from tallylight.remote.mirror import Mirror
     from tallylight.snapshot.rows import Row
     from tallylight.ui.agent_list.effects import Answer, Queue, Say
     from tallylight.ui.agent_list.selection import Act, Target
@@ -47,7 +47,7 @@ def subscriber() -> Subscriber:
     fleet = configured("tally")
     extras.enable("fleet")
     try:
-        from tallylight.hosts.fleet.broker import Subscriber
+        from tallylight.remote.broker import Subscriber
     except ImportError:
         raise extras.missing("fleet") from None
     return Subscriber(fleet)
@@ -87,7 +87,7 @@ def mark(verb: str, wanted: str | None, minutes: float | None, told: Callable[[P
 
 def _ask(fleet: Subscriber, host: str, pane: Pane, verb: str, minutes: float | None) -> None:
     """Send a mark; `TallyError` if the machine takes none."""
-    from tallylight.hosts.fleet.messages import Mark
+    from tallylight.remote.topics import Mark
 
     machine, _, name = host.rpartition("/")
     if not fleet.mirror.takes_marks(machine):
@@ -131,7 +131,7 @@ class FleetFeed:
     @property
     def others(self) -> tuple[Snapshot, ...]:
         """The same without the hosts of this machine, which says itself what they show."""
-        from tallylight.hosts.fleet.broker import machine_name
+        from tallylight.remote.broker import machine_name
 
         own = f"{machine_name(self._subscriber.link.fleet)}/"
         return tuple(found for found in self._snapshots if not found.host.startswith(own))

@@ -62,10 +62,10 @@ def _add_sessions(parser: Parser) -> None:
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
-    from tallylight.hosts.machines.host import MachinesHost
     from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.polling.queue import TextQueue
     from tallylight.hosts.tmux.source import TmuxSource
+    from tallylight.remote.host import MachinesHost
 
     if (other := _running("sessions", environ)) is not None:
         raise TallyError(f"the sessions are already watched by {other}")

@@ -18,9 +18,9 @@ from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.fleet import Fleet
 from tallylight.files import extras
-from tallylight.hosts.fleet.marks import Marks
-from tallylight.hosts.fleet.messages import MachineTopic, MarkTopic, Message, Presence, decode_topic, encode_presence
-from tallylight.hosts.fleet.outbox import Name, Outbox
+from tallylight.remote.marks import Marks
+from tallylight.remote.outbox import Name, Outbox
+from tallylight.remote.topics import MachineTopic, MarkTopic, Message, Presence, decode_topic, encode_presence
 from tallylight.snapshot import requests, writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request, RequestError
@@ -64,7 +64,7 @@ def publish(fleet: Fleet, *, quiet: bool) -> None:
     """Publish until `KeyboardInterrupt`; then say goodbye."""
     extras.enable("fleet")
     try:
-        from tallylight.hosts.fleet.broker import Link, machine_name
+        from tallylight.remote.broker import Link, machine_name
     except ImportError:
         raise extras.missing("fleet") from None
     machine = machine_name(fleet)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from tallylight.hosts.fleet.messages import (
+from tallylight.remote.topics import (
     MachineTopic,
     Message,
     PaneTopic,

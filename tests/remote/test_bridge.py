@@ -13,8 +13,11 @@ import pytest
 
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.machines.bridge import Teller
-from tallylight.hosts.machines.messages import (
+from tallylight.hosts.script_messages import Rows, Told
+from tallylight.hosts.script_messages import decode as decode_told
+from tallylight.model.status import Status
+from tallylight.remote.bridge import Teller
+from tallylight.remote.messages import (
     PROTOCOL,
     VERBS,
     Ask,
@@ -26,15 +29,12 @@ from tallylight.hosts.machines.messages import (
     decode,
     encode,
 )
-from tallylight.hosts.script_messages import Rows, Told
-from tallylight.hosts.script_messages import decode as decode_told
-from tallylight.model.status import Status
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tests.actions.desk import Desk, seen
 from tests.actions.real_panes import real_panes, until
 from tests.cli.panes import publish
-from tests.hosts.machines.far import Far, far, shown
+from tests.remote.far import Far, far, shown
 from tests.tables import each
 
 WAITING = Pane(id="3", status=Status.WAITING, agent="claude", agent_pid=4711)

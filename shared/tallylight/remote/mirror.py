@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from tallylight.hosts.fleet.messages import (
+from tallylight.remote.topics import (
     MachineTopic,
     MarkTopic,
     PaneTopic,

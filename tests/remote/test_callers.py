@@ -22,14 +22,14 @@ import pytest
 
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.machines.host import MachinesHost
-from tallylight.hosts.machines.messages import PaneSaid, encode
 from tallylight.hosts.script_messages import KEY, Told, decode
 from tallylight.hosts.script_messages import encode as encode_told
+from tallylight.remote.host import MachinesHost
+from tallylight.remote.messages import PaneSaid, encode
 from tallylight.snapshot.elsewhere import local_id
 from tests.actions.real_panes import RealPanes, real_panes, until
-from tests.hosts.machines.test_machine import HELLO, PANE, QUESTION
-from tests.hosts.machines.test_real_ssh import wait
+from tests.remote.test_machine import HELLO, PANE, QUESTION
+from tests.remote.test_real_ssh import wait
 from tests.test_other_users import STRANGER, needs_root
 
 #: One that another user can run as well, where there is one.

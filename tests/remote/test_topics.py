@@ -7,9 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.hosts.fleet import messages
-from tallylight.hosts.fleet.messages import MachineTopic, Mark, MarkTopic, PaneTopic, Presence, Told
 from tallylight.model.status import Kind, Status
+from tallylight.remote import topics
+from tallylight.remote.topics import MachineTopic, Mark, MarkTopic, PaneTopic, Presence, Told
 from tallylight.snapshot.schema import Pane
 from tests.tables import each
 
@@ -24,10 +24,10 @@ def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str
     topic = PaneTopic(machine, host, pane).encode(prefix)
     assert not set(topic) & {"+", "#", "\0", "$"}
     assert topic.count("/") == 4
-    assert messages.decode_topic(topic, prefix) == PaneTopic(machine, host, pane)
-    assert messages.decode_topic(MachineTopic(machine).encode(prefix), prefix) == MachineTopic(machine)
+    assert topics.decode_topic(topic, prefix) == PaneTopic(machine, host, pane)
+    assert topics.decode_topic(MachineTopic(machine).encode(prefix), prefix) == MachineTopic(machine)
     mark = MarkTopic(machine, host, pane)
-    assert messages.decode_topic(mark.encode(prefix), prefix) == mark != PaneTopic(machine, host, pane)
+    assert topics.decode_topic(mark.encode(prefix), prefix) == mark != PaneTopic(machine, host, pane)
 
 
 @each(
@@ -49,16 +49,16 @@ def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str
 )
 def test_other_topics_are_nobodys(topic: str) -> None:
     """A topic of another shape is none of ours."""
-    assert messages.decode_topic(topic, "tallylight") is None
+    assert topics.decode_topic(topic, "tallylight") is None
 
 
 def test_a_pane_comes_back() -> None:
     """A pane is the same after its way through a payload."""
-    assert messages.decode_pane(messages.encode_pane(PANE, "5f")) == Told(PANE, "5f")
+    assert topics.decode_pane(topics.encode_pane(PANE, "5f")) == Told(PANE, "5f")
     here = Presence(True, 7.5, life="5f", marks=True, namesake=True)
-    assert messages.decode_presence(messages.encode_presence(here)) == here
+    assert topics.decode_presence(topics.encode_presence(here)) == here
     for mark in (Mark("seen", Status.DONE, 7.5), Mark("snooze", Status.WAITING, 7.5, 60.0)):
-        assert messages.decode_mark(messages.encode_mark(mark)) == mark
+        assert topics.decode_mark(topics.encode_mark(mark)) == mark
 
 
 @each(
@@ -73,7 +73,7 @@ def test_a_pane_comes_back() -> None:
         b'{"version":1,"pane":{"id":"3","status":"thinking"}}',
         b'{"version":1,"pane":{"id":"","status":"working"}}',
         b'{"version":1,"pane":[]}',
-        b'{"version":1,"pane":{"id":"3","status":"working"}}' + b" " * messages.MAX_BYTES,
+        b'{"version":1,"pane":{"id":"3","status":"working"}}' + b" " * topics.MAX_BYTES,
         b'{"version":1,"online":1,"at":0}',
         b'{"version":1,"online":true,"at":true}',
         b'{"version":1,"online":true,"at":"now"}',
@@ -83,17 +83,17 @@ def test_a_pane_comes_back() -> None:
         b'{"version":1,"verb":"snooze","status":"done","since":1,"minutes":-1}',
         b'{"version":1,"verb":"snooze","status":"done","since":1,"minutes":1e9}',
         b'{"version":1,"verb":["seen"],"status":"done","since":1}',
-        b'{"version":1,"verb":"seen","status":"done","since":1}' + b" " * messages.MAX_MARK_BYTES,
+        b'{"version":1,"verb":"seen","status":"done","since":1}' + b" " * topics.MAX_MARK_BYTES,
     ],
 )
 def test_bad_payloads_say_nothing(payload: bytes) -> None:
     """A payload that breaks a rule is no pane, no presence and no mark."""
-    assert messages.decode_pane(payload) is None
-    assert messages.decode_presence(payload) is None
-    assert messages.decode_mark(payload) is None
+    assert topics.decode_pane(payload) is None
+    assert topics.decode_presence(payload) is None
+    assert topics.decode_mark(payload) is None
 
 
 def test_a_payload_of_the_limit_is_read() -> None:
     """The size limit is inclusive."""
     body = json.dumps({"version": 1, "pane": PANE.to_json()}).encode()
-    assert messages.decode_pane(body + b" " * (messages.MAX_BYTES - len(body))) == Told(PANE)
+    assert topics.decode_pane(body + b" " * (topics.MAX_BYTES - len(body))) == Told(PANE)

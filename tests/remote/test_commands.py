@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from tallylight.config.settings import load
-from tallylight.hosts.machines import commands
+from tallylight.remote import commands
 from tests.tables import each
 
 HOSTILE = "sessions-7:tmux/1/%2'; touch /tmp/x #"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.hosts.fleet.marks import BURST, PER_SECOND, Marks
-from tallylight.hosts.fleet.messages import Mark, MarkTopic, encode_mark
 from tallylight.model.status import Status
+from tallylight.remote.marks import BURST, PER_SECOND, Marks
+from tallylight.remote.topics import Mark, MarkTopic, encode_mark
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.tables import each

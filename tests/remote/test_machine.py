@@ -11,8 +11,11 @@ import pytest
 from tallylight.actions.answer import Done, Holder, Question
 from tallylight.actions.gate import Refusal
 from tallylight.config.machines import Machine as Setting
-from tallylight.hosts.machines.machine import HELLO_S, MAX_ASKED, MAX_GREETING, Machine
-from tallylight.hosts.machines.messages import (
+from tallylight.hosts.script_messages import Told
+from tallylight.hosts.script_messages import encode as encode_told
+from tallylight.model.status import Status
+from tallylight.remote.machine import HELLO_S, MAX_ASKED, MAX_GREETING, Machine
+from tallylight.remote.messages import (
     BEAT_S,
     MAX_LINE,
     PROTOCOL,
@@ -27,9 +30,6 @@ from tallylight.hosts.machines.messages import (
     decode,
     encode,
 )
-from tallylight.hosts.script_messages import Told
-from tallylight.hosts.script_messages import encode as encode_told
-from tallylight.model.status import Status
 from tallylight.snapshot import names, rows
 from tallylight.snapshot.elsewhere import local_id, parts
 from tallylight.snapshot.entries import ConversationEntry

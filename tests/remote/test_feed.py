@@ -17,7 +17,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane, Snapshot
-from tests.hosts.fleet.broker import Broker, Machine
+from tests.remote.broker import Broker, Machine
 
 pytestmark = pytest.mark.programs
 

@@ -12,8 +12,9 @@ import attrs
 import pytest
 
 from tallylight.config.fleet import Fleet
-from tallylight.hosts.fleet.broker import Link, Subscriber
-from tallylight.hosts.fleet.messages import (
+from tallylight.model.status import Status
+from tallylight.remote.broker import Link, Subscriber
+from tallylight.remote.topics import (
     MachineTopic,
     Mark,
     Message,
@@ -22,10 +23,9 @@ from tallylight.hosts.fleet.messages import (
     encode_pane,
     encode_presence,
 )
-from tallylight.model.status import Status
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
-from tests.hosts.fleet.broker import Authority, Broker, Machine, follow, seen_by, tls_lines
+from tests.remote.broker import Authority, Broker, Machine, follow, seen_by, tls_lines
 
 pytestmark = pytest.mark.programs
 

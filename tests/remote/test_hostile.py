@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import words_of
-from tallylight.hosts.machines.messages import Ask, Reply, decode, encode
 from tallylight.hosts.script_messages import decode as decode_told
 from tallylight.model.status import Status
+from tallylight.remote.messages import Ask, Reply, decode, encode
 from tallylight.snapshot.schema import Pane
 from tests.actions.desk import PANE, Desk
 from tests.actions.hostile import HOSTILE
-from tests.hosts.machines.far import far, shown
+from tests.remote.far import far, shown
 from tests.tables import sampled
 
 

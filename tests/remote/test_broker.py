@@ -14,13 +14,13 @@ import attrs
 import pytest
 
 from tallylight.config.fleet import Fleet
-from tallylight.hosts.fleet.broker import BrokerError, Link, Subscriber
-from tallylight.hosts.fleet.messages import Mark, Presence, encode_presence
-from tallylight.hosts.fleet.outbox import Outbox
 from tallylight.model.status import Kind, Status
+from tallylight.remote.broker import BrokerError, Link, Subscriber
+from tallylight.remote.outbox import Outbox
+from tallylight.remote.topics import Mark, Presence, encode_presence
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane, Snapshot
-from tests.hosts.fleet.broker import Authority, Broker, Machine, follow, seen_by, tls_lines, until
+from tests.remote.broker import Authority, Broker, Machine, follow, seen_by, tls_lines, until
 
 pytestmark = pytest.mark.programs
 

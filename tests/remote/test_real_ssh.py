@@ -24,13 +24,13 @@ import pytest
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.machines.host import MachinesHost
 from tallylight.hosts.scripting import Reach
+from tallylight.remote.host import MachinesHost
 from tallylight.snapshot import writer
 from tallylight.snapshot.addresses import Found, Panes, read_panes
 from tests.actions.callers import CALLERS, as_caller, at
 from tests.actions.desk import SCREENS
-from tests.hosts.machines.far import HandPanes
+from tests.remote.far import HandPanes
 
 pytestmark = pytest.mark.programs
 ROOT = Path(__file__).parents[3]
@@ -110,7 +110,7 @@ class Machines:
 @pytest.fixture
 def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
     # What asks here is a script, wherever the tests are run; with a key it is a person.
-    near = "tallylight.hosts.machines.host"
+    near = "tallylight.remote.host"
     monkeypatch.setattr(f"{near}.caller_of", lambda *_: CALLERS[Who.SCRIPT])
     monkeypatch.setattr(f"{near}.seated", lambda *_: CALLERS[Who.PERSON])
     daemon = shutil.which("sshd", path="/usr/sbin:/usr/bin:/usr/local/sbin")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tallylight.hosts.machines.messages import (
+from tallylight.model.status import Kind, Status
+from tallylight.remote.messages import (
     MAX_ID,
     MAX_LINE,
     PROTOCOL,
@@ -21,7 +22,6 @@ from tallylight.hosts.machines.messages import (
     decode,
     encode,
 )
-from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tests.tables import each
 

@@ -12,9 +12,9 @@ import attrs
 from tallylight.actions.answer import Typist
 from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.machines.bridge import Bridge
-from tallylight.hosts.machines.messages import Beat, decode
 from tallylight.hosts.scripting import Reach
+from tallylight.remote.bridge import Bridge
+from tallylight.remote.messages import Beat, decode
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire.styled import StyledScreen
 from tests.actions.callers import CALLERS, as_caller, at

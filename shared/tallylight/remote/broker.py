@@ -26,7 +26,9 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from tallylight.config.fleet import Fleet
 from tallylight.files import read_write
-from tallylight.hosts.fleet.messages import (
+from tallylight.model.errors import TallyError
+from tallylight.remote.mirror import MAX_MACHINES, Mirror
+from tallylight.remote.topics import (
     MAX_BYTES,
     MachineTopic,
     Mark,
@@ -35,8 +37,6 @@ from tallylight.hosts.fleet.messages import (
     decode_topic,
     encode_mark,
 )
-from tallylight.hosts.fleet.mirror import MAX_MACHINES, Mirror
-from tallylight.model.errors import TallyError
 
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0

@@ -31,14 +31,14 @@ from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.powers import ALLOW, MACHINES
 from tallylight.evidence import process_table
-from tallylight.hosts.machines import commands
-from tallylight.hosts.machines.link import END_S, Link
-from tallylight.hosts.machines.machine import Machine
-from tallylight.hosts.machines.messages import MARKS, TELLS, TYPES
 from tallylight.hosts.peers import caller_at
 from tallylight.hosts.powers import Powers
 from tallylight.hosts.script_messages import KEY, MAX_ASKED, Told, encode
 from tallylight.model.errors import TallyError
+from tallylight.remote import commands
+from tallylight.remote.link import END_S, Link
+from tallylight.remote.machine import Machine
+from tallylight.remote.messages import MARKS, TELLS, TYPES
 from tallylight.snapshot import sockets
 from tallylight.snapshot.elsewhere import HOST, parts
 from tallylight.snapshot.requests import Spool

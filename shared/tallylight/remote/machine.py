@@ -17,8 +17,10 @@ from tallylight.actions.answer import Done, Holder, Question
 from tallylight.actions.gate import Refusal
 from tallylight.config.machines import Machine as Setting
 from tallylight.hosts.jobs import backoff
-from tallylight.hosts.machines import commands
-from tallylight.hosts.machines.messages import (
+from tallylight.hosts.script_messages import Rows, Told
+from tallylight.hosts.script_messages import decode as decode_told
+from tallylight.remote import commands
+from tallylight.remote.messages import (
     BEAT_S,
     MAX_LINE,
     PROTOCOL,
@@ -35,8 +37,6 @@ from tallylight.hosts.machines.messages import (
     decode,
     encode,
 )
-from tallylight.hosts.script_messages import Rows, Told
-from tallylight.hosts.script_messages import decode as decode_told
 from tallylight.snapshot.elsewhere import harmless, is_elsewhere, local_id
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.values import MAX_NUMBER

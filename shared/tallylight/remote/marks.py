@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from tallylight.hosts.fleet.messages import Mark, MarkTopic, decode_mark
 from tallylight.model.status import NEEDS_PERSON
+from tallylight.remote.topics import Mark, MarkTopic, decode_mark
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
 

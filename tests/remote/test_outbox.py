@@ -9,11 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tallylight.hosts.fleet import mirror as mirrors
-from tallylight.hosts.fleet.messages import MachineTopic, PaneTopic, Presence, encode_pane, encode_presence
-from tallylight.hosts.fleet.mirror import MAX_MACHINES, MAX_PANES, Mirror
-from tallylight.hosts.fleet.outbox import MAX_UNACKNOWLEDGED, OBJECTION_S, Name, Outbox
 from tallylight.model.status import Status
+from tallylight.remote import mirror as mirrors
+from tallylight.remote.mirror import MAX_MACHINES, MAX_PANES, Mirror
+from tallylight.remote.outbox import MAX_UNACKNOWLEDGED, OBJECTION_S, Name, Outbox
+from tallylight.remote.topics import MachineTopic, PaneTopic, Presence, encode_pane, encode_presence
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.strategies import at_most
 

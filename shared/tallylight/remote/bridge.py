@@ -23,7 +23,12 @@ from tallylight.actions.answer import Done
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Later, given_of
 from tallylight.hosts.jobs import Jobs
-from tallylight.hosts.machines.messages import (
+from tallylight.hosts.mailbox import Mailbox
+from tallylight.hosts.script_messages import Told
+from tallylight.hosts.script_messages import encode as encode_told
+from tallylight.hosts.scripting import Reach
+from tallylight.model.errors import TallyError
+from tallylight.remote.messages import (
     BEAT_S,
     MARKS,
     MAX_ASKED,
@@ -42,11 +47,6 @@ from tallylight.hosts.machines.messages import (
     is_host,
     is_id,
 )
-from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.script_messages import Told
-from tallylight.hosts.script_messages import encode as encode_told
-from tallylight.hosts.scripting import Reach
-from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import is_elsewhere

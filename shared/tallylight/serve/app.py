@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import Response
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
@@ -33,7 +33,7 @@ from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
-from tallylight.serve import history, links, model
+from tallylight.serve import history, model
 from tallylight.serve.answering import Answering, Terminals
 from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
@@ -120,7 +120,6 @@ class _Server:
         self._found: dict[str, Found] = {}
         self._fault = ""
         self._hub = Hub(_encode_state, _encode_change)
-        self._links = links.Links()
         self._asked = asyncio.Semaphore(MAX_ASKED)
 
     @contextlib.asynccontextmanager
@@ -198,9 +197,6 @@ class _Server:
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
         app.get("/api/v1/question", response_model=model.Question, **one)(self.question)
         app.post("/api/v1/answer", response_model=model.Done, **one)(self.answer)
-        app.post("/api/v1/link", response_model=model.LinkMade, **one)(self.link)
-        app.get(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.linked)
-        app.post(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.answer_linked)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
         refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
@@ -246,45 +242,6 @@ class _Server:
         return await self._do(
             given.address, lambda found: self._answering.answer(found, Answer(found.pane.id, *chosen), who())
         )
-
-    async def link(self, given: Annotated[model.Link, Body()], request: Request) -> model.LinkMade:
-        """Make an address that shows this question and answers it once, without the token. Only a person may."""
-        found, who = self._pick(given.address), self._asking.of(request)
-        question = await self._ask(
-            found, lambda: self._answering.question(found, who()) if who().who is Who.PERSON else PERSON_ONLY
-        )
-        if (question.pid, question.start, question.fingerprint) != (given.pid, given.start, given.fingerprint):
-            raise RefusedError(Refusal("changed", "its screen is not the one of the fingerprint"))
-        if question.missing:
-            raise RefusedError(Refusal("not-whole", question.missing))
-        path = self._links.add(given.address, question, time.monotonic())
-        return model.LinkMade(address=given.address, path=path, valid_s=links.VALID_S)
-
-    async def linked(self, key: str) -> HTMLResponse:
-        """What an answer link shows."""
-        return HTMLResponse(links.question_page(self._link(key)))
-
-    async def answer_linked(self, key: str, request: Request) -> HTMLResponse:
-        """Give an answer by a link."""
-        link, who = self._link(key), self._asking.of(request)
-        choice = links.chosen(request.url.query, await request.body())
-        if choice is None:
-            raise HTTPException(422, "the request names no choice")
-        asked = link.question
-        given = Answer(asked.pane, asked.pid, asked.start, asked.fingerprint, choice)
-        try:
-            done = await self._do(link.address, lambda found: self._answering.answer(found, given, who()))
-        except RefusedError as error:
-            return HTMLResponse(links.told_page(error.why.text), 409)
-        self._links.drop(key)
-        return HTMLResponse(links.told_page(done.done))
-
-    def _link(self, key: str) -> links.Link:
-        """The link with this *key*. Guesses are limited as those of the token are."""
-        now = time.monotonic()
-        if (link := self._links.get(key, now)) is None:
-            raise HTTPException(404 if self._guard.failures.take(now) else 429, "this link can no longer be used")
-        return link
 
     async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
         """Type text for an agent that is at its prompt, or whose question takes any text."""

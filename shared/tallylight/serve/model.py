@@ -201,21 +201,6 @@ class Answer(_Given):
     choice: int = Field(ge=1, le=MAX_CHOICES, description="its number")
 
 
-class Link(_Given):
-    """A question, as `question` gave it, that a link is to show and answer."""
-
-    fingerprint: str = Field(max_length=64)
-
-
-class LinkMade(BaseModel):
-    """A link to one question: its path below the page's address, and for how many seconds it can be used."""
-
-    version: Literal[1] = VERSION
-    address: str
-    path: str
-    valid_s: float
-
-
 class Text(_Given):
     """Text for an agent that is at its prompt, or whose question takes any text."""
 

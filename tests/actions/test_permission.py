@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -328,21 +327,15 @@ def on_page(client: TestClient, verb: str) -> str:
     return str(found.json()["rule"]) if found.status_code == 409 else "done" if found.is_success else "404"
 
 
-@pytest.mark.parametrize("path", ["link", "subscribe"])
-def test_no_way_around_the_page(path: str) -> None:
-    """Links that answer without the token, and messages that say what is asked, are for a person."""
+def test_no_way_around_the_page() -> None:
+    """Messages that say what is asked are for a person."""
     served = Served()
-    served.shows("sessions", Pane(id="%1", status=Status.WAITING, agent="claude"))
     asking = Asking(AGENTS, lambda *_: (ASKER,), WAYS["a plain child"].table(TMUX))
     app = make_app(served.guard, served._read, served.panes, asking=asking)
-    shown = Desk(seen(SCREENS["permission"][0], pane="%1")).shown()
-    bodies: Mapping[str, dict[str, object]] = {
-        "link": {"address": "sessions-1:%1", "pid": PID, "start": START, "fingerprint": shown.fingerprint},
-        "subscribe": {"endpoint": "https://push.example/x", "keys": {"p256dh": "x", "auth": "x"}},
-    }
     headers = {**AUTH, "Origin": "http://127.0.0.1:8787"}
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=headers, client=("127.0.0.1", 50000)) as client:
-        found = client.post(f"/api/v1/{path}", json=bodies[path])
+        body = {"endpoint": "https://push.example/x", "p256dh": "x", "auth": "x"}
+        found = client.post("/api/v1/subscribe", json=body)
     assert (found.status_code, found.json()["rule"]) == (409, "permission")
 
 

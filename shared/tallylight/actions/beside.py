@@ -6,7 +6,7 @@ What stands beside the status of each agent that a person can see, read on threa
     watch.known                 what is known, by the process of the agent
     watch.due()                 when to poll again
 
-One reading is made at a time, of one repository, or of the ports of all: soon after an agent shows another status,
+One reading is made at a time, of one repository: soon after an agent shows another status,
 every few seconds while it works, and else seldom; and beside it one that asks the network for a pull request, every few
 minutes, where a person wants that. A repository in which git is slow is left alone for longer and longer
 times. `read_all` reads once, for a list that is printed.
@@ -27,7 +27,6 @@ import attrs
 from tallylight.actions import pull_request, repository
 from tallylight.actions.repository import PATIENCE_S, SlowError
 from tallylight.config.settings import Listed
-from tallylight.evidence.ports import listening
 from tallylight.files.program import StuckError
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.errors import TallyError
@@ -50,11 +49,10 @@ MAX_KNOWN, THREADS = 256, 4
 _BUSY = (Status.WORKING, Status.BACKGROUND)
 #: Seconds between two questions for the pull request of one branch, and after its agent showed another status.
 ASK_S, ASK_SOON_S = 300.0, 60.0
-#: In the place of a directory: the ports of all agents. Before one: the pull request of its branch.
-_PORTS, _PULL = "", "#"
+#: Before a directory: the pull request of its branch.
+_PULL = "#"
 
 _Shown = frozenset[tuple[int | None, Status, float]]
-Ports = Mapping[int, tuple[int, ...]]
 
 
 def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
@@ -94,18 +92,15 @@ def read_pull_request(directory: str, home: str) -> tuple[Beside, bool]:
 @attrs.frozen
 class Readers:
     """
-    What reads, on a thread: a directory, given the person's home as well, as `read_one` does; the ports of processes;
-    and the pull request of a directory's branch.
+    What reads, on a thread: a directory, given the person's home as well, as `read_one` does; and the pull request of
+    a directory's branch.
     """
 
     directory: Callable[[str, str], tuple[Beside, bool]] = read_one
-    ports: Callable[[Iterable[int]], Ports] = listening
     pull_request: Callable[[str, str], tuple[Beside, bool]] = read_pull_request
 
-    def read(self, key: str, home: str, agents: Iterable[int]) -> tuple[Beside | Ports, bool]:
+    def read(self, key: str, home: str) -> tuple[Beside, bool]:
         """What *key* stands for, and whether that took too long."""
-        if key == _PORTS:
-            return self.ports(agents), False
         if key.startswith(_PULL):
             return self.pull_request(key.removeprefix(_PULL), home)
         return self.directory(key, home)
@@ -113,7 +108,7 @@ class Readers:
 
 @attrs.define
 class _Place:
-    """What is known of one directory, or when the ports were read."""
+    """What is known of one directory."""
 
     beside: Beside = NOTHING
     #: When it was read last, and before when it must not be again.
@@ -132,7 +127,6 @@ class Watch:
         self._settings = settings
         self._readers = readers or Readers()
         self._places: dict[str, _Place] = {}
-        self._ports: Ports = {}
         #: Takes in what a thread has found, when it is given the time.
         self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
         #: Whether something of this machine is being read, and whether the network is being asked.
@@ -151,14 +145,14 @@ class Watch:
         panes = [pane for pane in panes if pane.agent_pid is not None]
         agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
         self._begin_what_is_due(self._shown(panes), now)
-        known = {pid: self._of(pid, directory) for pid, directory in agents.items()}
+        known = {pid: self._of(directory) for pid, directory in agents.items()}
         is_new, self.known = known != self.known, known
         return is_new
 
-    def _of(self, pid: int, directory: str) -> Beside:
+    def _of(self, directory: str) -> Beside:
         none = _Place()
         place, asked = (self._places.get(key, none) if directory else none for key in (directory, _PULL + directory))
-        return attrs.evolve(place.beside, pull_request=asked.beside.pull_request, ports=self._ports.get(pid, ()))
+        return attrs.evolve(place.beside, pull_request=asked.beside.pull_request)
 
     def _shown(self, panes: Iterable[Pane]) -> dict[str, _Shown]:
         """What agents show, by what is to be read because of it."""
@@ -169,8 +163,6 @@ class Watch:
                 shown.setdefault(pane.works_in, set()).add(told)
             if self._settings.pull_requests and pane.works_in:
                 shown.setdefault(_PULL + pane.works_in, set()).add(told)
-            if self._settings.ports:
-                shown.setdefault(_PORTS, set()).add(told)
         return {key: frozenset(found) for key, found in shown.items()}
 
     def _begin_what_is_due(self, shown: Mapping[str, _Shown], now: float) -> None:
@@ -192,8 +184,7 @@ class Watch:
         place = self._places.setdefault(first, _Place())
         place.read_at, place.shown = now, shown[first]
         self._is_reading[is_remote] = True
-        agents = [pid for pid, _, _ in shown[first] if pid is not None]
-        threading.Thread(target=self._look, args=(first, agents), name="beside", daemon=True).start()
+        threading.Thread(target=self._look, args=(first,), name="beside", daemon=True).start()
         return now + WAIT_S
 
     def _due_of(self, key: str, shown: _Shown) -> float:
@@ -207,12 +198,11 @@ class Watch:
             every = SOON_S if is_new else BUSY_S if is_busy else CALM_S
         return max(place.read_at + every, place.rests_until)
 
-    def _look(self, key: str, agents: list[int]) -> None:
+    def _look(self, key: str) -> None:
         began = time.monotonic()
-        found: Beside | Ports = NOTHING
-        was_slow = False
+        found, was_slow = NOTHING, False
         with contextlib.suppress(Exception):  # the next one may well succeed, and a list has no place for a traceback
-            found, was_slow = self._readers.read(key, self._home, agents)
+            found, was_slow = self._readers.read(key, self._home)
         took = time.monotonic() - began
 
         def take(now: float) -> None:
@@ -221,10 +211,7 @@ class Watch:
             place.slow = place.slow + 1 if was_slow else 0
             rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
             place.rests_until = now + rest
-            if isinstance(found, Beside):
-                place.beside = found
-            else:
-                self._ports = found
+            place.beside = found
 
         self._read.put(take)
 
@@ -238,10 +225,10 @@ def read_all(
     directories = list(dict.fromkeys(filter(None, agents.values())))[:MAX_KNOWN]
     wanted: queue.Queue[str] = queue.Queue()
     pulls = [_PULL + directory for directory in directories] if settings.pull_requests else []
-    for key in [*([_PORTS] if settings.ports and agents else []), *(directories if settings.branches else []), *pulls]:
+    for key in [*(directories if settings.branches else []), *pulls]:
         wanted.put(key)
     number = wanted.qsize()
-    read: queue.Queue[tuple[str, Beside | Ports]] = queue.Queue()
+    read: queue.Queue[tuple[str, Beside]] = queue.Queue()
 
     def work() -> None:
         while True:
@@ -249,27 +236,21 @@ def read_all(
                 key = wanted.get_nowait()
             except queue.Empty:
                 return
-            read.put((key, readers.read(key, home, agents)[0]))
+            read.put((key, readers.read(key, home)[0]))
 
     for _ in range(min(THREADS, number)):
         threading.Thread(target=work, name="beside", daemon=True).start()
     end = time.monotonic() + seconds
     places: dict[str, Beside] = {}
-    ports: Ports = {}
     for _ in range(number):
         try:
             key, told = read.get(timeout=max(0.0, end - time.monotonic()))
         except queue.Empty:
             break
-        if isinstance(told, Beside):
-            places[key] = told
-        else:
-            ports = told
+        places[key] = told
     return {
         pid: attrs.evolve(
-            places.get(directory, NOTHING),
-            pull_request=places.get(_PULL + directory, NOTHING).pull_request,
-            ports=ports.get(pid, ()),
+            places.get(directory, NOTHING), pull_request=places.get(_PULL + directory, NOTHING).pull_request
         )
         for pid, directory in agents.items()
     }

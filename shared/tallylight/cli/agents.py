@@ -108,9 +108,9 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
 
 def _beside(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
-    """What reads the repositories and ports of agents of this machine; None if a person wants none of that."""
+    """What reads the repositories of agents of this machine; None if a person wants none of that."""
     config, _ = config_file.load_config(environ)
-    if config.listed == Listed(branches=False, ports=False):
+    if config.listed == Listed(branches=False):
         return None
 
     def watch() -> Watch:

@@ -119,7 +119,7 @@ def main(argv: list[str]) -> int:
     terminals = Reach(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     asking = Asking(agent_files.load_agents(os.environ)[0])
     # Of what can stand beside a status the page shows what has changed in the repository.
-    watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
+    watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     guard = Guard(token, hosts)
     push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
     app = make_app(guard, everyone.read, panes, config.colours, terminals, watch, lambda: labels.labels, push, asking)

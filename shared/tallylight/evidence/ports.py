@@ -1,9 +1,7 @@
 """
-The TCP ports on which programs of a pane listen, and who is at the other end of a connection, from `/proc`:
-https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
+Who is at the other end of a connection of TCP, from `/proc`: https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
 
-The programs are those below an agent's process, and all of its session: a server that was started from the same shell
-belongs to the pane as well. What another user runs, or has gone meanwhile, is left out. Without `/proc` there are none.
+What another user runs, or has gone meanwhile, is left out. Without `/proc` nobody is known.
 """
 
 from __future__ import annotations
@@ -11,51 +9,22 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
-from tallylight.evidence.procfs import ProcTable
-
-#: Processes of the table that are looked at, those of one agent, open files of one, and bytes of a table of sockets.
-MAX_PROCESSES, MAX_OWN, MAX_FILES, MAX_TABLE = 32768, 256, 1024, 4 * 1024 * 1024
-#: The state of a socket that listens, in `/proc/net/tcp`.
-_LISTENS = "0A"
+#: Processes that are looked at, open files of one, and bytes of a table of sockets.
+MAX_PROCESSES, MAX_FILES, MAX_TABLE = 32768, 1024, 4 * 1024 * 1024
 _SOCKET = "socket:["
 
 
-def listening(agents: Iterable[int], root: str = "/proc") -> Mapping[int, tuple[int, ...]]:
-    """The ports of each process of *agents*, in order; one that has none is left out."""
-    wanted = set(agents)
-    if not wanted:
-        return {}
-    table = ProcTable(root)
-    children: dict[int, list[int]] = {}
-    sessions: dict[int, list[int]] = {}
-    session_of: dict[int, int] = {}
-    for pid in _pids(root):
-        stat = table.stat(pid)
-        if stat is not None:
-            children.setdefault(stat.ppid, []).append(pid)
-            sessions.setdefault(stat.session, []).append(pid)
-            session_of[pid] = stat.session
-    found: dict[int, tuple[int, ...]] = {}
-    for agent in wanted & session_of.keys():
-        own = _below(agent, children) | set(sessions[session_of[agent]][:MAX_OWN])
-        sockets = {inode for pid in own for inode in _sockets(root, pid)}
-        ports = sorted({port for inode, port in _table(root, agent) if inode in sockets}) if sockets else []
-        if ports:
-            found[agent] = tuple(ports)
-    return found
-
-
-def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/proc") -> tuple[int, ...]:
+def connected(client: tuple[str, int], server: tuple[str, int]) -> tuple[int, ...]:
     """The processes of this user that have the end *client*, an address and a port, of a connection to *server*."""
-    wanted = {inode for inode, own, other in _connections(root) if (own, other) == (_plain(*client), _plain(*server))}
-    return tuple(pid for pid in _pids(root) if not wanted.isdisjoint(_sockets(root, pid))) if wanted else ()
+    wanted = {inode for inode, own, other in _connections() if (own, other) == (_plain(*client), _plain(*server))}
+    return tuple(pid for pid in _pids() if not wanted.isdisjoint(_sockets(pid))) if wanted else ()
 
 
-def _connections(root: str) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
+def _connections() -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
     """The connections of this process's network: the inode of each, its own end and the other one."""
-    for fields in _rows(root, "self"):
+    for fields in _rows():
         ends = [_end(field) for field in fields[1:3]]
         if ends[0] is not None and ends[1] is not None:
             yield fields[9], ends[0], ends[1]
@@ -81,26 +50,16 @@ def _plain(address: str, port: int) -> tuple[str, int]:
     return str(getattr(found, "ipv4_mapped", None) or found), port
 
 
-def _pids(root: str) -> list[int]:
+def _pids() -> list[int]:
     try:
-        return [int(name) for name in os.listdir(root) if name.isdecimal()][:MAX_PROCESSES]  # noqa: PTH208
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()][:MAX_PROCESSES]  # noqa: PTH208
     except OSError:
         return []
 
 
-def _below(agent: int, children: Mapping[int, list[int]]) -> set[int]:
-    """The process *agent* and all that descend from it."""
-    found, left = {agent}, [agent]
-    while left and len(found) < MAX_OWN:
-        new = [pid for pid in children.get(left.pop(), ()) if pid not in found]
-        found.update(new)
-        left += new
-    return found
-
-
-def _sockets(root: str, pid: int) -> list[str]:
+def _sockets(pid: int) -> list[str]:
     """The inodes of the sockets that a process has open."""
-    folder = f"{root}/{pid}/fd"
+    folder = f"/proc/{pid}/fd"
     found: list[str] = []
     try:
         names = os.listdir(folder)[:MAX_FILES]  # noqa: PTH208
@@ -116,25 +75,11 @@ def _sockets(root: str, pid: int) -> list[str]:
     return found
 
 
-def _table(root: str, pid: int) -> list[tuple[str, int]]:
-    """The sockets that listen in the network of a process: inode and port."""
-    found: list[tuple[str, int]] = []
-    for fields in _rows(root, pid):
-        if fields[3] == _LISTENS:
-            try:
-                port = int(fields[1].rpartition(":")[2], 16)
-            except ValueError:
-                continue
-            if 0 < port < 65536:
-                found.append((fields[9], port))
-    return found
-
-
-def _rows(root: str, pid: int | str) -> Iterator[list[str]]:
-    """The sockets in the network of a process, each as the fields that `/proc` tells of it."""
+def _rows() -> Iterator[list[str]]:
+    """The sockets in the network of this process, each as the fields that `/proc` tells of it."""
     for name in ("tcp", "tcp6"):
         try:
-            with open(f"{root}/{pid}/net/{name}", "rb") as file:  # noqa: PTH123
+            with open(f"/proc/self/net/{name}", "rb") as file:  # noqa: PTH123
                 lines = file.read(MAX_TABLE).decode("ascii", "replace").splitlines()[1:]
         except OSError:
             continue

@@ -30,7 +30,7 @@ from tallylight.config.fleet import Fleet
 from tallylight.model.status import Kind, Status
 from tallylight.remote.broker import Link
 from tallylight.remote.outbox import Outbox
-from tallylight.remote.topics import MachineTopic, Message, Presence, encode_presence
+from tallylight.remote.topics import Presence, encode_presence, topic
 from tallylight.snapshot.schema import Pane, Snapshot
 
 QUICK = ("--seconds", "10")
@@ -66,8 +66,7 @@ class Machine:
     def make(cls, fleet: Fleet, number: int, panes: int) -> Machine:
         name, life = f"machine-{number:03}", f"life-{number}"
         outbox = Outbox(fleet.prefix, name, life)
-        topic = MachineTopic(name).encode(fleet.prefix)
-        will = Message(topic, encode_presence(Presence(online=False, at=0.0, life=life)))
+        will = topic(fleet.prefix, name, "machine"), encode_presence(Presence(online=False, at=0.0, life=life))
         link = Link(fleet, f"{fleet.prefix}/{name}/#", lambda *_: None, will=will, acknowledged=outbox.acknowledged)
         link.changed = lambda is_up: None if is_up else outbox.lost()
         shown = [_pane(str(n), 0.0) for n in range(panes)]
@@ -86,8 +85,8 @@ class Machine:
             self.panes[0] = _pane("0", time.time())
             self.show()
         if self.link.is_up:
-            for message in self.outbox.take():
-                self.link.send(message)
+            for place, payload in self.outbox.take().items():
+                self.link.send(place, payload)
         self.link.step(now, 0.0)
 
 

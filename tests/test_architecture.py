@@ -78,7 +78,7 @@ ALSO_PURE = (
     "ui.agent_list.editor",
     "ui.agent_list.writing",
     "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
-    "hosts.wezterm.pane_list", "remote.topics", "remote.mirror", "remote.outbox",
+    "hosts.wezterm.pane_list", "remote.topics", "remote.panes", "remote.mirror", "remote.outbox",
     "remote.messages", "remote.machine", "remote.commands", "snapshot.elsewhere",
 )  # fmt: skip
 #: What one host may use of another: the polling host is what those that are asked from outside are made with.

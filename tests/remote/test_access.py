@@ -14,22 +14,14 @@ import pytest
 from tallylight.config.fleet import Fleet
 from tallylight.model.status import Status
 from tallylight.remote.broker import Link, Subscriber
-from tallylight.remote.topics import (
-    MachineTopic,
-    Mark,
-    Message,
-    PaneTopic,
-    Presence,
-    encode_pane,
-    encode_presence,
-)
+from tallylight.remote.topics import Mark, Presence, encode_pane, encode_presence, topic
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tests.remote.broker import Authority, Broker, Machine, follow, seen_by, tls_lines
 
 pytestmark = pytest.mark.programs
 
-DOCS = Path(__file__).parents[3] / "docs/fleet.md"
+DOCS = Path(__file__).parents[2] / "docs/fleet.md"
 DONE = Pane(id="3", status=Status.DONE, agent="claude", since=5.0)
 
 
@@ -77,14 +69,14 @@ def test_who_may_do_what(organisation: Organisation, tmp_path: Path) -> None:
         zeus.mark("atlas", host, "3", Mark("snooze", Status.DONE, DONE.since, 5.0))
         link = zeus.link
         gone = encode_presence(Presence(online=False, at=9.0))
-        for topic, payload in (
-            (PaneTopic("atlas", host, "3"), b""),
-            (PaneTopic("atlas", host, "4"), encode_pane(attrs.evolve(DONE, id="4"))),
-            (MachineTopic("atlas"), gone),
-            (MachineTopic("hera"), encode_presence(Presence(online=True, at=9.0))),
-            (MachineTopic("zeus"), encode_presence(Presence(online=True, at=9.0))),
+        for names, payload in (
+            (("atlas", "pane", host, "3"), b""),
+            (("atlas", "pane", host, "4"), encode_pane(attrs.evolve(DONE, id="4"))),
+            (("atlas", "machine"), gone),
+            (("hera", "machine"), encode_presence(Presence(online=True, at=9.0))),
+            (("zeus", "machine"), encode_presence(Presence(online=True, at=9.0))),
         ):
-            link.send(Message(topic.encode("tallylight"), payload))
+            link.send(topic("tallylight", *names), payload)
         follow(zeus, lambda: "zeus" in zeus.mirror.machines, "what zeus may say of itself does not arrive")
         follow(anna, lambda: "zeus" in anna.mirror.machines, "what zeus may say of itself does not arrive")
         anna.mark("atlas", host, "3", Mark("seen", Status.DONE, DONE.since))

@@ -225,8 +225,8 @@ def test_more_panes_than_a_broker_keeps_for_a_client(broker: Broker) -> None:
     def send() -> bool:
         link.step(time.monotonic(), 0.01)
         for outbox in outboxes if link.is_up else ():
-            for message in outbox.take():
-                link.send(message)
+            for place, payload in outbox.take().items():
+                link.send(place, payload)
         return link.is_up and all(outbox.is_empty for outbox in outboxes)
 
     until(send, "not all is sent", 60.0)

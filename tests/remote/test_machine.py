@@ -30,6 +30,7 @@ from tallylight.remote.messages import (
     decode,
     encode,
 )
+from tallylight.remote.panes import Panes
 from tallylight.snapshot import names, rows
 from tallylight.snapshot.elsewhere import local_id, parts
 from tallylight.snapshot.entries import ConversationEntry
@@ -43,7 +44,7 @@ SSH = Setting("devbox", ("ssh", "devbox"))
 
 def machine(setting: Setting = SSH, **limits: int) -> Machine:
     """One whose process has been started at 0."""
-    made = Machine(setting, **{"max_rows": 100, "max_bytes": 1 << 20, **limits})
+    made = Machine(setting, Panes(**{"max_rows": 100, "max_bytes": 1 << 20, **limits}))
     made.began(0.0)
     return made
 

@@ -6,24 +6,24 @@ import attrs
 
 from tallylight.model.status import Status
 from tallylight.remote.marks import BURST, PER_SECOND, Marks
-from tallylight.remote.topics import Mark, MarkTopic, encode_mark
+from tallylight.remote.topics import Mark, encode_mark
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.tables import each
 
-PLACE = MarkTopic("atlas", "kitty-7", "3")
+PLACE = ("kitty-7", "3")
 DONE = Pane(id="3", status=Status.DONE, agent="claude", since=100.0)
 SEEN = Mark("seen", Status.DONE, 100.0)
 
 
 def ask(
-    marks: Marks, mark: Mark | bytes = SEEN, place: MarkTopic = PLACE, pane: Pane | None = DONE, now: float = 0.0
+    marks: Marks, mark: Mark | bytes = SEEN, place: tuple[str, str] = PLACE, pane: Pane | None = DONE, now: float = 0.0
 ) -> Request | str:
     """What comes of a mark on a machine that shows this pane."""
     panes = (pane,) if pane is not None else ()
     host = Snapshot(host="kitty", pid=7, started=0.0, written=0.0, panes=panes)
     payload = encode_mark(mark) if isinstance(mark, Mark) else mark
-    return marks.take(place, payload, [host], now, is_stored=False)
+    return marks.take(*place, payload, [host], now, is_stored=False)
 
 
 def test_what_is_asked_of_the_host() -> None:
@@ -41,8 +41,8 @@ def test_what_is_asked_of_the_host() -> None:
         {"pane": attrs.evolve(DONE, status=Status.ACTIVE, agent="")},
         {"pane": attrs.evolve(DONE, id="4")},
         {"pane": None},
-        {"place": MarkTopic("atlas", "kitty-8", "3")},
-        {"place": MarkTopic("atlas", "kitty-7", "../3")},
+        {"place": ("kitty-8", "3")},
+        {"place": ("kitty-7", "../3")},
         {"mark": Mark("seen", Status.WAITING, 100.0)},
         {"mark": Mark("focus", Status.DONE, 100.0)},
         {"mark": b"{}"},
@@ -59,7 +59,7 @@ def test_not_unless_it_is_allowed_and_not_what_a_broker_kept() -> None:
     """The machine's own configuration decides; a mark that waited at the broker may be of any age."""
     assert "`marks = true` in [fleet]" in str(ask(Marks(is_allowed=False)))
     host = Snapshot(host="kitty", pid=7, started=0.0, written=0.0, panes=(DONE,))
-    found = Marks(is_allowed=True).take(PLACE, encode_mark(SEEN), [host], 0.0, is_stored=True)
+    found = Marks(is_allowed=True).take(*PLACE, encode_mark(SEEN), [host], 0.0, is_stored=True)
     assert isinstance(found, str)
 
 

@@ -13,12 +13,12 @@ from tallylight.model.status import Status
 from tallylight.remote import mirror as mirrors
 from tallylight.remote.mirror import MAX_MACHINES, MAX_PANES, Mirror
 from tallylight.remote.outbox import MAX_UNACKNOWLEDGED, OBJECTION_S, Name, Outbox
-from tallylight.remote.topics import MachineTopic, PaneTopic, Presence, encode_pane, encode_presence
+from tallylight.remote.topics import Presence, encode_pane, encode_presence, topic
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.strategies import at_most
 
 HERE, AWAY = encode_presence(Presence(True, 1.0)), encode_presence(Presence(False, 0.0))
-MACHINE = MachineTopic("atlas").encode("t")
+MACHINE = topic("t", "atlas", "machine")
 
 
 def shown(**panes: Status) -> Snapshot:
@@ -27,21 +27,20 @@ def shown(**panes: Status) -> Snapshot:
 
 
 def pane_topic(name: str) -> str:
-    return PaneTopic("atlas", "kitty-1", name).encode("t")
+    return topic("t", "atlas", "pane", "kitty-1", name)
 
 
 def test_the_last_state_is_sent_and_nothing_twice() -> None:
     """Each topic is sent once per state, and nothing is sent again while its answer is awaited."""
     outbox = Outbox("t", "atlas")
     outbox.show([shown(a=Status.WORKING)], HERE)
-    assert [message.topic for message in outbox.take()] == [MACHINE, pane_topic("a")]
+    assert list(outbox.take()) == [MACHINE, pane_topic("a")]
     outbox.show([shown(a=Status.WAITING)], HERE)
-    assert outbox.take() == []
+    assert outbox.take() == {}
     outbox.acknowledged(pane_topic("a"))
     outbox.acknowledged(MACHINE)
-    (message,) = outbox.take()
-    assert message.payload == encode_pane(Pane(id="a", status=Status.WAITING))
-    outbox.acknowledged(message.topic)
+    assert outbox.take() == {pane_topic("a"): encode_pane(Pane(id="a", status=Status.WAITING))}
+    outbox.acknowledged(pane_topic("a"))
     assert outbox.is_empty
 
 
@@ -50,7 +49,7 @@ def test_no_more_than_the_limit_is_unanswered() -> None:
     outbox = Outbox("t", "atlas")
     outbox.show([shown(**{f"p{n}": Status.WORKING for n in range(500)})], HERE)
     assert len(outbox.take()) == MAX_UNACKNOWLEDGED
-    assert outbox.take() == []
+    assert outbox.take() == {}
 
 
 def test_a_broker_that_forgot_is_told_again() -> None:
@@ -58,8 +57,8 @@ def test_a_broker_that_forgot_is_told_again() -> None:
     outbox = Outbox("t", "atlas")
     outbox.show([shown(a=Status.WORKING)], HERE)
     first = outbox.take()
-    for message in first:
-        outbox.acknowledged(message.topic)
+    for place in first:
+        outbox.acknowledged(place)
     outbox.lost()
     assert outbox.take() == first
 
@@ -69,8 +68,8 @@ def test_what_a_former_life_left_is_taken_back() -> None:
     outbox = Outbox("t", "atlas")
     outbox.show([], HERE)
     outbox.found(pane_topic("old"), b"{}")
-    outbox.found(PaneTopic("zeus", "kitty-1", "3").encode("t"), b"{}")
-    assert [(m.topic, m.payload) for m in outbox.take()] == [(MACHINE, HERE), (pane_topic("old"), b"")]
+    outbox.found(topic("t", "zeus", "pane", "kitty-1", "3"), b"{}")
+    assert outbox.take() == {MACHINE: HERE, pane_topic("old"): b""}
 
 
 def test_panes_of_a_machine_that_is_gone_are_not_shown() -> None:
@@ -98,18 +97,18 @@ def test_the_mirror_is_bounded() -> None:
     """More machines or panes than the limits are not kept."""
     mirror = Mirror("t")
     for n in range(MAX_MACHINES + 5):
-        mirror.take(MachineTopic(f"m{n:03}").encode("t"), HERE)
+        mirror.take(topic("t", f"m{n:03}", "machine"), HERE)
     assert len(mirror.machines) == MAX_MACHINES and mirror.is_full
     for n in range(MAX_PANES + 5):
-        topic = PaneTopic("m000", "kitty-1", str(n)).encode("t")
-        mirror.take(topic, encode_pane(Pane(id=str(n), status=Status.WORKING)))
+        place = topic("t", "m000", "pane", "kitty-1", str(n))
+        mirror.take(place, encode_pane(Pane(id=str(n), status=Status.WORKING)))
     assert len(list(mirror.panes())) == MAX_PANES
 
 
 def tell(mirror: Mirror, machine: str, name: str, more: int = 0) -> bool:
     """Have *machine* show a pane, with so many bytes more than are needed."""
     payload = encode_pane(Pane(id=name, status=Status.WORKING)) + b" " * more
-    return mirror.take(PaneTopic(machine, "kitty-1", name).encode("t"), payload)
+    return mirror.take(topic("t", machine, "pane", "kitty-1", name), payload)
 
 
 def test_who_says_too_much_loses_panes_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +118,7 @@ def test_who_says_too_much_loses_panes_of_its_own(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(mirrors, "MAX_ALL_BYTES", limit)
         mirror = Mirror("t")
         for machine in ("loud", "a", "b", "c"):
-            mirror.take(MachineTopic(machine).encode("t"), HERE)
+            mirror.take(topic("t", machine, "machine"), HERE)
         for n in range(100):
             tell(mirror, "loud", str(n), more)
         for n in range(5):
@@ -131,7 +130,7 @@ def test_who_says_too_much_loses_panes_of_its_own(monkeypatch: pytest.MonkeyPatc
         assert [kept.count(machine) for machine in ("a", "b", "c")] == [5, 5, 5]
         assert kept.count("loud") == (25 if not more else kept.count("loud")) > 5
         assert mirror.cut == ("loud",)
-        assert mirror._size == sum(machine.size for machine in mirror._machines.values()) <= limit
+        assert mirror._size == sum(machine.told.size for machine in mirror._machines.values()) <= limit
         assert mirror._rows == len(kept) <= 40
         mirror.clear()
         assert (mirror._rows, mirror._size) == (0, 0)
@@ -177,8 +176,8 @@ class Twin:
             self.outbox.found(topic, payload)
 
     def connect(self, kept: dict[str, bytes], now: float) -> None:
-        for topic, payload in kept.items():
-            self.hear(topic, payload, now, is_stored=True)
+        for place, payload in kept.items():
+            self.hear(place, payload, now, is_stored=True)
 
 
 def settle(twins: list[Twin], kept: dict[str, bytes], now: float) -> None:
@@ -190,12 +189,12 @@ def settle(twins: list[Twin], kept: dict[str, bytes], now: float) -> None:
                 for each in twins:
                     each.name.heard(word, now, is_stored=False)
             twin.outbox.be(twin.name.presence)
-            for message in twin.outbox.take(twin.name, now):
+            for place, payload in twin.outbox.take(twin.name, now).items():
                 sent = True
-                kept[message.topic] = message.payload
+                kept[place] = payload
                 for each in twins:
-                    each.hear(message.topic, message.payload, now, is_stored=False)
-                twin.outbox.acknowledged(message.topic)
+                    each.hear(place, payload, now, is_stored=False)
+                twin.outbox.acknowledged(place)
         if not sent:
             return
     raise AssertionError("they talk without end")
@@ -203,8 +202,8 @@ def settle(twins: list[Twin], kept: dict[str, bytes], now: float) -> None:
 
 def panes_in(kept: dict[str, bytes]) -> list[str]:
     mirror = Mirror("t")
-    for topic, payload in kept.items():
-        mirror.take(topic, payload)
+    for place, payload in kept.items():
+        mirror.take(place, payload)
     return [pane.id for _, _, pane in mirror.panes()]
 
 
@@ -275,14 +274,14 @@ class Broker(RuleBasedStateMachine):
         if not self.is_up:
             self.is_up = True
             self.polled = {} if forgets else self.polled
-            for topic, payload in self.polled.items():
-                self.outbox.found(topic, payload)
+            for place, payload in self.polled.items():
+                self.outbox.found(place, payload)
 
     @rule(delivered=st.integers(0, 5))
     def broker_dies(self, delivered: int) -> None:
         if self.is_up:
-            for topic, payload in self.wire[:delivered]:
-                self.store(topic, payload)
+            for place, payload in self.wire[:delivered]:
+                self.store(place, payload)
             self.wire.clear()
             self.is_up = False
             self.store(MACHINE, AWAY)
@@ -292,10 +291,10 @@ class Broker(RuleBasedStateMachine):
     def broker_works(self, count: int) -> None:
         """The machine sends all it may, and the broker takes the first of it."""
         if self.is_up:
-            self.wire += [(m.topic, m.payload) for m in self.outbox.take()]
-        for topic, payload in self.wire[:count]:
-            self.store(topic, payload)
-            self.outbox.acknowledged(topic)
+            self.wire += self.outbox.take().items()
+        for place, payload in self.wire[:count]:
+            self.store(place, payload)
+            self.outbox.acknowledged(place)
         del self.wire[:count]
 
     def store(self, topic: str, payload: bytes) -> None:
@@ -314,8 +313,8 @@ class Broker(RuleBasedStateMachine):
         for _ in range(20):
             twin.broker_works(count=10)
         mirror = Mirror("t")
-        for topic, payload in twin.polled.items():
-            mirror.take(topic, payload)
+        for place, payload in twin.polled.items():
+            mirror.take(place, payload)
         assert {pane.id: pane.status for _, _, pane in mirror.panes()} == self.panes
         assert twin.outbox.is_empty
 

@@ -33,7 +33,7 @@ from tests.actions.desk import SCREENS
 from tests.remote.far import HandPanes
 
 pytestmark = pytest.mark.programs
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 T = TypeVar("T")
 
 #: Reads standard input into a connection and back, each piece 50 ms late, and one in twenty another 200 ms.

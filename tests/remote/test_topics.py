@@ -1,4 +1,4 @@
-"""Messages of the fleet: topics, payloads, and what is no message of ours."""
+"""What the broker of a fleet keeps: topics, payloads, and what is nothing of ours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tallylight.model.status import Kind, Status
 from tallylight.remote import topics
-from tallylight.remote.topics import MachineTopic, Mark, MarkTopic, PaneTopic, Presence, Told
+from tallylight.remote.messages import PaneSaid
+from tallylight.remote.topics import Mark, Presence, names_of, topic
 from tallylight.snapshot.schema import Pane
 from tests.tables import each
 
@@ -21,17 +22,15 @@ PANE = Pane(id="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", m
 def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str) -> None:
     """Whatever machines, hosts and panes are called, a topic holds no wildcard and leads back to the names."""
     prefix = f"p{len(prefix)}"
-    topic = PaneTopic(machine, host, pane).encode(prefix)
-    assert not set(topic) & {"+", "#", "\0", "$"}
-    assert topic.count("/") == 4
-    assert topics.decode_topic(topic, prefix) == PaneTopic(machine, host, pane)
-    assert topics.decode_topic(MachineTopic(machine).encode(prefix), prefix) == MachineTopic(machine)
-    mark = MarkTopic(machine, host, pane)
-    assert topics.decode_topic(mark.encode(prefix), prefix) == mark != PaneTopic(machine, host, pane)
+    for names in ((machine, "pane", host, pane), (machine, "mark", host, pane), (machine, "machine")):
+        made = topic(prefix, *names)
+        assert not set(made) & {"+", "#", "\0", "$"}
+        assert made.count("/") == len(names)
+        assert names_of(made, prefix) == names
 
 
 @each(
-    "topic",
+    "of_others",
     [
         "tallylight",
         "tallylight/",
@@ -47,14 +46,14 @@ def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str
         "tallylight/" + "a" * 1100 + "/machine",
     ],
 )
-def test_other_topics_are_nobodys(topic: str) -> None:
+def test_other_topics_are_nobodys(of_others: str) -> None:
     """A topic of another shape is none of ours."""
-    assert topics.decode_topic(topic, "tallylight") is None
+    assert names_of(of_others, "tallylight") == ()
 
 
 def test_a_pane_comes_back() -> None:
     """A pane is the same after its way through a payload."""
-    assert topics.decode_pane(topics.encode_pane(PANE, "5f")) == Told(PANE, "5f")
+    assert topics.decode_pane(topics.encode_pane(PANE, "5f"), "kitty-1") == PaneSaid("kitty-1", PANE, "5f")
     here = Presence(True, 7.5, life="5f", marks=True, namesake=True)
     assert topics.decode_presence(topics.encode_presence(here)) == here
     for mark in (Mark("seen", Status.DONE, 7.5), Mark("snooze", Status.WAITING, 7.5, 60.0)):
@@ -88,7 +87,7 @@ def test_a_pane_comes_back() -> None:
 )
 def test_bad_payloads_say_nothing(payload: bytes) -> None:
     """A payload that breaks a rule is no pane, no presence and no mark."""
-    assert topics.decode_pane(payload) is None
+    assert topics.decode_pane(payload, "kitty-1") is None
     assert topics.decode_presence(payload) is None
     assert topics.decode_mark(payload) is None
 
@@ -96,4 +95,5 @@ def test_bad_payloads_say_nothing(payload: bytes) -> None:
 def test_a_payload_of_the_limit_is_read() -> None:
     """The size limit is inclusive."""
     body = json.dumps({"version": 1, "pane": PANE.to_json()}).encode()
-    assert topics.decode_pane(body + b" " * (topics.MAX_BYTES - len(body))) == Told(PANE)
+    padded = body + b" " * (topics.MAX_BYTES - len(body))
+    assert topics.decode_pane(padded, "kitty-1") == PaneSaid("kitty-1", PANE)

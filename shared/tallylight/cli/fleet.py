@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tallylight.remote.broker import Subscriber
     from tallylight.remote.mirror import Mirror
     from tallylight.snapshot.rows import Row
-    from tallylight.ui.agent_list.effects import Answer, Queue, Say
-    from tallylight.ui.agent_list.selection import Act, Target
 
 #: How long, in seconds, a command that answers once waits for a broker that says nothing.
 PATIENCE_S = 6.0
@@ -198,44 +196,17 @@ class Elsewhere:
     def listen(self) -> None:
         """Nobody says anything."""
 
-    def start(self, verb: str, row: Row) -> str:  # noqa: ARG002 - the protocol has it
-        return self._words(row)
+    def refuse(self, *given: Any) -> str:
+        """What cannot be done from here. What is given last is the row, or has it."""
+        row: Row = getattr(given[-1], "row", given[-1])
+        return f"do this on {clean(row.host.partition('/')[0], 40)} itself"
 
-    def screen(self, row: Row) -> str:
-        return self._words(row)
-
-    def look(self, row: Row) -> str:
-        return self._words(row)
-
-    def taker(self, row: Row) -> str:
-        return self._words(row)
-
-    def say(self, given: Say) -> str:
-        return self._words(given.row)
-
-    def examine(self, act: Act, row: Row) -> str:  # noqa: ARG002
-        return self._words(row)
-
-    def carry(self, act: Act, target: Target) -> str:  # noqa: ARG002
-        return self._words(target.row)
-
-    def queue(self, given: Queue) -> str:
-        return self._words(given.row)
-
-    def unqueue(self, row: Row) -> str:
-        return self._words(row)
-
-    def answer(self, answer: Answer) -> str:
-        return self._words(answer.row)
+    start = screen = look = taker = say = examine = carry = queue = unqueue = answer = refuse
 
     def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
         if verb not in ("seen", "snooze"):
-            return self._words(row)
+            return self.refuse(row)
         return self._mark(row, verb, float(args[0]) if args else None)
-
-    @staticmethod
-    def _words(row: Row) -> str:
-        return f"do this on {clean(row.host.partition('/')[0], 40)} itself"
 
 
 def read_fleet() -> Panes:

@@ -28,15 +28,7 @@ from tallylight.config.fleet import Fleet
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.remote.mirror import MAX_MACHINES, Mirror
-from tallylight.remote.topics import (
-    MAX_BYTES,
-    MachineTopic,
-    Mark,
-    MarkTopic,
-    Message,
-    decode_topic,
-    encode_mark,
-)
+from tallylight.remote.topics import MAX_BYTES, Mark, encode_mark, names_of, topic
 
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
@@ -76,7 +68,7 @@ class Link:
     fleet: Fleet
     subscribe: str
     take: Callable[[str, bytes, bool], None]
-    will: Message | None = None
+    will: tuple[str, bytes] | None = None
     #: Called with the topic that the broker has taken.
     acknowledged: Callable[[str], None] = lambda _topic: None
     #: Called when the link is up (True) and when it is lost (False).
@@ -152,25 +144,25 @@ class Link:
             if mid is not None:
                 self._filters[mid] = filter_
 
-    def send(self, message: Message) -> None:
-        """Send a retained message; `acknowledged` follows, or the link is lost."""
+    def send(self, topic: str, payload: bytes) -> None:
+        """Have the broker keep *payload*; `acknowledged` follows, or the link is lost."""
         if self._client is not None:
-            info = self._client.publish(message.topic, message.payload, qos=1, retain=True)
-            self._topics[info.mid] = message.topic
+            info = self._client.publish(topic, payload, qos=1, retain=True)
+            self._topics[info.mid] = topic
 
     def nudge(self, topic: str, payload: bytes) -> None:
         """Send a message that nobody is to keep."""
         if self._client is not None:
             self._client.publish(topic, payload, qos=1)
 
-    def close(self, goodbye: Message | None = None) -> None:
-        """Say *goodbye*, if the link is up, and leave. The last will is not said then."""
+    def close(self, goodbye: tuple[str, bytes] | None = None) -> None:
+        """Have the broker keep *goodbye*, if the link is up, and leave. The last will is not said then."""
         client, self._client = self._client, None
         if client is None:
             return
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             if goodbye is not None and self.is_up:
-                info = client.publish(goodbye.topic, goodbye.payload, qos=1, retain=True)
+                info = client.publish(*goodbye, qos=1, retain=True)
                 for _ in range(20):
                     if info.is_published() or client.loop(0.1) != mqtt.MQTT_ERR_SUCCESS:
                         break
@@ -204,7 +196,7 @@ class Link:
         if fleet.tls:
             client.tls_set_context(_context(fleet))
         if self.will is not None:
-            client.will_set(self.will.topic, self.will.payload, qos=1, retain=True)
+            client.will_set(*self.will, qos=1, retain=True)
         client.on_connect = self._on_connect
         client.on_message = self._on_message
         client.on_publish = self._on_publish
@@ -275,7 +267,7 @@ class Subscriber:
 
     def mark(self, machine: str, host: str, pane: str, mark: Mark) -> None:
         """Ask for *mark* of a pane. Whether it was done, what the machine shows tells."""
-        self.link.nudge(MarkTopic(machine, host, pane).encode(self.link.fleet.prefix), encode_mark(mark))
+        self.link.nudge(topic(self.link.fleet.prefix, machine, "mark", host, pane), encode_mark(mark))
 
     def notes(self) -> list[str]:
         """What a person should know of what is not shown."""
@@ -305,17 +297,16 @@ class Subscriber:
             self._go_on()
         return self._is_changed
 
-    def _take(self, topic: str, payload: bytes, _is_stored: bool) -> None:
-        if topic == self._mark:
+    def _take(self, place: str, payload: bytes, _is_stored: bool) -> None:
+        if place == self._mark:
             if payload == str(self._steps).encode():
                 self._go_on()
-        elif self.mirror.take(topic, payload):
+        elif self.mirror.take(place, payload):
             self._is_changed = True
-            place = decode_topic(topic, self.link.fleet.prefix)
-            has_room = len(self._asked) < MAX_ASKED
-            if has_room and isinstance(place, MachineTopic) and place.machine not in self._asked:
-                self._asked.add(place.machine)
-                self._waiting.append(place.machine)
+            machine, kind, *_ = names_of(place, self.link.fleet.prefix)
+            if kind == "machine" and machine not in self._asked and len(self._asked) < MAX_ASKED:
+                self._asked.add(machine)
+                self._waiting.append(machine)
                 if not self._is_busy:
                     self._go_on()
 
@@ -324,7 +315,7 @@ class Subscriber:
         self._is_changed = True
         self._is_busy = bool(self._waiting)
         if self._is_busy:
-            self._ask(MachineTopic(self._waiting.popleft()).encode_panes(self.link.fleet.prefix))
+            self._ask(f"{topic(self.link.fleet.prefix, self._waiting.popleft(), 'pane')}/#")
         else:
             self.is_complete = True
 

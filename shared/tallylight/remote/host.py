@@ -39,6 +39,7 @@ from tallylight.remote import commands
 from tallylight.remote.link import END_S, Link
 from tallylight.remote.machine import Machine
 from tallylight.remote.messages import MARKS, TELLS, TYPES
+from tallylight.remote.panes import Panes
 from tallylight.snapshot import sockets
 from tallylight.snapshot.elsewhere import HOST, parts
 from tallylight.snapshot.requests import Spool
@@ -169,8 +170,8 @@ class MachinesHost:
             machine = self._machines.pop(name)
             self._unlink(name, machine, self._clock())
         for name, setting in settings.items():
-            made = self._machines.setdefault(name, Machine(setting, 0, 0))
-            made.max_rows, made.max_bytes = MAX_PANES // count, min(1 << 20, _ROOM // count)
+            made = self._machines.setdefault(name, Machine(setting, Panes(0, 0)))
+            made.panes.max_rows, made.panes.max_bytes = MAX_PANES // count, min(1 << 20, _ROOM // count)
         if (self._machines or self._new) and self._writer is None:
             self._open()
         if self._writer is not None:

@@ -37,6 +37,7 @@ from tallylight.remote.messages import (
     decode,
     encode,
 )
+from tallylight.remote.panes import Panes, Row
 from tallylight.snapshot.elsewhere import harmless, is_elsewhere, local_id
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.values import MAX_NUMBER
@@ -77,14 +78,13 @@ class _Asked:
 @attrs.define
 class Machine:
     """
-    The machine that *setting* names, whose rows are at most *max_rows*, of *max_bytes* on the line in all.
+    The machine that *setting* names. *panes* are its rows, as they are called and shown here.
 
     *says* is what a person is told of it. Times are monotonic, but for *wall* in `received`.
     """
 
     setting: Setting
-    max_rows: int
-    max_bytes: int
+    panes: Panes
     says: str = "not connected yet"
     is_up: bool = False
     #: Whether something of the rows, or of *says*, is new. Whoever has told it sets it back.
@@ -92,9 +92,6 @@ class Machine:
     #: When to try again, and what has failed since it last held.
     retry_at: float = -math.inf
     failures: int = 0
-    _rows: dict[tuple[str, str], tuple[Pane, int]] = attrs.field(factory=dict)
-    _bytes: int = 0
-    _is_cut: bool = False
     _hello: Hello | None = None
     _lines: Lines = attrs.field(factory=lambda: Lines(MAX_LINE))
     _greeted: int = 0
@@ -115,12 +112,7 @@ class Machine:
     @property
     def rows(self) -> list[Pane]:
         """Its panes, as they are called and shown here."""
-        return [pane for pane, _ in self._rows.values()]
-
-    def find(self, host: str, id_: str) -> Pane | None:
-        """The pane *id_* of *host* there, as it is shown here."""
-        found = self._rows.get((host, id_))
-        return found[0] if found is not None else None
+        return [row.pane for row in self.panes.rows.values()]
 
     # A link ---------------------------------------------------------------------------------------------------
 
@@ -136,8 +128,8 @@ class Machine:
         has_held = self._hello is not None and now - self._began_at >= HELD_S
         self.failures = 1 if has_held else self.failures + 1
         self.retry_at = now + backoff(self.failures)
-        self._rows.clear()
-        self._bytes, self._is_cut, self._hello = 0, False, None
+        self.panes.clear()
+        self._hello = None
         self._unsent.clear()
         asked, self._asked = self._asked, {}
         for one in asked.values():
@@ -215,7 +207,7 @@ class Machine:
                 if not is_elsewhere(host):
                     self._put(host, pane, size)
             case PaneGone(host, id_):
-                self._drop((host, id_))
+                self.is_changed = self.panes.drop((host, id_)) or self.is_changed
             case Reply(number, told):
                 if (asked := self._asked.pop(number, None)) is not None:
                     asked.done(_fitting(asked, decode_told(told)))
@@ -223,23 +215,11 @@ class Machine:
                 pass
 
     def _put(self, host: str, pane: Pane, size: int) -> None:
-        key = (host, pane.id)
-        shown = self._shown(host, pane)
-        before = self._rows.get(key)
-        self._drop(key)
-        if len(self._rows) >= self.max_rows or self._bytes + size > self.max_bytes:
-            if not self._is_cut:
-                self._is_cut = True
-                self._tell(f"{self.says}; it has more panes than are shown", is_up=True)
-            return
-        self._rows[key] = shown, size
-        self._bytes += size
-        self.is_changed = self.is_changed or before is None or before[0] != shown
-
-    def _drop(self, key: tuple[str, str]) -> None:
-        if (found := self._rows.pop(key, None)) is not None:
-            self._bytes -= found[1]
-            self.is_changed = True
+        was_cut = self.panes.is_cut
+        is_new = self.panes.put((host, pane.id), Row(self._shown(host, pane), size))
+        self.is_changed = self.is_changed or is_new
+        if self.panes.is_cut and not was_cut:
+            self._tell(f"{self.says}; it has more panes than are shown", is_up=True)
 
     def _shown(self, host: str, pane: Pane) -> Pane:
         """*pane* under its name here, by the clock of this machine."""
@@ -277,7 +257,7 @@ class Machine:
             done(Refusal("unreachable", f"{self.name} is not connected: {self.says}; nothing was done"))
         elif verb not in self._hello.can:
             done(Refusal("version", f"the tally of {self.name} is older and cannot do that: {_UPDATE}"))
-        elif (host, id_) not in self._rows:
+        elif (host, id_) not in self.panes.rows:
             done(Refusal("gone", "that pane is gone; nothing was done"))
         else:
             self._number += 1

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.model.status import NEEDS_PERSON
-from tallylight.remote.topics import Mark, MarkTopic, decode_mark
+from tallylight.remote.topics import Mark, decode_mark
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
 
@@ -33,10 +33,10 @@ class Marks:
     _is_flooded: bool = False
 
     def take(
-        self, place: MarkTopic, payload: bytes, hosts: Iterable[Snapshot], now: float, *, is_stored: bool
+        self, host: str, id_: str, payload: bytes, hosts: Iterable[Snapshot], now: float, *, is_stored: bool
     ) -> Request | str:
         """
-        What to ask of the host that *place* names; or why nothing is to be asked, in words, none where that was said of
+        What to ask of *host* for its pane *id_*; or why nothing is to be asked, in words, none where that was said of
         the one before, too. *now* is monotonic.
         """
         self._room = min(float(BURST), self._room + PER_SECOND * max(0.0, now - self._at))
@@ -50,11 +50,9 @@ class Marks:
         mark = decode_mark(payload)
         if is_stored or mark is None:
             return "it is no mark, or one that the broker had kept"
-        host = next((host for host in hosts if host.name == place.host), None)
-        pane = next((pane for pane in host.panes if pane.id == place.pane), None) if host is not None else None
-        if pane is None:
-            return "there is no such pane now"
-        return _checked(mark, pane)
+        shown = (pane for one in hosts if one.name == host for pane in one.panes)
+        pane = next((pane for pane in shown if pane.id == id_), None)
+        return _checked(mark, pane) if pane is not None else "there is no such pane now"
 
 
 def _checked(mark: Mark, pane: Pane) -> Request | str:

@@ -1,5 +1,6 @@
 """
-Messages of a bridge: JSON lines between `tally bridge` on another machine and the sessions host of this one.
+What machines tell each other: JSON, in lines between `tally bridge` on another machine and the sessions host of this
+one, and in what the broker of a fleet keeps (`remote.topics`), which is the state alone: panes, and who is there.
 
 The bridge says first who it is, then every pane of its machine, then what changes, and answers what it is asked:
 
@@ -27,8 +28,8 @@ from typing import Any, TypeGuard
 
 import attrs
 
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
-from tallylight.snapshot.elsewhere import for_others
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 
@@ -67,10 +68,11 @@ class Hello:
 
 @attrs.frozen
 class PaneSaid:
-    """The pane as *host* of that machine shows it."""
+    """The pane as *host* of that machine shows it; over a broker in which *life* of the machine."""
 
     host: str
     pane: Pane
+    life: str = ""
 
 
 @attrs.frozen
@@ -112,7 +114,7 @@ Message = Hello | PaneSaid | PaneGone | Whole | Beat | Reply | Ask
 
 def encode(message: Message) -> bytes | None:
     """*message* as one line; None if it is longer than one may be."""
-    line = _dumps(_json(message))
+    line = dumps(_json(message)) + b"\n"
     return line if len(line) <= MAX_LINE else None
 
 
@@ -121,7 +123,7 @@ def _json(message: Message) -> dict[str, Any]:
         case Hello(protocol, version, can, at):
             return {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
         case PaneSaid(host, pane):
-            return {"host": host, "pane": for_others(pane).to_json()}
+            return {"host": host, "pane": told_of(pane)}
         case PaneGone(host, id_):
             return {"host": host, "gone": id_}
         case Whole():
@@ -136,23 +138,14 @@ def _json(message: Message) -> dict[str, Any]:
 
 def decode(line: bytes) -> Message | None:
     """The message in *line*, without the newline; None if it is none."""
-    if len(line) > MAX_LINE:
-        return None
-    try:
-        found = values.load(line)
-    except DecodeError:
-        return None
-    return _message(found) if isinstance(found, dict) else None
-
-
-def _message(found: Mapping[str, Any]) -> Message | None:
+    found = load(line, MAX_LINE)
     if "bridge" in found:
         return _hello(found)
     if "pane" in found or "gone" in found:
         return _pane(found)
     if "reply" in found:
         number, told = values.integer(found["reply"], 1, _MAX_NUMBER), found.get("told")
-        return Reply(number, _dumps(told)) if number is not None and isinstance(told, dict) else None
+        return Reply(number, dumps(told) + b"\n") if number is not None and isinstance(told, dict) else None
     if "ask" in found:
         return _ask(found)
     if found.get("whole") is True:
@@ -180,8 +173,7 @@ def _pane(found: Mapping[str, Any]) -> PaneSaid | PaneGone | None:
         return None
     if "gone" in found:
         return PaneGone(host, found["gone"]) if is_id(found["gone"]) else None
-    told = found["pane"]
-    pane = Pane.from_json(told) if isinstance(told, dict) and is_id(told.get("id")) else None
+    pane = pane_in(found)
     return PaneSaid(host, pane) if pane is not None else None
 
 
@@ -204,5 +196,27 @@ def is_id(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isprintable() and value[0].isalnum()
 
 
-def _dumps(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+def told_of(pane: Pane) -> dict[str, Any]:
+    """*pane* as other machines are told of it: the values of its agent's options are for this machine alone."""
+    conversation = attributes.evolve(pane.conversation, options=(), lost=())
+    return attributes.evolve(pane, conversation=conversation).to_json()
+
+
+def pane_in(found: Mapping[str, Any]) -> Pane | None:
+    """The pane of which a message tells, if it does."""
+    pane = found.get("pane")
+    return Pane.from_json(pane) if isinstance(pane, dict) and is_id(pane.get("id")) else None
+
+
+def dumps(value: object) -> bytes:
+    """*value* as JSON, in one line of ASCII."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def load(data: bytes, most: int) -> dict[str, Any]:
+    """The object in *data*; an empty one if there is none, or more than *most* bytes."""
+    try:
+        found = values.load(data) if len(data) <= most else None
+    except DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}

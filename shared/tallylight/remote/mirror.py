@@ -15,14 +15,8 @@ from collections.abc import Iterator
 
 import attrs
 
-from tallylight.remote.topics import (
-    MachineTopic,
-    MarkTopic,
-    PaneTopic,
-    decode_pane,
-    decode_presence,
-    decode_topic,
-)
+from tallylight.remote.panes import Key, Panes, Row
+from tallylight.remote.topics import Presence, decode_pane, decode_presence, names_of
 from tallylight.snapshot.schema import Pane
 
 MAX_MACHINES = 512
@@ -32,32 +26,12 @@ MAX_PANES, MAX_MACHINE_BYTES = 1000, 4 << 20
 MAX_ALL_PANES, MAX_ALL_BYTES = 25_000, 48 << 20
 
 
-@attrs.frozen
-class _Row:
-    pane: Pane
-    life: str
-    size: int
-
-
 @attrs.define
 class Machine:
     """One machine. *online* None: it has shown panes, but has not said yet whether it is there."""
 
-    online: bool | None = None
-    life: str = ""
-    #: Whether it takes marks; whether another machine of its name is there; whether panes of it were left out.
-    marks: bool = False
-    namesake: bool = False
-    is_cut: bool = False
-    #: By host and pane, and the bytes of all that was told of them.
-    rows: dict[tuple[str, str], _Row] = attrs.field(factory=dict)
-    size: int = 0
-
-    def panes(self) -> Iterator[tuple[str, Pane]]:
-        """Host and pane of all that its present life shows."""
-        for (host, _), row in sorted(self.rows.items()):
-            if row.life == self.life:
-                yield host, row.pane
+    presence: Presence | None = None
+    told: Panes = attrs.field(factory=lambda: Panes(MAX_PANES, MAX_MACHINE_BYTES))
 
 
 class Mirror:
@@ -74,21 +48,21 @@ class Mirror:
 
     def take(self, topic: str, payload: bytes) -> bool:
         """Take in one message; tell whether what is shown may have changed by it."""
-        place = decode_topic(topic, self._prefix)
-        if place is None or isinstance(place, MarkTopic):
+        name, kind, *place = names_of(topic, self._prefix) or ("", "")
+        if kind not in ("machine", "pane"):
             return False
-        if place.machine not in self._machines and len(self._machines) >= MAX_MACHINES:
+        if name not in self._machines and len(self._machines) >= MAX_MACHINES:
             self.is_full = True
             return False
-        machine = self._machines.setdefault(place.machine, Machine())
-        if isinstance(place, MachineTopic):
+        machine = self._machines.setdefault(name, Machine())
+        if kind == "machine":
             is_changed = self._take_presence(machine, payload)
         else:
-            is_changed = self._take_pane(machine, place, payload)
-        if machine.online is None and not machine.rows:
-            del self._machines[place.machine]
+            is_changed = self._take_pane(machine, (place[0], place[1]), payload)
+        if machine.presence is None and not machine.told.rows:
+            del self._machines[name]
         if is_changed:
-            self.changed.add(place.machine)
+            self.changed.add(name)
         return is_changed
 
     def clear(self) -> None:
@@ -100,84 +74,77 @@ class Mirror:
 
     @staticmethod
     def _take_presence(machine: Machine, payload: bytes) -> bool:
-        presence = decode_presence(payload) if payload else None
+        presence, before = decode_presence(payload), machine.presence
         if payload and presence is None:
             return False
-        before = machine.online, machine.life, machine.marks, machine.namesake
-        if presence is None:
-            machine.online, machine.marks, machine.namesake = None, False, False
-        elif presence.online or presence.life == machine.life or not machine.online:
-            # Word that another life has ended says nothing of this one.
-            machine.online, machine.life = presence.online, presence.life
-            machine.marks, machine.namesake = presence.marks, presence.namesake
-        return before != (machine.online, machine.life, machine.marks, machine.namesake)
+        # Word that another life has ended says nothing of this one.
+        if presence is None or presence.online or before is None or not before.online or presence.life == before.life:
+            machine.presence = presence
+        return machine.presence != before
 
-    def _take_pane(self, machine: Machine, place: PaneTopic, payload: bytes) -> bool:
-        key = (place.host, place.pane)
-        told = decode_pane(payload) if payload else None
-        if payload and (told is None or told.pane.id != place.pane):
+    def _take_pane(self, machine: Machine, key: Key, payload: bytes) -> bool:
+        said = decode_pane(payload, key[0])
+        if payload and (said is None or said.pane.id != key[1]):
             return False
-        before = machine.rows.get(key)
-        if before is not None:
-            self._drop(machine, key)
-        if told is None:
-            return before is not None
-        row = _Row(told.pane, told.life, len(payload) + len(place.host) + len(place.pane))
-        if len(machine.rows) >= MAX_PANES or machine.size + row.size > MAX_MACHINE_BYTES:
-            machine.is_cut = True
-            return before is not None
-        self._add(machine, key, row)
-        return self._is_kept(machine, key) and (before is None or (before.pane, before.life) != (row.pane, row.life))
+        told = machine.told
+        rows, size, before = len(told.rows), told.size, told.rows.get(key)
+        if said is None:
+            is_new = told.drop(key)
+        else:
+            is_new = told.put(key, Row(said.pane, len(payload) + len(key[0]) + len(key[1]), said.life))
+        self._rows, self._size = self._rows + len(told.rows) - rows, self._size + told.size - size
+        self._make_room()
+        return is_new and (key in told.rows or before is not None)
 
-    def _is_kept(self, machine: Machine, key: tuple[str, str]) -> bool:
-        """Whether what *machine* has just added at *key* stays, after room was made where there is too little."""
+    def _make_room(self) -> None:
+        """Where there is too much of all machines, that is at the cost of the one that takes most of it."""
         while self._rows > MAX_ALL_PANES or self._size > MAX_ALL_BYTES:
             by_rows = self._rows > MAX_ALL_PANES
-            name, most = max(self._machines.items(), key=lambda item: len(item[1].rows) if by_rows else item[1].size)
-            most.is_cut = True
+            name, most = max(
+                self._machines.items(), key=lambda item: len(item[1].told.rows) if by_rows else item[1].told.size
+            )
+            key, row = next(reversed(most.told.rows.items()))
+            most.told.drop(key)
+            most.told.is_cut = True
+            self._rows, self._size = self._rows - 1, self._size - row.size
             self.changed.add(name)
-            self._drop(most, next(reversed(most.rows)))
-        return key in machine.rows
 
-    def _add(self, machine: Machine, key: tuple[str, str], row: _Row) -> None:
-        machine.rows[key] = row
-        machine.size += row.size
-        self._rows, self._size = self._rows + 1, self._size + row.size
-
-    def _drop(self, machine: Machine, key: tuple[str, str]) -> None:
-        size = machine.rows.pop(key).size
-        machine.size -= size
-        self._rows, self._size = self._rows - 1, self._size - size
+    def _there(self) -> Iterator[tuple[str, Machine, Presence]]:
+        for name, machine in sorted(self._machines.items()):
+            if machine.presence is not None and machine.presence.online:
+                yield name, machine, machine.presence
 
     @property
     def machines(self) -> tuple[str, ...]:
         """The machines that are there."""
-        return tuple(sorted(name for name, machine in self._machines.items() if machine.online))
+        return tuple(name for name, *_ in self._there())
 
     @property
     def gone(self) -> tuple[str, ...]:
         """The machines that were there and are not now."""
-        return tuple(sorted(name for name, machine in self._machines.items() if machine.online is False))
+        return tuple(sorted(name for name, one in self._machines.items() if one.presence and not one.presence.online))
 
     @property
     def cut(self) -> tuple[str, ...]:
         """The machines that are there and of which panes were left out."""
-        return tuple(name for name in self.machines if self._machines[name].is_cut)
+        return tuple(name for name, machine, _ in self._there() if machine.told.is_cut)
 
     @property
     def namesakes(self) -> tuple[str, ...]:
         """The machines that are there and say that another one of their name is, too."""
-        return tuple(name for name in self.machines if self._machines[name].namesake)
+        return tuple(name for name, _, presence in self._there() if presence.namesake)
 
     def takes_marks(self, machine: str) -> bool:
         """Whether *machine* is there and takes marks."""
-        found = self._machines.get(machine)
-        return found is not None and bool(found.online) and found.marks
+        return any(name == machine and presence.marks for name, _, presence in self._there())
 
     def panes_of(self, machine: str) -> Iterator[tuple[str, Pane]]:
-        """Host and pane of all that *machine* shows, if it is there."""
+        """Host and pane of all that the present life of *machine* shows, if it is there."""
         found = self._machines.get(machine)
-        return found.panes() if found is not None and found.online else iter(())
+        if found is not None and found.presence is not None and found.presence.online:
+            for (host, _), row in sorted(found.told.rows.items()):
+                if row.life == found.presence.life:
+                    yield host, row.pane
 
     def panes(self) -> Iterator[tuple[str, str, Pane]]:
         """Machine, host and pane, of every machine that is there."""

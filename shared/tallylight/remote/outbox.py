@@ -9,19 +9,18 @@ never with time.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 import attrs
 
 from tallylight.remote.topics import (
-    MachineTopic,
-    Message,
-    PaneTopic,
     Presence,
     decode_pane,
     decode_presence,
-    decode_topic,
     encode_pane,
     encode_presence,
+    names_of,
+    topic,
 )
 from tallylight.snapshot.schema import Snapshot
 
@@ -104,7 +103,7 @@ class Outbox:
         self._prefix = prefix
         self._machine = machine
         self._life = life
-        self._place = MachineTopic(machine).encode(prefix)
+        self._place = topic(prefix, machine, "machine")
         self._wanted: dict[str, bytes] = {}
         #: What the broker holds, as far as it has said; while it is away, nothing is known.
         self._held: dict[str, bytes] = {}
@@ -119,40 +118,36 @@ class Outbox:
         self._wanted = {self._place: presence}
         for host in snapshots:
             for pane in host.panes:
-                topic = PaneTopic(self._machine, host.name, pane.id).encode(self._prefix)
-                self._wanted[topic] = encode_pane(pane, self._life)
+                place = topic(self._prefix, self._machine, "pane", host.name, pane.id)
+                self._wanted[place] = encode_pane(pane, self._life)
 
-    def found(self, topic: str, payload: bytes) -> None:
-        """The broker says that it holds *payload* under *topic*."""
-        place = decode_topic(topic, self._prefix)
-        if place is None or place.machine != self._machine:
+    def found(self, place: str, payload: bytes) -> None:
+        """The broker says that it holds *payload* under the topic *place*."""
+        machine, kind, *_ = names_of(place, self._prefix) or ("", "")
+        if machine != self._machine or kind == "namesake":
             return
-        if payload and (topic in self._held or len(self._held) < MAX_TOPICS):
-            self._held[topic] = payload
+        if payload and (place in self._held or len(self._held) < MAX_TOPICS):
+            self._held[place] = payload
         elif not payload:
-            self._held.pop(topic, None)
+            self._held.pop(place, None)
 
-    def take(self, name: Name | None = None, now: float = 0.0) -> list[Message]:
+    def take(self, name: Name | None = None, now: float = 0.0) -> dict[str, bytes]:
         """
-        What to send now. Each is to be answered with `acknowledged`, or all of them with `lost`.
+        What to send now, by its topic. Each is to be answered with `acknowledged`, or all of them with `lost`.
 
         While somebody else may have the *name*, that is only that we are there; where somebody has, only what takes
         back what was told in this life.
         """
-        room = MAX_UNACKNOWLEDGED - len(self._sent)
-        found: list[Message] = []
-        is_asking, is_ours = name is not None and name.asks(now), name is None or name.holder is None
-        wanted = self._wanted if is_ours else {}
-        for topic, payload in wanted.items():
-            if is_asking and topic != self._place:
-                break
-            if len(found) < room and topic not in self._sent and self._held.get(topic) != payload:
-                found.append(Message(topic, payload))
-        for topic, payload in () if is_asking and is_ours else self._held.items():
-            is_left = topic not in wanted and topic != self._place and (is_ours or self._is_own(payload))
-            if len(found) < room and topic not in self._sent and is_left:
-                found.append(Message(topic, b""))
-        self._sent.update((message.topic, message.payload) for message in found)
+        wanted, left = self._wanted, [place for place in self._held if place not in self._wanted]
+        if name is not None and name.holder is not None:
+            wanted, left = {}, [place for place, payload in self._held.items() if self._is_own(payload)]
+        elif name is not None and name.asks(now):
+            wanted, left = {self._place: self._wanted[self._place]}, []
+        news = {place: payload for place, payload in wanted.items() if self._held.get(place) != payload}
+        news |= {place: b"" for place in left if place != self._place}
+        unsent = ((place, payload) for place, payload in news.items() if place not in self._sent)
+        found = dict(islice(unsent, MAX_UNACKNOWLEDGED - len(self._sent)))
+        self._sent |= found
         return found
 
     @property
@@ -160,13 +155,13 @@ class Outbox:
         """Whether the broker holds exactly what this machine shows."""
         return not self._sent and self._held == self._wanted
 
-    def acknowledged(self, topic: str) -> None:
-        """The broker has taken what was sent under *topic*."""
-        if topic in self._sent:
-            self.found(topic, self._sent.pop(topic))
+    def acknowledged(self, place: str) -> None:
+        """The broker has taken what was sent under the topic *place*."""
+        if place in self._sent:
+            self.found(place, self._sent.pop(place))
 
     def _is_own(self, payload: bytes) -> bool:
-        told = decode_pane(payload)
+        told = decode_pane(payload, "")
         return told is not None and told.life == self._life
 
     def lost(self) -> None:

@@ -1,5 +1,5 @@
 """
-Messages of the fleet: which topic holds what, and the JSON in it.
+What the broker of a fleet keeps, and where: which topic holds what, and the JSON in it.
 
 MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . What is shown is retained, so that a reader that comes late
 is told everything; an empty payload takes a topic back.
@@ -7,8 +7,9 @@ is told everything; an empty payload takes a topic back.
     PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
     PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as it stands in a snapshot
     PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, what a person on another machine asks for
+    PREFIX/MACHINE/namesake           as `machine`: what a second machine of the same name tells the first one
 
-Marks are not retained: one that nobody hears is gone. A life is one run of `tally publish`.
+The last two are not retained: a mark that nobody hears is gone. A life is one run of `tally publish`.
 
 Names become one level of a topic each: what is not a letter, a digit, `.`, `_` or `-` is percent-encoded. What comes
 from a broker is untrusted: sizes are bounded, types are checked, and what does not fit is no message of ours.
@@ -16,7 +17,6 @@ from a broker is untrusted: sizes are bounded, types are checked, and what does 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import attrs
@@ -24,7 +24,7 @@ import attrs
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.pane.marks import MAX_MINUTES
-from tallylight.snapshot.elsewhere import for_others
+from tallylight.remote.messages import PaneSaid, dumps, load, pane_in, told_of
 from tallylight.snapshot.schema import Pane, status_of
 from tallylight.snapshot.values import text
 from tallylight.wire import values
@@ -45,52 +45,6 @@ _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 @attrs.frozen
-class Message:
-    """What a topic is to hold; an empty *payload* takes it back."""
-
-    topic: str
-    payload: bytes
-
-
-@attrs.frozen
-class PaneTopic:
-    """The topic of pane *pane* of *host* on *machine*."""
-
-    machine: str
-    host: str
-    pane: str
-
-    def encode(self, prefix: str) -> str:
-        return "/".join((prefix, _level(self.machine), "pane", _level(self.host), _level(self.pane)))
-
-
-@attrs.frozen
-class MarkTopic(PaneTopic):
-    """The topic of what is asked for pane *pane* of *host* on *machine*."""
-
-    def encode(self, prefix: str) -> str:
-        return "/".join((prefix, _level(self.machine), "mark", _level(self.host), _level(self.pane)))
-
-
-@attrs.frozen
-class MachineTopic:
-    """The topic that tells whether *machine* is there. Its last will says that it is not."""
-
-    machine: str
-
-    def encode(self, prefix: str) -> str:
-        return f"{prefix}/{_level(self.machine)}/machine"
-
-    def encode_namesake(self, prefix: str) -> str:
-        """The topic on which one that has the same name says so; nothing is kept under it."""
-        return f"{prefix}/{_level(self.machine)}/namesake"
-
-    def encode_panes(self, prefix: str) -> str:
-        """The filter of the topics of all its panes."""
-        return f"{prefix}/{_level(self.machine)}/pane/#"
-
-
-@attrs.frozen
 class Presence:
     """
     Whether a machine is there, and since when (seconds since the epoch; 0 in a last will).
@@ -107,14 +61,6 @@ class Presence:
 
 
 @attrs.frozen
-class Told:
-    """What a machine told of a pane, in which *life* of its."""
-
-    pane: Pane
-    life: str = ""
-
-
-@attrs.frozen
 class Mark:
     """
     What a person asks for a pane that they saw with this *status* *since* then: one of `MARKS`.
@@ -128,43 +74,42 @@ class Mark:
     minutes: float | None = None
 
 
-def decode_topic(topic: str, prefix: str) -> PaneTopic | MachineTopic | MarkTopic | None:
-    """What *topic* is for; None for one of somebody else."""
+def topic(prefix: str, *names: str) -> str:
+    """The topic of *names*: a machine, one of the words above, and for a pane or a mark its host and its id."""
+    return "/".join((prefix, *map(_level, names)))
+
+
+def names_of(topic: str, prefix: str) -> tuple[str, ...]:
+    """The names of which `topic` made this; none for a topic of somebody else."""
     if len(topic) > MAX_TOPIC or not topic.startswith(f"{prefix}/"):
-        return None
+        return ()
     try:
-        levels = [percent_decode(level.encode()).decode() for level in topic[len(prefix) + 1 :].split("/")]
+        found = tuple(percent_decode(level.encode()).decode() for level in topic[len(prefix) + 1 :].split("/"))
     except (DecodeError, UnicodeError):
-        return None
-    if not all(levels):
-        return None
-    match levels:
-        case [machine, "machine"]:
-            return MachineTopic(machine)
-        case [machine, "pane", host, pane]:
-            return PaneTopic(machine, host, pane)
-        case [machine, "mark", host, pane]:
-            return MarkTopic(machine, host, pane)
-    return None
+        return ()
+    match found:
+        case (_, "machine" | "namesake") | (_, "pane" | "mark", _, _):
+            return found if all(found) else ()
+    return ()
 
 
 def encode_pane(pane: Pane, life: str = "") -> bytes:
-    return _encode({"version": VERSION, "life": life, "pane": for_others(pane).to_json()})
+    return dumps({"version": VERSION, "life": life, "pane": told_of(pane)})
 
 
-def decode_pane(payload: bytes) -> Told | None:
-    """What was told of a pane; None if *payload* is none, or of another version."""
-    found = _decode(payload)
-    pane = Pane.from_json(found["pane"]) if isinstance(found.get("pane"), dict) else None
-    return Told(pane, text(found.get("life"), MAX_LIFE)) if pane is not None else None
+def decode_pane(payload: bytes, host: str) -> PaneSaid | None:
+    """What was told of a pane of *host*; None if *payload* is none, or of another version."""
+    found = _load(payload)
+    pane = pane_in(found)
+    return PaneSaid(host, pane, text(found.get("life"), MAX_LIFE)) if pane is not None else None
 
 
 def encode_presence(presence: Presence) -> bytes:
-    return _encode({"version": VERSION, **attrs.asdict(presence)})
+    return dumps({"version": VERSION, **attrs.asdict(presence)})
 
 
 def decode_presence(payload: bytes) -> Presence | None:
-    found = _decode(payload)
+    found = _load(payload)
     online, at = found.get("online"), values.number(found.get("at"), 0, values.LATEST)
     if not isinstance(online, bool) or at is None:
         return None
@@ -173,12 +118,12 @@ def decode_presence(payload: bytes) -> Presence | None:
 
 
 def encode_mark(mark: Mark) -> bytes:
-    return _encode({"version": VERSION, **attrs.asdict(mark), "status": mark.status.value})
+    return dumps({"version": VERSION, **attrs.asdict(mark), "status": mark.status.value})
 
 
 def decode_mark(payload: bytes) -> Mark | None:
     """The mark; None if *payload* is none, or anything in it is not as it should be."""
-    found = _decode(payload) if len(payload) <= MAX_MARK_BYTES else {}
+    found = _load(payload, MAX_MARK_BYTES)
     verb, status, minutes = found.get("verb"), status_of(found.get("status")), found.get("minutes")
     since = values.number(found.get("since"), 0, values.LATEST)
     asked = values.number(minutes, 0, MAX_MINUTES)
@@ -191,15 +136,6 @@ def _level(name: str) -> str:
     return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in name.encode("utf-8", "replace")) or "%20"
 
 
-def _encode(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
-
-
-def _decode(payload: bytes) -> dict[str, Any]:
-    if len(payload) > MAX_BYTES:
-        return {}
-    try:
-        found = values.load(payload)
-    except DecodeError:
-        return {}
-    return found if isinstance(found, dict) and found.get("version") == VERSION else {}
+def _load(payload: bytes, most: int = MAX_BYTES) -> dict[str, Any]:
+    found = load(payload, most)
+    return found if found.get("version") == VERSION else {}

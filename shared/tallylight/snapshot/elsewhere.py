@@ -32,11 +32,6 @@ def harmless(pane: Pane) -> Pane:
     )
 
 
-def for_others(pane: Pane) -> Pane:
-    """*pane* as other machines are told of it: the values of its agent's options are for this machine alone."""
-    return attributes.evolve(pane, conversation=attributes.evolve(pane.conversation, options=(), lost=()))
-
-
 def is_elsewhere(host: str) -> bool:
     """Whether *host* is the one of this machine that shows the panes of others."""
     return host.partition("-")[0] == HOST

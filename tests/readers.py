@@ -951,7 +951,7 @@ READERS = {
         modules=("hooks.state",), example='hooks = true\nn = 5\n[a]\nb = "x"\n', read=read_need_toml, form="toml"
     ),
     "fleet: pane": Reader(
-        modules=("remote.topics",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
+        modules=("remote.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
     ),
     "bridge: hello": Reader(
         modules=("remote.messages",),
@@ -974,7 +974,7 @@ READERS = {
         read=read_bridge_message,
     ),
     "fleet: machine": Reader(
-        modules=("remote.topics",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message
+        modules=("remote.messages",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message
     ),
     "OSC 777 of an agent": Reader(
         modules=("wire.cli_agent",),

@@ -14,7 +14,7 @@ from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found
-from tallylight.snapshot.elsewhere import fleet_machine, is_elsewhere, parts
+from tallylight.snapshot.elsewhere import place_of
 from tallylight.snapshot.tasks import current
 from tallylight.wire import styled
 from tallylight.wire.text import sanitise
@@ -246,7 +246,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         name=found.name,
         label=Label(name=found.label.name, colour=_LABELS[found.label.colour], pinned=found.label.is_pinned),
         host=found.host,
-        machine=sanitise(parts(pane.id)[0] if is_elsewhere(found.host) else fleet_machine(found.host)),
+        machine=sanitise(place_of(found.host, pane.id)[0]),
         id=pane.id,
         status=STATUSES[pane.status],
         kind=_KINDS[pane.kind] if pane.kind is not None else None,

@@ -31,6 +31,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.remote.host import MachinesHost, _Peer
 from tallylight.serve.app import make_app
 from tallylight.serve.asking import Asking
+from tallylight.serve.push.routes import Push
+from tallylight.serve.push.subscriptions import Store
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, Hand, as_caller, at
@@ -331,7 +333,8 @@ def test_no_way_around_the_page() -> None:
     """Messages that say what is asked are for a person."""
     served = Served()
     asking = Asking(AGENTS, lambda *_: (ASKER,), WAYS["a plain child"].table(TMUX))
-    app = make_app(served.guard, served._read, served.panes, asking=asking)
+    push = Push(served.guard, Store(Path("/proc/nowhere/push")))
+    app = make_app(served.guard, served._read, served.panes, asking=asking, push=push)
     headers = {**AUTH, "Origin": "http://127.0.0.1:8787"}
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=headers, client=("127.0.0.1", 50000)) as client:
         body = {"endpoint": "https://push.example/x", "p256dh": "x", "auth": "x"}

@@ -18,18 +18,23 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tallylight.agents import agent_files
 from tallylight.cli.fleet import FleetFeed
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
-from tallylight.config.settings import Listed
+from tallylight.config.settings import Config, Listed
 from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import OWN, Snapshot
+
+if TYPE_CHECKING:
+    from tallylight.serve.guard import Guard
+    from tallylight.serve.push.routes import Push
 
 PORT = 8787
 HTTPS_PORT = 443
@@ -95,13 +100,11 @@ def main(argv: list[str]) -> int:
         from tallylight.serve.app import make_app
         from tallylight.serve.asking import Asking
         from tallylight.serve.guard import Guard, allowed_hosts
-        from tallylight.serve.push.routes import Push
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.actions.beside import Watch
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.scripting import Reach, here
-    from tallylight.serve.push.subscriptions import Store, folder
 
     labels = labels_file.Reader(labels_file.path(os.environ))
     everyone = Everyone(Feed(writer.directory(os.environ)), labels, FleetFeed() if options.broker else None)
@@ -121,7 +124,7 @@ def main(argv: list[str]) -> int:
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     guard = Guard(token, hosts)
-    push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
+    push = _push(guard, config)
     app = make_app(guard, everyone.read, panes, config.colours, terminals, watch, lambda: labels.labels, push, asking)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
@@ -143,6 +146,16 @@ def main(argv: list[str]) -> int:
         listener.close()
         _remove(file, token)
     return 0
+
+
+def _push(guard: Guard, config: Config) -> Push | None:
+    """What sends messages to browsers; None where that is not installed."""
+    try:
+        from tallylight.serve.push.routes import Push
+        from tallylight.serve.push.subscriptions import Store, folder
+    except ModuleNotFoundError:
+        return None
+    return Push(guard, Store(folder(os.environ)), config.notify, config.push)
 
 
 class Everyone:

@@ -13,7 +13,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
@@ -40,12 +40,13 @@ from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
 from tallylight.serve.middleware import NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
-from tallylight.serve.push import routes
-from tallylight.serve.push.routes import Push
 from tallylight.snapshot.addresses import Found, in_order, labelled
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Snapshot
+
+if TYPE_CHECKING:
+    from tallylight.serve.push.routes import Push  # an installation may lack it
 
 #: How often, in seconds, the hosts' snapshots are looked at.
 POLL_S = 0.1
@@ -73,7 +74,7 @@ def make_app(
     """
     The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs;
     *watch* follows the repositories of agents while somebody listens; *labels* tells what a person gave conversations;
-    *push* sends messages to browsers; *asking* tells who sends a request.
+    *push* sends messages to browsers, where there is one; *asking* tells who sends a request.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
@@ -111,7 +112,7 @@ class _Server:
         self._asking, self._guard = asking, guard
         self._read_all = read_all
         self._answering = answering
-        self._watch, self._labels, self._push = watch, labels, push or Push(guard)
+        self._watch, self._labels, self._push = watch, labels, push
         #: What stands beside the status of agents, by `Pane.agent_pid`.
         self._beside: Mapping[int, Beside] = {}
         self._is_heard = False
@@ -125,11 +126,13 @@ class _Server:
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
         """Follow the hosts for as long as the server runs."""
-        await asyncio.to_thread(self._push.start)
+        if self._push is not None:
+            await asyncio.to_thread(self._push.start)
         await self._look()
         task = asyncio.create_task(self._follow())
         yield
-        self._push.close()
+        if self._push is not None:
+            self._push.close()
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -158,7 +161,8 @@ class _Server:
             shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
             self._found = {found.address: found for found in shown}
             self._answering.keep([found.pane.id for found in self._found.values()])
-        self._push.look(self._found.values())
+        if self._push is not None:
+            self._push.look(self._found.values())
         if self._look_beside(is_new=snapshots is not None):
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 
@@ -199,11 +203,13 @@ class _Server:
         app.post("/api/v1/answer", response_model=model.Done, **one)(self.answer)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
-        refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
-        app.get("/api/v1/push", response_model=routes.Offer, **guarded)(self._push.offer)
-        person: dict[str, Any] = {**refusing, "dependencies": [*guarded["dependencies"], Depends(self._person_only)]}
-        app.post("/api/v1/subscribe", response_model=routes.Offer, **person)(self._push.subscribe)
-        app.post("/api/v1/unsubscribe", response_model=routes.Offer, **refusing)(self._push.unsubscribe)
+        if self._push is not None:
+            refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
+            person: dict[str, Any] = {
+                **refusing,
+                "dependencies": [*guarded["dependencies"], Depends(self._person_only)],
+            }
+            self._push.add_routes(app, guarded, refusing, person)
         app.websocket("/api/v1/changes")(self.changes)
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:

@@ -46,7 +46,9 @@ def subscriber() -> Subscriber:
     extras.enable("fleet")
     try:
         from tallylight.remote.broker import Subscriber
-    except ImportError:
+    except ImportError as error:
+        if (error.name or "").startswith("tallylight"):
+            raise
         raise extras.missing("fleet") from None
     return Subscriber(fleet)
 

@@ -73,7 +73,7 @@ GROUPS = {
     },
 }
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
-#: Rooms that an installation may lack, by the verbs that go with them.
+#: Rooms and modules that an installation may lack, by the verbs that go with them.
 ROOMS = {
     "serve": "serve",
     "publish": "remote",
@@ -81,6 +81,7 @@ ROOMS = {
     "record": "recordings",
     "replay": "recordings",
     "agent": "recordings",
+    "restore": "actions.restore_page",
 }
 #: Other names of verbs.
 ALIASES = {"top": "agents"}
@@ -173,7 +174,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def is_there(verb: str) -> bool:
-    """Whether this installation has the room that *verb* goes with, if it goes with one."""
+    """Whether this installation has what *verb* goes with, if it goes with anything."""
     try:
         __import__(f"tallylight.{ROOMS[verb]}" if verb in ROOMS else "tallylight")
     except ModuleNotFoundError:

@@ -406,7 +406,7 @@ def read_bridge_message(document: bytes, _folder: Path) -> object:
     found = bridge_messages.decode(document)
     if found is not None:
         line = bridge_messages.encode(found)
-        assert line is None or bridge_messages.decode(line) == found
+        assert not line or bridge_messages.decode(line) == found
     if isinstance(found, bridge_messages.PaneSaid):
         _use_pane(found.host, found.pane)
     if isinstance(found, bridge_messages.Reply):

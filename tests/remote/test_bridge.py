@@ -43,7 +43,7 @@ DIALOG = "claude/permission-bash-120"
 
 def ask(end: Far, *words: str, number: int = 1) -> Told:
     """What it replies."""
-    end.send(encode(Ask(number, words)) or b"")
+    end.send(encode(Ask(number, words)))
     reply = decode(end.lines(1)[0])
     assert isinstance(reply, Reply) and reply.number == number
     return decode_told(reply.told)
@@ -209,7 +209,7 @@ def test_the_verb_run_by_an_agent(tmp_path: Path) -> None:
         )
         with (folder / "in").open("wb", buffering=0) as to:
             until(lambda: b'"whole"' in (folder / "out").read_bytes(), "it says nothing")
-            to.write(encode(Ask(1, ("answer", f"kitty-{os.getpid()}", "3", "1", "1", "f" * 32, "1"))) or b"")
+            to.write(encode(Ask(1, ("answer", f"kitty-{os.getpid()}", "3", "1", "1", "f" * 32, "1"))))
             until(lambda: b'{"reply"' in (folder / "out").read_bytes(), "it does not answer")
     said = [decode(line) for line in (folder / "out").read_bytes().splitlines()]
     (reply,) = [one for one in said if isinstance(one, Reply)]

@@ -102,7 +102,7 @@ def near(request: pytest.FixtureRequest) -> Iterator[Near]:
     with tempfile.TemporaryDirectory(prefix="tallylight-callers-", dir="/tmp") as made:
         folder = Path(made)
         (folder / "bridge").write_text(_BRIDGE)
-        (folder / "said").write_bytes((encode(HELLO) or b"") + (encode(PaneSaid("sessions-7", PANE)) or b""))
+        (folder / "said").write_bytes((encode(HELLO)) + (encode(PaneSaid("sessions-7", PANE))))
         done = encode_told(Done(PANE.id, "typed"))
         told = {"question": encode_told(QUESTION), **dict.fromkeys(("answer", "say", "interrupt"), done)}
         (folder / "told").write_text(json.dumps({verb: json.loads(line) for verb, line in told.items()}))

@@ -24,7 +24,7 @@ def test_hostile_answers() -> None:
             given = case.change(desk.shown().answer(case.number))
             desk.now = case.after
             verb, _, *rest = words_of(given)
-            end.send(encode(Ask(number, (verb, "sessions-7", given.pane, *rest))) or b"")
+            end.send(encode(Ask(number, (verb, "sessions-7", given.pane, *rest))))
             reply = decode(end.lines(1)[0])
             assert isinstance(reply, Reply), case.name
             told = decode_told(reply.told)

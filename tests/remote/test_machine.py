@@ -51,7 +51,7 @@ def machine(setting: Setting = SSH, **limits: int) -> Machine:
 
 def say(to: Machine, *messages: Any, now: float = 1.0, wall: float = 5000.0) -> None:
     """Have its bridge say them."""
-    to.received(b"".join(encode(message) or b"" for message in messages), now, wall)
+    to.received(b"".join(encode(message) for message in messages), now, wall)
 
 
 def up(**limits: int) -> Machine:
@@ -175,7 +175,7 @@ def test_why_it_is_not_there(code: int | None, complaint: str, says: str) -> Non
 def test_another_protocol(hello: dict[str, Any], says: str) -> None:
     """A bridge of another protocol is not spoken with."""
     found = machine()
-    found.received(json.dumps(hello).encode() + b"\n" + (encode(PaneSaid("kitty-1", PANE)) or b""), 1.0, 1.0)
+    found.received(json.dumps(hello).encode() + b"\n" + (encode(PaneSaid("kitty-1", PANE))), 1.0, 1.0)
     assert found.overdue(1.0) and not found.rows
     found.ended(-15, "", 1.0)
     assert found.says.startswith(says) and "run `tally setup`" in found.says, found.says
@@ -195,7 +195,7 @@ def test_an_older_one_shows_what_it_can() -> None:
 def test_what_a_shell_prints_first_is_passed_over() -> None:
     """A greeting in front of the first line is none of ours, if it ends."""
     found = machine()
-    found.received(b"Welcome to devbox!\n{}\n\x1b[0m\n" + (encode(HELLO) or b""), 1.0, 5000.0)
+    found.received(b"Welcome to devbox!\n{}\n\x1b[0m\n" + (encode(HELLO)), 1.0, 5000.0)
     assert found.is_up
     endless = machine()
     endless.received(b"x\n" * (MAX_GREETING + 1), 1.0, 5000.0)

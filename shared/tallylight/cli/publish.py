@@ -41,7 +41,7 @@ def main(argv: list[str]) -> int:
     """Publish until a signal ends it."""
     options = make_parser().parse_args(argv)
     fleet = configured("tally publish")
-    on_signal(_leave, signal.SIGTERM, signal.SIGHUP)
+    on_signal(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP)
     try:
         publish(fleet, quiet=options.quiet)
     except KeyboardInterrupt:
@@ -68,7 +68,3 @@ def publish(fleet: Fleet, *, quiet: bool) -> None:
             publisher.step()
     finally:
         publisher.close()
-
-
-def _leave(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt

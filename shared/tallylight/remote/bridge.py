@@ -15,7 +15,7 @@ import functools
 import os
 import select
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import attrs
 
@@ -37,7 +37,6 @@ from tallylight.remote.messages import (
     Ask,
     Beat,
     Hello,
-    Message,
     PaneGone,
     PaneSaid,
     Reply,
@@ -68,11 +67,6 @@ _GONE = Refusal("gone", "that pane is gone; nothing was done")
 _BUSY = Refusal("busy", "something else is just being done to that pane; nothing was done")
 
 
-def _told_of(pane: Pane) -> Pane:
-    """*pane* as it is told: without what is of use on this machine alone."""
-    return attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
-
-
 class Teller:
     """What the other end has been told, and what is new since. Grows with the panes, never with time."""
 
@@ -94,25 +88,21 @@ class Teller:
         """What there is to tell, line by line; each is taken for told."""
         for key in [key for key in self._told if key not in self._wanted]:
             del self._told[key]
-            yield _line(PaneGone(*key))
+            yield encode(PaneGone(*key))
         for key, pane in self._wanted.items():
             if self._told.get(key) != pane:
                 self._told[key] = pane
                 yield _pane_line(key[0], pane)
         if not self._is_whole:
             self._is_whole = True
-            yield _line(Whole())
+            yield encode(Whole())
 
 
 def _pane_line(host: str, pane: Pane) -> bytes:
-    told = _told_of(pane)
-    if (line := encode(PaneSaid(host, told))) is None:
-        line = encode(PaneSaid(host, attrs.evolve(told, records=(), losing=(), tasks=(), children=())))
-    return line or b""
-
-
-def _line(message: Message) -> bytes:
-    return encode(message) or b""
+    """What is told of *pane*: nothing that is of use on this machine alone, and the less where it is too long."""
+    told = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
+    shorter = attrs.evolve(told, records=(), losing=(), tasks=(), children=())
+    return encode(PaneSaid(host, told)) or encode(PaneSaid(host, shorter))
 
 
 class Bridge:
@@ -130,19 +120,17 @@ class Bridge:
         environ: Mapping[str, str],
         *,
         keep: Callable[[], None] = lambda: None,
-        clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._feed, self._reach, self._environ, self._keep = feed, reach, environ, keep
-        self._clock = clock
         self.teller = Teller()
         self._lines = Lines(MAX_ASKED)
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         self._wake: int | None = None
         self._jobs = Jobs(self._deliver)
         self._news: Iterator[bytes] = self.teller.news()
-        self._unsent = bytearray(_line(Hello(PROTOCOL, version, frozenset(VERBS), round(wall(), 3))))
-        self._beat_at = self._heard_at = clock()
+        self._unsent = bytearray(encode(Hello(PROTOCOL, version, frozenset(VERBS), round(wall(), 3))))
+        self._beat_at = self._heard_at = time.monotonic()
         self._kept_at = float("-inf")
 
     def run(self, fd_in: int, fd_out: int) -> None:
@@ -161,8 +149,11 @@ class Bridge:
                 os.set_blocking(fd_out, is_out)
 
     def _step(self, fd_in: int, fd_out: int, wake: int) -> bool:
-        now = self._clock()
-        told = self._refresh(now)
+        now = time.monotonic()
+        if self._feed.poll(now):
+            self.teller.show(self._feed.snapshots)
+            self._news = self.teller.news()
+        told = self._feed.descriptors()
         if now - self._kept_at >= 1.0:
             self._kept_at = now
             self._keep()
@@ -185,18 +176,12 @@ class Bridge:
                 self.hear(line)
         return now - self._heard_at < GONE_S and len(self._unsent) < MAX_REPLIES
 
-    def _refresh(self, now: float) -> Sequence[int] | None:
-        if self._feed.poll(now):
-            self.teller.show(self._feed.snapshots)
-            self._news = self.teller.news()
-        return self._feed.descriptors()
-
     def _fill(self, now: float) -> None:
         """Have the other end told what is new, as much as it reads."""
         if now - self._beat_at >= BEAT_S:
             self._beat_at = now
             if not self._unsent:
-                self._unsent += _line(Beat())
+                self._unsent += encode(Beat())
         while len(self._unsent) < MAX_UNREAD and (line := next(self._news, None)) is not None:
             self._unsent += line
 
@@ -242,8 +227,9 @@ class Bridge:
             self._reply(asked, result)  # type: ignore[arg-type] # what `_told` returns
 
     def _reply(self, asked: Ask, told: Told) -> None:
-        line = encode(Reply(asked.number, encode_told(told)))
-        self._unsent += line or _line(Reply(asked.number, encode_told(Refusal("too-long", "that is too long to tell"))))
+        too_long = Refusal("too-long", "that is too long to tell")
+        replies = (encode(Reply(asked.number, encode_told(one))) for one in (told, too_long))
+        self._unsent += next(filter(None, replies))
 
     def _deliver(self, call: Callable[[], None]) -> None:
         self._results.put(call)

@@ -144,16 +144,12 @@ class Link:
             if mid is not None:
                 self._filters[mid] = filter_
 
-    def send(self, topic: str, payload: bytes) -> None:
-        """Have the broker keep *payload*; `acknowledged` follows, or the link is lost."""
+    def send(self, topic: str, payload: bytes, *, is_kept: bool = True) -> None:
+        """Send a message, which the broker keeps if it is to; `acknowledged` follows then, or the link is lost."""
         if self._client is not None:
-            info = self._client.publish(topic, payload, qos=1, retain=True)
-            self._topics[info.mid] = topic
-
-    def nudge(self, topic: str, payload: bytes) -> None:
-        """Send a message that nobody is to keep."""
-        if self._client is not None:
-            self._client.publish(topic, payload, qos=1)
+            info = self._client.publish(topic, payload, qos=1, retain=is_kept)
+            if is_kept:
+                self._topics[info.mid] = topic
 
     def close(self, goodbye: tuple[str, bytes] | None = None) -> None:
         """Have the broker keep *goodbye*, if the link is up, and leave. The last will is not said then."""
@@ -267,7 +263,8 @@ class Subscriber:
 
     def mark(self, machine: str, host: str, pane: str, mark: Mark) -> None:
         """Ask for *mark* of a pane. Whether it was done, what the machine shows tells."""
-        self.link.nudge(topic(self.link.fleet.prefix, machine, "mark", host, pane), encode_mark(mark))
+        place = topic(self.link.fleet.prefix, machine, "mark", host, pane)
+        self.link.send(place, encode_mark(mark), is_kept=False)
 
     def notes(self) -> list[str]:
         """What a person should know of what is not shown."""
@@ -324,7 +321,7 @@ class Subscriber:
         self._is_busy = True
         self.link.listen(filter_)
         # The broker answers in order: after the subscription with all it has in store, then with this.
-        self.link.nudge(self._mark, str(self._steps).encode())
+        self.link.send(self._mark, str(self._steps).encode(), is_kept=False)
 
     def _changed(self, is_up: bool) -> None:
         self._is_changed = True

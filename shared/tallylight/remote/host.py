@@ -76,15 +76,9 @@ class _Peer:
 class MachinesHost:
     """All machines of the configuration. `run` belongs to one thread; `stop` may be called on any."""
 
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], float] = time.time,
-    ) -> None:
-        self._environ = environ
-        self._clock, self._wall = clock, wall
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ, self._clock = environ, time.monotonic
+        self._thread: threading.Thread | None = None
         #: The machines of the start; others wait for the next one.
         self._powers: Powers | None = None
         #: What programs may do here.
@@ -112,8 +106,6 @@ class MachinesHost:
         made._thread = threading.Thread(target=made.run, name="tallylight-machines", daemon=True)
         made._thread.start()
         return made
-
-    _thread: threading.Thread | None = None
 
     def stop(self) -> None:
         """End `run`, and wait for that."""
@@ -147,7 +139,10 @@ class MachinesHost:
             self._look_at = now + LOOK_S
             self._take_requests(now)
         self._end_links(now)
-        self._publish(now)
+        if any(machine.is_changed for machine in self._machines.values()):
+            self._show(now)
+        elif self._writer is not None:
+            self._writer.flush(now)
         self._wait(now)
 
     # Machines ------------------------------------------------------------------------------------------------
@@ -173,18 +168,14 @@ class MachinesHost:
             made = self._machines.setdefault(name, Machine(setting, Panes(0, 0)))
             made.panes.max_rows, made.panes.max_bytes = MAX_PANES // count, min(1 << 20, _ROOM // count)
         if (self._machines or self._new) and self._writer is None:
-            self._open()
-        if self._writer is not None:
-            self._show(self._clock())
-
-    def _open(self) -> None:
-        """Be a host. Without a socket nothing can be asked of the machines; they are shown all the same."""
-        self._writer = SnapshotWriter.for_host(HOST, self._environ, self._wall)
-        self._spool = Spool(HOST, environ=self._environ)
-        try:
-            self._listener = sockets.listen(HOST, self._environ)
-        except (OSError, TallyError) as error:
-            self.problem = str(error)
+            self._writer = SnapshotWriter.for_host(HOST, self._environ, time.time)
+            self._spool = Spool(HOST, environ=self._environ)
+            try:
+                self._listener = sockets.listen(HOST, self._environ)
+            except (OSError, TallyError) as error:
+                # Nothing can be asked of the machines then; they are shown all the same.
+                self.problem = str(error)
+        self._show(self._clock())
 
     def _drive(self, name: str, machine: Machine, now: float) -> None:
         link = self._links.get(name)
@@ -229,16 +220,9 @@ class MachinesHost:
 
     # What is shown -------------------------------------------------------------------------------------------
 
-    def _publish(self, now: float) -> None:
+    def _show(self, now: float) -> None:
         if self._writer is None:
             return
-        if any(machine.is_changed for machine in self._machines.values()):
-            self._show(now)
-        else:
-            self._writer.flush(now)
-
-    def _show(self, now: float) -> None:
-        assert self._writer is not None
         for machine in self._machines.values():
             machine.is_changed = False
         ordered = [self._machines[name] for name in sorted(self._machines)]
@@ -266,12 +250,12 @@ class MachinesHost:
             if link.may_read(now):
                 poller.register(stdout, select.POLLIN)
                 calls[stdout] = functools.partial(self._read, link, machine)
-            if machine.output(now):
+            if unsent := machine.output(now):
                 poller.register(stdin, select.POLLOUT)
-                calls[stdin] = functools.partial(self._write, link, machine)
+                calls[stdin] = functools.partial(link.write, unsent)
             if not link.is_mute:
                 poller.register(stderr, select.POLLIN)
-                calls[stderr] = functools.partial(self._complained, link)
+                calls[stderr] = link.hear_complaint
         self._register_peers(poller, calls, dues)
         if self._writer is not None and (due := self._writer.due(now)) is not None:
             dues.append(due)
@@ -281,14 +265,7 @@ class MachinesHost:
 
     def _read(self, link: Link, machine: Machine) -> None:
         if data := link.read():
-            machine.received(data, self._clock(), self._wall())
-
-    def _write(self, link: Link, machine: Machine) -> None:
-        link.write(machine.output(self._clock()))
-
-    @staticmethod
-    def _complained(link: Link) -> None:
-        link.is_mute = not link.hear_complaint()
+            machine.received(data, self._clock(), time.time())
 
     # What is asked -------------------------------------------------------------------------------------------
 

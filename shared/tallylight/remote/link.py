@@ -76,11 +76,11 @@ class Link:
         self._allowance -= len(data or b"")
         return data or b""
 
-    def hear_complaint(self) -> bool:
-        """Take what it complains of; whether there may come more."""
+    def hear_complaint(self) -> None:
+        """Take what it complains of."""
         data = _read(self.fds[2])
         self.complaint = (self.complaint + (data or b""))[-MAX_COMPLAINT:]
-        return data != b""
+        self.is_mute = data == b""
 
     def write(self, data: bytearray) -> None:
         """Send as much of *data* as it takes, which is taken out of it."""

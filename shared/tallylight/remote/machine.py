@@ -33,7 +33,6 @@ from tallylight.remote.messages import (
     PaneGone,
     PaneSaid,
     Reply,
-    Whole,
     decode,
     encode,
 )
@@ -211,8 +210,6 @@ class Machine:
             case Reply(number, told):
                 if (asked := self._asked.pop(number, None)) is not None:
                     asked.done(_fitting(asked, decode_told(told)))
-            case Whole() | Beat() | Hello() | Ask():
-                pass
 
     def _put(self, host: str, pane: Pane, size: int) -> None:
         was_cut = self.panes.is_cut
@@ -262,7 +259,7 @@ class Machine:
         else:
             self._number += 1
             line = encode(Ask(self._number, (verb, host, id_, *rest)))
-            if line is None or len(self._asked) >= MAX_ASKED or len(self._unsent) + len(line) > MAX_UNSENT:
+            if not line or len(self._asked) >= MAX_ASKED or len(self._unsent) + len(line) > MAX_UNSENT:
                 done(Refusal("busy", f"{self.name} has not answered what it was asked before; nothing was done"))
                 return
             self._asked[self._number] = _Asked(verb, id_, local_id(self.name, host, id_), until, done)
@@ -278,7 +275,7 @@ class Machine:
     def output(self, now: float) -> bytearray:
         """What is to be sent; whoever has sent some of it takes it out."""
         if self._hello is not None and not self._unsent and now - self._sent_at >= BEAT_S:
-            self._unsent += encode(Beat()) or b""
+            self._unsent += encode(Beat())
         if self._unsent:
             self._sent_at = now
         return self._unsent

@@ -112,10 +112,10 @@ class Ask:
 Message = Hello | PaneSaid | PaneGone | Whole | Beat | Reply | Ask
 
 
-def encode(message: Message) -> bytes | None:
-    """*message* as one line; None if it is longer than one may be."""
+def encode(message: Message) -> bytes:
+    """*message* as one line; nothing if it is longer than one may be."""
     line = dumps(_json(message)) + b"\n"
-    return line if len(line) <= MAX_LINE else None
+    return line if len(line) <= MAX_LINE else b""
 
 
 def _json(message: Message) -> dict[str, Any]:

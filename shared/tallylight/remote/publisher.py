@@ -51,7 +51,7 @@ class Publisher:
         self._outbox.be(name.presence)
         if link.is_up:
             if word := name.word():
-                link.nudge(topic(self._fleet.prefix, self._machine, "namesake"), word)
+                link.send(topic(self._fleet.prefix, self._machine, "namesake"), word, is_kept=False)
             for place, payload in self._outbox.take(name, now).items():
                 link.send(place, payload)
         link.step(now, POLL_S)

@@ -87,21 +87,18 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
         return Endpoint(host, port, target, is_private=True)
     if port != HTTPS:
         raise ForbiddenError(f"push services are spoken to at port {HTTPS} only")
-    if not (_is_public_name(host) if not _is_address(host) else is_public(host)):
+    if not _is_outside(host):
         raise ForbiddenError(f"{own:.80} is not in the public internet; `[push] private_hosts` can name it")
     return Endpoint(host, port, target)
 
 
-def _is_address(host: str) -> bool:
+def _is_outside(host: str) -> bool:
+    """Whether a name or an address can be one of the public internet."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return True
-
-
-def _is_public_name(host: str) -> bool:
-    return "." in host and _NAME.fullmatch(host) is not None and host.rpartition(".")[2] not in _INNER
+        return "." in host and _NAME.fullmatch(host) is not None and host.rpartition(".")[2] not in _INNER
+    return is_public(host)
 
 
 def is_public(address: str) -> bool:

@@ -25,11 +25,12 @@ import attrs
 import psutil
 from benchmarks.aims import Aim
 
-from tallylight.cli.fleet import FleetFeed
+from tallylight.cli.fleet import subscriber
 from tallylight.config.fleet import Fleet
 from tallylight.model.status import Kind, Status
 from tallylight.remote.broker import Link
 from tallylight.remote.outbox import Outbox
+from tallylight.remote.subscriber import Subscriber
 from tallylight.remote.topics import Presence, encode_presence, topic
 from tallylight.snapshot.schema import Pane, Snapshot
 
@@ -116,7 +117,7 @@ def read(machines: int, panes: int, seconds: float) -> None:
     """Be the reader; print what was measured, a figure a line."""
     empty = _memory(os.getpid())
     begin = time.monotonic()
-    feed = FleetFeed()
+    feed = subscriber()
     _until(feed, lambda: feed.is_complete and _count(feed) == machines * panes)
     print(f"first {time.monotonic() - begin:.3f}")
     print(f"memory {_memory(os.getpid()) - empty:.1f}", flush=True)
@@ -144,17 +145,17 @@ def read(machines: int, panes: int, seconds: float) -> None:
     print(f"again {time.monotonic() - begin:.3f}", flush=True)
 
 
-def _count(feed: FleetFeed) -> int:
+def _count(feed: Subscriber) -> int:
     return sum(len(host.panes) for host in feed.snapshots)
 
 
-def _until(feed: FleetFeed, condition: object) -> None:
+def _until(feed: Subscriber, condition: object) -> None:
     end = time.monotonic() + PATIENCE_S
     while not condition():  # type: ignore[operator]
         feed.poll(time.monotonic())
         time.sleep(0.01)
         if time.monotonic() > end:
-            raise SystemExit(f"given up: {_count(feed)} panes of {len(feed.machines)} machines; {feed.problem}")
+            raise SystemExit(f"given up: {_count(feed)} panes of {len(feed.mirror.known)} machines; {feed.problem}")
 
 
 def _memory(pid: int) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.config.fleet import Fleet
-from tallylight.remote.broker import Subscriber
+from tallylight.remote.subscriber import Subscriber
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 

@@ -13,7 +13,8 @@ import pytest
 
 from tallylight.config.fleet import Fleet
 from tallylight.model.status import Status
-from tallylight.remote.broker import Link, Subscriber
+from tallylight.remote.broker import Link
+from tallylight.remote.subscriber import Subscriber
 from tallylight.remote.topics import Mark, Presence, encode_pane, encode_presence, topic
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane

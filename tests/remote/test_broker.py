@@ -15,8 +15,9 @@ import pytest
 
 from tallylight.config.fleet import Fleet
 from tallylight.model.status import Kind, Status
-from tallylight.remote.broker import BrokerError, Link, Subscriber
+from tallylight.remote.broker import BrokerError, Link
 from tallylight.remote.outbox import Outbox
+from tallylight.remote.subscriber import Subscriber
 from tallylight.remote.topics import Mark, Presence, encode_presence
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane, Snapshot

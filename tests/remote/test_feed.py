@@ -12,9 +12,10 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.cli.fleet import Elsewhere, harmless
+from tallylight.cli.fleet import Elsewhere
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
+from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.remote.broker import Broker, Machine
@@ -60,7 +61,7 @@ def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     found = Snapshot(host="atlas/kitty", pid=7, started=0.0, written=0.0, panes=(WAITING,))
     (row,) = rows.build((found,), "", 10.0)
     marks: list[tuple[str, float | None]] = []
-    actions = Elsewhere(lambda _row, verb, minutes: marks.append((verb, minutes)) or "")
+    actions = Elsewhere(lambda _host, _pane, verb, minutes: marks.append((verb, minutes)))
     started = [actions.start(verb, row) for verb in ("go", "fork", "resume")]
     for said in (*started, actions.look(row), actions.ask(row, "mute", ())):
         assert said == "do this on atlas itself"

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -83,7 +84,7 @@ def test_it_is_refused(served: Served) -> None:
 class Slow:
     """A fleet whose broker takes its time, and a client of it that fails at last."""
 
-    has_failed, problem = False, ""
+    link, problem = SimpleNamespace(has_failed=False), ""
     others = (Snapshot(host="atlas/kitty", pid=1, started=0.0, written=0.0, panes=(WAITING,)),)
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from tallylight.actions.panes import Panes
-from tallylight.cli.fleet import Elsewhere, FleetFeed
+from tallylight.cli.fleet import Elsewhere, subscriber
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
 from tallylight.config.settings import Listed
@@ -87,13 +87,13 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         caller, panes = seated(here(environ), process_table.table()), Multiplexers(environ)
         return Reach(panes, lambda: caller, lambda host: read_panes(environ).level(host), panes.started_by, is_key=True)
 
-    fleet = FleetFeed() if is_fleet else None
+    fleet = subscriber() if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),
-        Elsewhere(fleet.mark)
+        Elsewhere(fleet.ask)
         if fleet is not None
         else Private.of(environ, detached, reach) or Requests(environ, detached, reach),
         explain,

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallylight.agents import agent_files
-from tallylight.cli.fleet import FleetFeed
+from tallylight.cli.fleet import subscriber
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
@@ -33,6 +33,7 @@ from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import OWN, Snapshot
 
 if TYPE_CHECKING:
+    from tallylight.remote.subscriber import Subscriber
     from tallylight.serve.guard import Guard
     from tallylight.serve.push.routes import Push
 
@@ -107,7 +108,7 @@ def main(argv: list[str]) -> int:
     from tallylight.hosts.scripting import Reach, here
 
     labels = labels_file.Reader(labels_file.path(os.environ))
-    everyone = Everyone(Feed(writer.directory(os.environ)), labels, FleetFeed() if options.broker else None)
+    everyone = Everyone(Feed(writer.directory(os.environ)), labels, subscriber() if options.broker else None)
     listener = listen(options.bind, options.port)
     port = listener.getsockname()[1]
     names = [*options.allow_host, *_own_name(options.bind)]
@@ -165,7 +166,7 @@ class Everyone:
     A thread follows the fleet: to reach a broker may take seconds, for which no light of this machine is to wait.
     """
 
-    def __init__(self, feed: Feed, labels: labels_file.Reader, fleet: FleetFeed | None = None) -> None:
+    def __init__(self, feed: Feed, labels: labels_file.Reader, fleet: Subscriber | None = None) -> None:
         self._feed, self._labels = feed, labels
         self._others: tuple[Snapshot, ...] = ()
         self._told: tuple[Snapshot, ...] = ()
@@ -188,13 +189,13 @@ class Everyone:
         """What programs may do to the panes of *host*."""
         return self._levels.get(host, OWN)
 
-    def _follow(self, fleet: FleetFeed) -> None:
+    def _follow(self, fleet: Subscriber) -> None:
         problem = ""
         try:
             while True:
                 if fleet.poll(time.monotonic()):
                     self._others = fleet.others
-                if fleet.has_failed and fleet.problem != problem:
+                if fleet.link.has_failed and fleet.problem != problem:
                     problem = fleet.problem
                     sys.stderr.write(f"tally serve: {clean(problem)}\n")
                 elif not fleet.problem:

@@ -15,7 +15,6 @@ import socket
 import ssl
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,21 +26,14 @@ from paho.mqtt.reasoncodes import ReasonCode
 from tallylight.config.fleet import Fleet
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
-from tallylight.remote.mirror import MAX_MACHINES, Mirror
-from tallylight.remote.topics import MAX_BYTES, Mark, encode_mark, names_of, topic
+from tallylight.remote.topics import MAX_BYTES
 
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
 #: How often, in seconds, mosquitto looks for clients that have fallen silent.
 LOOK_S = 5.0
-#: A level no machine has: the mark by which a subscriber knows that it has been told everything.
-SYNC = ".sync"
-#: Seconds without a message after which it takes everything for told: of who is there, and of one machine's panes.
-QUIET_S, PANES_QUIET_S = 1.0, 0.1
-#: Machines whose panes are asked for while a link lasts.
-MAX_ASKED = 2 * MAX_MACHINES
-#: Seconds that a link may go on reading what comes without a pause, and that it waits for an answer meanwhile.
-DRAIN_S, ANSWER_S = 0.1, 0.005
+#: Seconds that a link may go on reading what comes without a pause.
+DRAIN_S = 0.1
 #: How long, in seconds, one attempt to reach the broker may take.
 CONNECT_S = 5.0
 MAX_PASSWORD_BYTES = 4096
@@ -92,6 +84,11 @@ class Link:
     def has_failed(self) -> bool:
         """Whether the last attempt has failed and the next is still to come."""
         return self._client is None and self._retry_at > 0
+
+    @property
+    def standing(self) -> str:
+        """Which broker it is, and how it stands with it, in words."""
+        return f"{self.fleet.broker}:{self.fleet.port}: {self.state}"
 
     def step(self, now: float, timeout: float) -> None:
         """Take and send what there is; return after *timeout* seconds at most, except for an attempt to connect."""
@@ -237,102 +234,6 @@ class Link:
         filter_ = self._filters.pop(mid, None)
         if filter_ is not None and any(code.is_failure for code in codes):
             self.denied.add(filter_)
-
-
-class Subscriber:
-    """
-    What all machines of *fleet* show, as the broker tells it.
-
-    A broker keeps only so many messages for a client (mosquitto: 1000) and drops the others, so nobody asks for all at
-    once: first for who is there, then for the panes of one machine after the other.
-    """
-
-    def __init__(self, fleet: Fleet) -> None:
-        self.mirror = Mirror(fleet.prefix)
-        self.link = Link(fleet, subscribe=f"{fleet.prefix}/+/machine", take=self._take, changed=self._changed, qos=0)
-        #: Whether all that the broker had in store has arrived.
-        self.is_complete = False
-        self._mark = f"{fleet.prefix}/{SYNC}/{uuid.uuid4().hex}"
-        self._is_changed = False
-        self._heard_at: float | None = None
-        #: The machines whose panes were asked for, those whose panes are still to be, and how often anything was.
-        self._asked: set[str] = set()
-        self._waiting: deque[str] = deque()
-        self._steps = 0
-        self._is_busy = False
-
-    def mark(self, machine: str, host: str, pane: str, mark: Mark) -> None:
-        """Ask for *mark* of a pane. Whether it was done, what the machine shows tells."""
-        place = topic(self.link.fleet.prefix, machine, "mark", host, pane)
-        self.link.send(place, encode_mark(mark), is_kept=False)
-
-    def notes(self) -> list[str]:
-        """What a person should know of what is not shown."""
-        told = [f"{name} shows more than fits; some of its panes are left out" for name in self.mirror.cut]
-        told += [
-            f"another machine has the name {name}, too, and is not shown; `machine` in [fleet] gives it another one"
-            for name in self.mirror.namesakes
-        ]
-        if self.mirror.is_full or len(self._asked) >= MAX_ASKED:
-            told.append(f"there are more machines than {MAX_MACHINES}; the others are left out")
-        denied = sorted(self.link.denied - {self._mark})
-        return told + [f"the broker does not let this machine read {filter_}" for filter_ in denied]
-
-    def step(self, now: float, timeout: float) -> bool:
-        """Take what there is, for at most *timeout* seconds; tell whether what is shown may have changed."""
-        self._is_changed = False
-        end = time.monotonic() + DRAIN_S
-        self.link.step(now, timeout)
-        while self._is_busy and self.link.is_up and time.monotonic() < end:
-            self.link.hurry()
-            self.link.step(now, ANSWER_S)
-        if self._is_changed or self._heard_at is None:
-            self._heard_at = now
-        # A reader that may not write never sees its mark.
-        if self.link.is_up and self._is_busy and now - self._heard_at > (PANES_QUIET_S if self._asked else QUIET_S):
-            self._heard_at = now
-            self._go_on()
-        return self._is_changed
-
-    def _take(self, place: str, payload: bytes, _is_stored: bool) -> None:
-        if place == self._mark:
-            if payload == str(self._steps).encode():
-                self._go_on()
-        elif self.mirror.take(place, payload):
-            self._is_changed = True
-            machine, kind, *_ = names_of(place, self.link.fleet.prefix)
-            if kind == "machine" and machine not in self._asked and len(self._asked) < MAX_ASKED:
-                self._asked.add(machine)
-                self._waiting.append(machine)
-                if not self._is_busy:
-                    self._go_on()
-
-    def _go_on(self) -> None:
-        """What was asked for has all been told: ask for the next."""
-        self._is_changed = True
-        self._is_busy = bool(self._waiting)
-        if self._is_busy:
-            self._ask(f"{topic(self.link.fleet.prefix, self._waiting.popleft(), 'pane')}/#")
-        else:
-            self.is_complete = True
-
-    def _ask(self, filter_: str) -> None:
-        self._steps += 1
-        self._is_busy = True
-        self.link.listen(filter_)
-        # The broker answers in order: after the subscription with all it has in store, then with this.
-        self.link.send(self._mark, str(self._steps).encode(), is_kept=False)
-
-    def _changed(self, is_up: bool) -> None:
-        self._is_changed = True
-        self.is_complete = False
-        if is_up:
-            # A broker that forgot what it had must not leave us with what it said before.
-            self.mirror.clear()
-            self._heard_at = None
-            self._asked.clear()
-            self._waiting.clear()
-            self._ask(self._mark)
 
 
 _CERTIFICATE = "this machine's certificate (`cert_file` in [fleet])"

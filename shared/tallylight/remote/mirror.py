@@ -125,6 +125,11 @@ class Mirror:
         return tuple(sorted(name for name, one in self._machines.items() if one.presence and not one.presence.online))
 
     @property
+    def known(self) -> dict[str, bool]:
+        """Every machine, and whether it is there."""
+        return dict.fromkeys(self.machines, True) | dict.fromkeys(self.gone, False)
+
+    @property
     def cut(self) -> tuple[str, ...]:
         """The machines that are there and of which panes were left out."""
         return tuple(name for name, machine, _ in self._there() if machine.told.is_cut)

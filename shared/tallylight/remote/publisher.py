@@ -55,7 +55,7 @@ class Publisher:
             for place, payload in self._outbox.take(name, now).items():
                 link.send(place, payload)
         link.step(now, POLL_S)
-        state = (f"{self._fleet.broker}:{self._fleet.port}: {link.state}", self._standing())
+        state = (link.standing, self._standing())
         for text in state:
             if text and text not in self._said:
                 self._tell(text)

@@ -25,12 +25,13 @@ import attrs
 import psutil
 from benchmarks.aims import Aim
 
-from tallylight.cli.fleet import FleetFeed
+from tallylight.cli.fleet import subscriber
 from tallylight.config.fleet import Fleet
-from tallylight.hosts.fleet.broker import Link
-from tallylight.hosts.fleet.messages import MachineTopic, Message, Presence, encode_presence
-from tallylight.hosts.fleet.outbox import Outbox
 from tallylight.model.status import Kind, Status
+from tallylight.remote.broker import Link
+from tallylight.remote.outbox import Outbox
+from tallylight.remote.subscriber import Subscriber
+from tallylight.remote.topics import Presence, encode_presence, topic
 from tallylight.snapshot.schema import Pane, Snapshot
 
 QUICK = ("--seconds", "10")
@@ -66,8 +67,7 @@ class Machine:
     def make(cls, fleet: Fleet, number: int, panes: int) -> Machine:
         name, life = f"machine-{number:03}", f"life-{number}"
         outbox = Outbox(fleet.prefix, name, life)
-        topic = MachineTopic(name).encode(fleet.prefix)
-        will = Message(topic, encode_presence(Presence(online=False, at=0.0, life=life)))
+        will = topic(fleet.prefix, name, "machine"), encode_presence(Presence(online=False, at=0.0, life=life))
         link = Link(fleet, f"{fleet.prefix}/{name}/#", lambda *_: None, will=will, acknowledged=outbox.acknowledged)
         link.changed = lambda is_up: None if is_up else outbox.lost()
         shown = [_pane(str(n), 0.0) for n in range(panes)]
@@ -86,8 +86,8 @@ class Machine:
             self.panes[0] = _pane("0", time.time())
             self.show()
         if self.link.is_up:
-            for message in self.outbox.take():
-                self.link.send(message)
+            for place, payload in self.outbox.take().items():
+                self.link.send(place, payload)
         self.link.step(now, 0.0)
 
 
@@ -117,7 +117,7 @@ def read(machines: int, panes: int, seconds: float) -> None:
     """Be the reader; print what was measured, a figure a line."""
     empty = _memory(os.getpid())
     begin = time.monotonic()
-    feed = FleetFeed()
+    feed = subscriber()
     _until(feed, lambda: feed.is_complete and _count(feed) == machines * panes)
     print(f"first {time.monotonic() - begin:.3f}")
     print(f"memory {_memory(os.getpid()) - empty:.1f}", flush=True)
@@ -145,17 +145,17 @@ def read(machines: int, panes: int, seconds: float) -> None:
     print(f"again {time.monotonic() - begin:.3f}", flush=True)
 
 
-def _count(feed: FleetFeed) -> int:
+def _count(feed: Subscriber) -> int:
     return sum(len(host.panes) for host in feed.snapshots)
 
 
-def _until(feed: FleetFeed, condition: object) -> None:
+def _until(feed: Subscriber, condition: object) -> None:
     end = time.monotonic() + PATIENCE_S
     while not condition():  # type: ignore[operator]
         feed.poll(time.monotonic())
         time.sleep(0.01)
         if time.monotonic() > end:
-            raise SystemExit(f"given up: {_count(feed)} panes of {len(feed.machines)} machines; {feed.problem}")
+            raise SystemExit(f"given up: {_count(feed)} panes of {len(feed.mirror.known)} machines; {feed.problem}")
 
 
 def _memory(pid: int) -> float:

@@ -37,7 +37,8 @@ ROOMS = (
     "actions",     # the gate, answers, fork and resume
     "ui",          # what is drawn as text on a terminal
     "recordings",  # record and replay
-    "hosts",       # kitty, WezTerm, tmux, GNU Screen, polling, fleets
+    "hosts",       # kitty, WezTerm, tmux, GNU Screen, polling
+    "remote",      # other machines, by a bridge or by a broker
     "serve",       # HTTP, WebSocket, the page
     "setup",       # install, check, take back
     "cli",         # one file a verb
@@ -77,8 +78,8 @@ ALSO_PURE = (
     "ui.agent_list.editor",
     "ui.agent_list.writing",
     "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
-    "hosts.wezterm.pane_list", "hosts.fleet.messages", "hosts.fleet.mirror", "hosts.fleet.outbox",
-    "hosts.machines.messages", "hosts.machines.machine", "hosts.machines.commands", "snapshot.elsewhere",
+    "hosts.wezterm.pane_list", "remote.topics", "remote.panes", "remote.mirror", "remote.outbox",
+    "remote.messages", "remote.machine", "remote.commands", "snapshot.elsewhere",
 )  # fmt: skip
 #: What one host may use of another: the polling host is what those that are asked from outside are made with.
 HOSTS = {
@@ -272,7 +273,7 @@ def test_the_rooms_are_those_of_the_list() -> None:
     loose = {path.stem for path in package.glob("*.py")} - {"__init__"}
 
     assert found == set(ROOMS)
-    assert len(ROOMS) <= 18
+    assert len(ROOMS) <= 19
     assert loose == set(LOOSE)
     assert len(LOOSE) <= 3
     silent = [room for room in ROOMS if len(ast.get_docstring(ast.parse(MODULES[room].source)) or "") < 100]

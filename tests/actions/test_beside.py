@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
@@ -23,7 +22,6 @@ from tallylight.actions.beside import (
     SHARE,
     SOON_S,
     WAIT_S,
-    Ports,
     Readers,
     Watch,
     read_all,
@@ -38,9 +36,7 @@ from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
 from tests.tables import each
 
-WHOLE = Beside(
-    branch="main", worktree="app-fork-1", changes=Changes(added=12, removed=3, new=2, ahead=1, behind=2), ports=(5173,)
-)
+WHOLE = Beside(branch="main", worktree="app-fork-1", changes=Changes(added=12, removed=3, new=2, ahead=1, behind=2))
 
 
 #: The process of the agent in each directory.
@@ -59,9 +55,8 @@ def pane(directory: str, status: Status = Status.WORKING, since: float = 1.0, **
 @each(
     ("cells", "said"),
     [
-        (80, "main +12 −3 2 new ↑1 ↓2 worktree app-fork-1 :5173"),
-        (30, "main +12 −3 2 new ↑1 ↓2 :5173"),
-        (24, "main +12 −3 ↑1 ↓2 :5173"),
+        (80, "main +12 −3 2 new ↑1 ↓2 worktree app-fork-1"),
+        (30, "main +12 −3 2 new ↑1 ↓2"),
         (20, "main +12 −3 ↑1 ↓2"),
         (14, "main +12 −3"),
         (8, "main"),
@@ -85,8 +80,7 @@ def test_what_fits(cells: int, said: str) -> None:
         (Beside(branch="app", worktree="app"), "app"),
         (Beside(branch="a\x1b[31mb\u202ec"), "a[31mbc"),
         (Beside(branch="b" * 80), "b" * 39 + "…"),
-        (Beside(ports=(80, 443, 3000, 5173)), ":80 :443 :3000 …"),
-        (Beside(branch="a", pull_request=PullRequest(17, Checks.FAILING), ports=(80,)), "a #17 ✗ :80"),
+        (Beside(branch="a", pull_request=PullRequest(17, Checks.FAILING)), "a #17 ✗"),
         (Beside(branch="a", pull_request=PullRequest(17)), "a #17"),
     ],
 )
@@ -102,7 +96,6 @@ def test_the_words(beside: Beside, said: str) -> None:
         worktree=st.text(max_size=60),
         is_detached=st.booleans(),
         changes=st.none() | st.builds(Changes, added=st.integers(0, 10**9), ahead=st.integers(0, 10**9)),
-        ports=st.lists(st.integers(1, 65535), max_size=20).map(tuple),
     ),
     st.integers(0, 100),
 )
@@ -118,25 +111,19 @@ def test_it_is_never_wider(beside: Beside, cells: int) -> None:
 class Rig:
     """A watch whose readings are counted; each of its polls waits for the thread."""
 
-    settings: Listed = attrs.field(factory=lambda: Listed(ports=False))
+    settings: Listed = attrs.Factory(Listed)
     asked: list[str] = attrs.Factory(list)
     found: dict[str, tuple[Beside, bool]] = attrs.Factory(dict)
-    ports: dict[int, tuple[int, ...]] = attrs.Factory(dict)
     now: float = 100.0
     watch: Watch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.watch = Watch("/home/me", self.settings, Readers(self._directory, self._ports, self._pull_request))
+        self.watch = Watch("/home/me", self.settings, Readers(self._directory, self._pull_request))
 
     def _directory(self, directory: str, home: str) -> tuple[Beside, bool]:
         assert (home, threading.current_thread() is threading.main_thread()) == ("/home/me", False)
         self.asked.append(directory)
         return self.found.get(directory, (Beside(branch=f"of {directory}"), False))
-
-    def _ports(self, agents: Iterable[int]) -> Ports:
-        assert threading.current_thread() is not threading.main_thread()
-        self.asked.append(f"ports of {sorted(agents)}")
-        return dict(self.ports)
 
     def _pull_request(self, directory: str, home: str) -> tuple[Beside, bool]:
         self.asked.append(f"pull request of {directory}")
@@ -208,24 +195,11 @@ def test_only_news_is_news(rig: Rig) -> None:
     assert rig.poll(pane("/a"), after=BUSY_S)
 
 
-def test_ports(rig: Rig) -> None:
-    """Of all agents in one reading, also of those of whom no directory is known; they stand beside each agent's own."""
-    rig = Rig(Listed())
-    rig.ports = {1: (5173,), 5: (80, 443)}
-    panes = pane("/a"), pane("")
-    assert rig.poll(*panes)
-    assert sorted(rig.asked) == ["/a", "ports of [1, 5]"]
-    assert rig.watch.known == {1: Beside(branch="of /a", ports=(5173,)), 5: Beside(ports=(80, 443))}
-    rig.ports = {}
-    assert rig.poll(*panes, after=BUSY_S)
-    assert rig.watch.known[5] == NOTHING
-
-
 def test_pull_requests(rig: Rig) -> None:
     """Only where a person wants them, and seldom: beside the other readings, which do not wait for the network."""
     rig.poll(pane("/a"))
     assert rig.asked == ["/a"]
-    rig = Rig(Listed(ports=False, pull_requests=True))
+    rig = Rig(Listed(pull_requests=True))
     rig.poll(pane("/a"))
     assert sorted(rig.asked) == ["/a", "pull request of /a"]
     assert rig.watch.known[1] == Beside(branch="of /a", pull_request=PullRequest(17, Checks.PASSING))
@@ -237,13 +211,10 @@ def test_pull_requests(rig: Rig) -> None:
     assert rig.asked.count("pull request of /a") == 2
 
 
-def test_what_a_person_does_not_want_is_not_read(rig: Rig) -> None:
-    """Branches and ports each have a setting."""
-    rig = Rig(Listed(branches=False))
-    rig.poll(pane("/a"))
-    assert rig.asked == ["ports of [1]"]
-    none = Rig(Listed(branches=False, ports=False))
-    assert not none.poll(pane("")) or none.watch.known == {5: NOTHING}
+def test_what_a_person_does_not_want_is_not_read() -> None:
+    """Branches have a setting."""
+    none = Rig(Listed(branches=False))
+    assert not none.poll(pane("/a")) or none.watch.known == {1: NOTHING}
     assert none.asked == [] and none.watch.due() == float("inf")
 
 
@@ -283,7 +254,7 @@ def test_one_reading_at_a_time() -> None:
         hangs.wait(30)
         return NOTHING, False
 
-    watch = Watch("/", Listed(), Readers(read, lambda _: {}))
+    watch = Watch("/", Listed(), Readers(read))
     for n in range(5):
         watch.poll([pane("/a"), pane("/b")], 100.0 + n)
     assert len(asked) <= 1 and watch.due() == 104 + WAIT_S
@@ -303,15 +274,12 @@ def test_a_fault_in_a_reading_costs_that_reading(rig: Rig) -> None:
 def test_all_at_once(trap: Trap) -> None:
     """For a list that is printed: what is known in time, and no longer."""
     root = str(trap.root)
-    readers = Readers(ports=lambda agents: dict.fromkeys(agents, (80,)))
     panes = [pane(root), pane(root, id="2", agent_pid=7), pane("/a"), pane("/b", agent_pid=None)]
-    known = Beside(branch="main", changes=Changes(), ports=(80,))
-    assert read_all(panes, "/home/me", Listed(), 20, readers) == {5: known, 7: known, 1: Beside(ports=(80,))}
-    alone = attrs.evolve(known, ports=())
-    assert read_all(panes, "/home/me", Listed(ports=False), 20)[5] == alone
+    known = Beside(branch="main", changes=Changes())
+    assert read_all(panes, "/home/me", Listed(), 20) == {5: known, 7: known, 1: NOTHING}
 
     hangs = threading.Event()
-    hung = Readers(lambda *_: hangs.wait(30) and (NOTHING, False), lambda _: {})  # type: ignore[arg-type,return-value]
+    hung = Readers(lambda *_: hangs.wait(30) and (NOTHING, False))  # type: ignore[arg-type,return-value]
     assert read_all([pane("/a"), pane("/b")], "/home/me", Listed(), 0.1, hung) == {1: NOTHING, 2: NOTHING}
     hangs.set()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,10 +26,12 @@ from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
-from tallylight.hosts.machines.host import MachinesHost, _Peer
 from tallylight.model.status import Kind, Status
+from tallylight.remote.host import MachinesHost, _Peer
 from tallylight.serve.app import make_app
 from tallylight.serve.asking import Asking
+from tallylight.serve.push.routes import Push
+from tallylight.serve.push.subscriptions import Store
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, Hand, as_caller, at
@@ -40,7 +41,7 @@ from tests.actions.ways import AGENT, ASKER, KITTY, MORE, TMUX, WAYS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import CLAUDE, ScriptDesk
-from tests.hosts.machines.far import HandPanes
+from tests.remote.far import HandPanes
 from tests.serve.serving import AUTH, Served
 
 VERBS = ("read", "text", "permission", "interrupt", "start")
@@ -268,7 +269,7 @@ def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: 
     asked = Look("3", "screen") if verb == "read" else given_for(verb)
     for name, way in EVERY.items():
         table = way.table(TMUX)
-        monkeypatch.setattr("tallylight.hosts.machines.host.process_table.table", lambda table=table: table)
+        monkeypatch.setattr("tallylight.remote.host.process_table.table", lambda table=table: table)
         peer = _Peer(None, caller_of(ASKER, AGENTS, table), 0.0)  # type: ignore[arg-type] # nothing is sent
         for level in SCRIPTING:
             host._level = level
@@ -326,21 +327,16 @@ def on_page(client: TestClient, verb: str) -> str:
     return str(found.json()["rule"]) if found.status_code == 409 else "done" if found.is_success else "404"
 
 
-@pytest.mark.parametrize("path", ["link", "subscribe"])
-def test_no_way_around_the_page(path: str) -> None:
-    """Links that answer without the token, and messages that say what is asked, are for a person."""
+def test_no_way_around_the_page() -> None:
+    """Messages that say what is asked are for a person."""
     served = Served()
-    served.shows("sessions", Pane(id="%1", status=Status.WAITING, agent="claude"))
     asking = Asking(AGENTS, lambda *_: (ASKER,), WAYS["a plain child"].table(TMUX))
-    app = make_app(served.guard, served._read, served.client, asking=asking)
-    shown = Desk(seen(SCREENS["permission"][0], pane="%1")).shown()
-    bodies: Mapping[str, dict[str, object]] = {
-        "link": {"address": "sessions-1:%1", "pid": PID, "start": START, "fingerprint": shown.fingerprint},
-        "subscribe": {"endpoint": "https://push.example/x", "keys": {"p256dh": "x", "auth": "x"}},
-    }
+    push = Push(served.guard, Store(Path("/proc/nowhere/push")))
+    app = make_app(served.guard, served._read, served.client, asking=asking, push=push)
     headers = {**AUTH, "Origin": "http://127.0.0.1:8787"}
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=headers, client=("127.0.0.1", 50000)) as client:
-        found = client.post(f"/api/v1/{path}", json=bodies[path])
+        body = {"endpoint": "https://push.example/x", "p256dh": "x", "auth": "x"}
+        found = client.post("/api/v1/subscribe", json=body)
     assert (found.status_code, found.json()["rule"]) == (409, "permission")
 
 

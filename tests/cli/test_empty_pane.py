@@ -11,9 +11,9 @@ import pytest
 
 from tallylight.actions.request import decode_request, encode
 from tallylight.cli.main import VERBS, main
-from tallylight.hosts.machines.messages import Ask, decode
-from tallylight.hosts.machines.messages import encode as encode_ask
 from tallylight.model.errors import TallyError
+from tallylight.remote.messages import Ask, decode
+from tallylight.remote.messages import encode as encode_ask
 from tallylight.snapshot.addresses import EMPTY, Panes, pick
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Snapshot

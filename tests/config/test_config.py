@@ -327,6 +327,13 @@ def test_many_mistakes_are_counted() -> None:
     assert [str(error) for error in errors[20:]] == ["config.toml: k20: and 2979 more are unknown"]
 
 
+def test_a_key_of_an_older_version_is_no_mistake() -> None:
+    """What it said counts for nothing, whatever it is; another word is still unknown."""
+    config, errors = load("[list]\nports = 7\nport = 1\n", "config.toml")
+
+    assert config == Config() and [error.key for error in errors] == ["list.port"]
+
+
 def test_a_name_of_many_parts_is_refused() -> None:
     """A dotted name that Python would take minutes over is a mistake with a line, wherever it stands."""
     for text in (

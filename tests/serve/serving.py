@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -15,6 +16,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.serve.push.routes import Push
+from tallylight.serve.push.subscriptions import Store
 from tallylight.snapshot.schema import Pane, ReasonEntry, Snapshot
 from tallylight.wire.styled import StyledScreen, read_screen
 from tests.actions.desk import PID, START, Desk, seen
@@ -89,7 +91,8 @@ class Served:
         return PaneClient(self.panes, lambda: PERSON, lambda _: "none", once=Once(0.0))
 
     def app(self) -> ASGIApp:
-        return make_app(self.guard, self._read, self.client, push=self.push)
+        push = self.push or Push(self.guard, Store(Path("/proc/nowhere/push")))
+        return make_app(self.guard, self._read, self.client, push=push)
 
     def _read(self) -> list[Snapshot] | None:
         found, self.snapshots = self.snapshots, None

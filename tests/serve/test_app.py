@@ -223,9 +223,7 @@ def test_what_stands_beside_a_status(served: Served) -> None:
     work = ConversationEntry(agent="codex", cwd="/work")
     pane = attrs.evolve(PANES[1], agent_pid=4711, conversation=work)
     served.shows("sessions", pane, *PANES[2:])
-    app = make_app(
-        served.guard, served._read, served.client, watch=Watch("/nowhere", Listed(ports=False), Readers(read_one))
-    )
+    app = make_app(served.guard, served._read, served.client, watch=Watch("/nowhere", Listed(), Readers(read_one)))
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH) as client:
         address = "sessions-1:%2"
         assert client.get("/api/v1/session", params={"address": address}).json()["beside"] is None

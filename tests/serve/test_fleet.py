@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -24,8 +25,8 @@ from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
-from tests.hosts.fleet.broker import Broker, Machine, until
-from tests.hosts.fleet.test_feed import HARMFUL, WAITING
+from tests.remote.broker import Broker, Machine, until
+from tests.remote.test_feed import HARMFUL, WAITING
 from tests.serve.browser import Browser
 from tests.serve.live import Live
 from tests.serve.serving import AUTH, FakePanes, Served
@@ -72,7 +73,7 @@ def test_it_is_refused(served: Served) -> None:
 class Slow:
     """A fleet whose broker takes its time, and a client of it that fails at last."""
 
-    has_failed, problem = False, ""
+    link, problem = SimpleNamespace(has_failed=False), ""
     others = (Snapshot(host="atlas/kitty", pid=1, started=0.0, written=0.0, panes=(WAITING,)),)
 
     def __init__(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-import httpx2
 import pytest
 from selenium.webdriver.common.keys import Keys
 
@@ -174,20 +173,6 @@ def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
     stage.run("exit")
     until(lambda: not browser.texts(".choices button, .send:enabled, .interrupt"), "there still is something to press")
     assert browser.problems() == []
-
-
-def test_an_answer_link(stage: Stage, browser: Browser) -> None:
-    """A browser that has no token opens it and presses a button: the form is taken as that of this server."""
-    live = stage.live
-    with httpx2.Client(base_url=live.url, headers={"Authorization": f"Bearer {live.token}"}, timeout=60) as client:
-        (asks,) = until(lambda: client.get("/api/v1/waiting").json()["sessions"], "nobody waits")
-        question = client.get("/api/v1/question", params={"address": asks["address"]}).json()
-        named = {name: question[name] for name in ("address", "pid", "start", "fingerprint")}
-        path = client.post("/api/v1/link", json=named).json()["path"]
-    browser.driver.get(f"{live.url}/{path}")
-    browser.one("button[value='1']").click()
-    until(lambda: "answered 1. Yes" in browser.text("main"), "it was not answered")
-    assert stage.typed[0] == (0, "1")
 
 
 def test_what_was_not_on_the_screen_cannot_be_agreed_to(stage: Stage, browser: Browser) -> None:

@@ -23,7 +23,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.serve import push
 from tallylight.serve.guard import Bucket
 from tallylight.serve.push import endpoints, sealing
-from tallylight.serve.push.endpoints import Endpoint, ForbiddenError, Reply, parse
+from tallylight.serve.push.endpoints import ForbiddenError, Reply, parse
 from tallylight.serve.push.routes import Push
 from tallylight.serve.push.sender import FIRST_S, LAST_S, MAX_PENDING, MAX_WAIT_S, Sender
 from tallylight.serve.push.subscriptions import MAX_SUBSCRIPTIONS, Store, Subscription
@@ -234,10 +234,8 @@ class Outside:
     held: threading.Event | None = None
     now: float = 0.0
 
-    def endpoint(self, one: Subscription) -> Endpoint:
-        return parse(one.endpoint)
-
-    def send(self, one: Subscription, _to: Endpoint, message: Message, ttl_s: float) -> Reply:
+    def send(self, one: Subscription, message: Message, ttl_s: float) -> Reply:
+        parse(one.endpoint)
         if self.held is not None and one.endpoint.endswith("/slow"):
             self.held.wait(60)
         answer = self.answers.pop(0) if self.answers else Reply(201)
@@ -273,7 +271,7 @@ def test_a_browser_that_is_gone_is_forgotten() -> None:
     """404 and 410: nothing is sent there again."""
     for status in (404, 410):
         world, gone = Outside([Reply(status)]), list[str]()
-        sender = Sender(world, gone.append)
+        sender = Sender(world.send, gone.append)
         sender.keep(subscribed(FAR))
         sender.put(message("1"))
         until(lambda gone=gone: gone == [FAR], "it is not forgotten")
@@ -282,7 +280,7 @@ def test_a_browser_that_is_gone_is_forgotten() -> None:
 def test_what_fails_is_tried_again_later_and_later() -> None:
     """Twice as late each time, as late as the service says, and only the newest about each session."""
     world = Outside([OSError("no way"), Reply(503), Reply(429, 90.0), Reply(500, 1e9), Reply(201), Reply(400)])
-    sender = Sender(world, lambda endpoint: pytest.fail(f"{endpoint} is forgotten"), world.clock)
+    sender = Sender(world.send, lambda endpoint: pytest.fail(f"{endpoint} is forgotten"), world.clock)
     sender.keep(subscribed(FAR))
     sender.put(message("1"))
     tried = []
@@ -308,7 +306,7 @@ def test_what_fails_is_tried_again_later_and_later() -> None:
 def test_a_slow_service_holds_up_nobody() -> None:
     """Another browser is told while it hangs; what waits for the slow one is bounded, and the newest."""
     world = Outside(held=threading.Event())
-    sender = Sender(world, lambda _endpoint: None)
+    sender = Sender(world.send, lambda _endpoint: None)
     slow = "https://push.example.org/slow"
     sender.keep(subscribed(slow, FAR))
     for number in range(500):

@@ -23,7 +23,7 @@ from tests.actions.desk import PID, START, holder
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
-from tests.hosts.machines.far import HandPanes
+from tests.remote.far import HandPanes
 from tests.serve.serving import AUTH, Served
 
 DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-start-80", "claude/working-120"

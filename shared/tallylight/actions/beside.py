@@ -6,10 +6,10 @@ What stands beside the status of each agent that a person can see, read on threa
     watch.known                 what is known, by the process of the agent
     watch.due()                 when to poll again
 
-One reading is made at a time, of one repository, or of the ports of all: soon after an agent shows another status,
-every few seconds while it works, and else seldom; and beside it one that asks the network for a pull request, every few
-minutes, where a person wants that. A repository in which git is slow is left alone for longer and longer
-times. `read_all` reads once, for a list that is printed.
+One reading is made at a time, of one repository: soon after an agent shows another status, every few seconds while it
+works, and else seldom; and beside it one that asks the network for a pull request, every few minutes, where a person
+wants that. A repository in which git is slow is left alone for longer and longer times. `read_all` reads once, for a
+list that is printed.
 
 Only a directory that a host has seen itself is looked into: no output of a program leads there.
 """
@@ -27,7 +27,6 @@ import attrs
 from tallylight.actions import pull_request, repository
 from tallylight.actions.repository import PATIENCE_S
 from tallylight.config.settings import Listed
-from tallylight.evidence.ports import listening
 from tallylight.files.program import StuckError
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.errors import TallyError
@@ -50,11 +49,10 @@ MAX_KNOWN, THREADS = 256, 4
 _BUSY = (Status.WORKING, Status.BACKGROUND)
 #: Seconds between two questions for the pull request of one branch, and after its agent showed another status.
 ASK_S, ASK_SOON_S = 300.0, 60.0
-#: In the place of a directory: the ports of all agents. Before one: the pull request of its branch.
-_PORTS, _PULL = "", "#"
+#: Before a directory: the pull request of its branch.
+_PULL = "#"
 
 _Shown = frozenset[tuple[int | None, Status, float]]
-Ports = Mapping[int, tuple[int, ...]]
 
 
 def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
@@ -88,18 +86,15 @@ def read_pull_request(directory: str, home: str) -> tuple[Beside, bool]:
 @attrs.frozen
 class Readers:
     """
-    What reads, on a thread: a directory, given the person's home as well, as `read_one` does; the ports of processes;
-    and the pull request of a directory's branch.
+    What reads, on a thread: a directory, given the person's home as well, as `read_one` does; and the pull request of a
+    directory's branch.
     """
 
     directory: Callable[[str, str], tuple[Beside, bool]] = read_one
-    ports: Callable[[Iterable[int]], Ports] = listening
     pull_request: Callable[[str, str], tuple[Beside, bool]] = read_pull_request
 
-    def read(self, key: str, home: str, agents: Iterable[int]) -> tuple[Beside | Ports, bool]:
+    def read(self, key: str, home: str) -> tuple[Beside, bool]:
         """What *key* stands for, and whether that took too long."""
-        if key == _PORTS:
-            return self.ports(agents), False
         if key.startswith(_PULL):
             return self.pull_request(key.removeprefix(_PULL), home)
         return self.directory(key, home)
@@ -107,7 +102,7 @@ class Readers:
 
 @attrs.define
 class _Place:
-    """When one directory was read, or the ports."""
+    """When one directory was read."""
 
     #: When it was read last, and before when it must not be again.
     read_at: float = float("-inf")
@@ -122,19 +117,17 @@ def _wanted(panes: Iterable[Pane], settings: Listed) -> dict[str, _Shown]:
     wanted: dict[str, set[tuple[int | None, Status, float]]] = {}
     for pane in panes:
         directories = [("", settings.branches), (_PULL, settings.pull_requests)] if pane.works_in else []
-        keys = [before + pane.works_in for before, is_wanted in directories if is_wanted]
-        for key in (*keys, *([_PORTS] if settings.ports else ())):
+        for key in [before + pane.works_in for before, is_wanted in directories if is_wanted]:
             wanted.setdefault(key, set()).add((pane.agent_pid, pane.status, pane.since))
     return {key: frozenset(shown) for key, shown in wanted.items()}
 
 
-def _together(panes: Iterable[Pane], read: Mapping[str, Beside], ports: Ports) -> dict[int, Beside]:
+def _together(panes: Iterable[Pane], read: Mapping[str, Beside]) -> dict[int, Beside]:
     """What stands beside *panes*, those with an agent, by its process, of what was *read*."""
     return {
         pane.agent_pid: attrs.evolve(
             read.get(pane.works_in, NOTHING),
             pull_request=read.get(_PULL + pane.works_in, NOTHING).pull_request,
-            ports=ports.get(pane.agent_pid, ()),
         )
         for pane in panes
         if pane.agent_pid is not None
@@ -150,7 +143,6 @@ class Watch:
         self._readers = readers or Readers()
         self._places: dict[str, _Place] = {}
         self._found: dict[str, Beside] = {}
-        self._ports: Ports = {}
         #: Takes in what a thread has found, when it is given the time.
         self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
         #: Whether something of this machine is being read, and whether the network is being asked.
@@ -173,7 +165,7 @@ class Watch:
             self._found = {key: found for key, found in self._found.items() if key in shown}
         dues = {key: self._due_of(key, told) for key, told in shown.items()}
         self._due = min(self._begin_first(dues, shown, now, is_remote) for is_remote in (False, True))
-        known = _together(panes, self._found, self._ports)
+        known = _together(panes, self._found)
         is_new, self.known = known != self.known, known
         return is_new
 
@@ -190,8 +182,7 @@ class Watch:
         place = self._places.setdefault(first, _Place())
         place.read_at, place.shown = now, shown[first]
         self._is_reading[is_remote] = True
-        agents = [pid for pid, _, _ in shown[first] if pid is not None]
-        threading.Thread(target=self._look, args=(first, agents), name="beside", daemon=True).start()
+        threading.Thread(target=self._look, args=(first,), name="beside", daemon=True).start()
         return now + WAIT_S
 
     def _due_of(self, key: str, shown: _Shown) -> float:
@@ -205,12 +196,12 @@ class Watch:
             every = SOON_S if is_new else BUSY_S if is_busy else CALM_S
         return max(place.read_at + every, place.rests_until)
 
-    def _look(self, key: str, agents: list[int]) -> None:
+    def _look(self, key: str) -> None:
         began = time.monotonic()
-        found: Beside | Ports = NOTHING
+        found = NOTHING
         was_slow = False
         with contextlib.suppress(Exception):  # the next one may well succeed, and a list has no place for a traceback
-            found, was_slow = self._readers.read(key, self._home, agents)
+            found, was_slow = self._readers.read(key, self._home)
         took = time.monotonic() - began
 
         def take(now: float) -> None:
@@ -219,10 +210,7 @@ class Watch:
             place.slow = place.slow + 1 if was_slow else 0
             rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
             place.rests_until = now + rest
-            if isinstance(found, Beside):
-                self._found[key] = found
-            else:
-                self._ports = found
+            self._found[key] = found
 
         self._read.put(take)
 
@@ -233,26 +221,21 @@ def read_all(
     """What stands beside *panes*, by the process of each agent, as far as it can be read within *seconds*."""
     readers = readers or Readers()
     panes = [pane for pane in panes if pane.agent_pid is not None]
-    agents = [pane.agent_pid for pane in panes if pane.agent_pid is not None]
     # The network last: it is the slowest.
     wanted = sorted(_wanted(panes, settings), key=lambda key: key.startswith(_PULL))
     keys = iter(wanted)
-    read: queue.Queue[tuple[str, Beside | Ports]] = queue.Queue()
+    read: queue.Queue[tuple[str, Beside]] = queue.Queue()
 
     def work() -> None:
         for key in keys:
-            read.put((key, readers.read(key, home, agents)[0]))
+            read.put((key, readers.read(key, home)[0]))
 
     for _ in wanted[:THREADS]:
         threading.Thread(target=work, name="beside", daemon=True).start()
     end = time.monotonic() + seconds
     found: dict[str, Beside] = {}
-    ports: Ports = {}
     with contextlib.suppress(queue.Empty):
         for _ in wanted:
             key, told = read.get(timeout=max(0.0, end - time.monotonic()))
-            if isinstance(told, Beside):
-                found[key] = told
-            else:
-                ports = told
-    return _together(panes, found, ports)
+            found[key] = told
+    return _together(panes, found)

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from tallylight.cli.fleet import Elsewhere, FleetFeed
+from tallylight.cli.fleet import Elsewhere, subscriber
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
 from tallylight.config.settings import Listed
@@ -82,13 +82,13 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         level = lambda host: read_panes(environ).level(host)  # noqa: E731
         return PaneClient(panes, lambda: caller, level, panes.started_by, environ, is_key=True)
 
-    fleet = FleetFeed() if is_fleet else None
+    fleet = subscriber() if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),
-        Elsewhere(fleet.mark) if fleet is not None else Channelled.of(environ, client) or Direct(environ, client),
+        Elsewhere(fleet.ask) if fleet is not None else Channelled.of(environ, client) or Direct(environ, client),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),
@@ -101,9 +101,9 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
 
 def _beside(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
-    """What reads the repositories and ports of agents of this machine; None if a person wants none of that."""
+    """What reads the repositories of agents of this machine; None if a person wants none of that."""
     config, _ = config_file.load_config(environ)
-    if config.listed == Listed(branches=False, ports=False):
+    if config.listed == Listed(branches=False):
         return None
 
     def watch() -> Watch:

@@ -22,7 +22,6 @@ from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
 from tallylight.evidence import process_table
 from tallylight.hosts.detached.pane import names_pane
-from tallylight.hosts.machines import commands
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
@@ -102,5 +101,7 @@ def _command(found: Found) -> list[str]:
         raise TallyError(f"no machine is called {clean(name, 40)} in [machines] of the configuration")
     if not found.pane.attach:
         return []
+    from tallylight.remote import commands  # an installation may lack it
+
     is_kitty = "KITTY_PID" in os.environ and shutil.which("kitten") is not None
     return commands.attach(machine.command, machine.attach, f"{host}:{id_}", has_kitten=is_kitty)

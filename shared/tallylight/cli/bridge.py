@@ -48,7 +48,7 @@ def main(argv: list[str]) -> int:
     from tallylight.actions.caller import let_in
     from tallylight.actions.client import PaneClient, here
     from tallylight.hosts.detached.sessions import Multiplexers
-    from tallylight.hosts.machines.bridge import Bridge
+    from tallylight.remote.bridge import Bridge
 
     feed = Feed(directory(os.environ))
     # Before anything is asked: whoever started this may be gone by then.
@@ -63,7 +63,7 @@ def main(argv: list[str]) -> int:
         asks_for=caller,
     )
     sessions = Sessions(feed)
-    on_signal(_leave, signal.SIGTERM, signal.SIGHUP)
+    on_signal(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP)
     try:
         Bridge(feed, client, tallylight.__version__, os.environ, keep=sessions.keep).run(0, 1)
     except KeyboardInterrupt:
@@ -97,7 +97,3 @@ class Sessions:
         """End what was started."""
         if self._child is not None:
             self._child.terminate()
-
-
-def _leave(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from tallylight import __version__
 from tallylight.agents import agent_files
-from tallylight.cli.main import ALIASES, VERBS
+from tallylight.cli.main import ALIASES, VERBS, is_there
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.files import extras
@@ -110,11 +110,16 @@ def agents(environ: Mapping[str, str]) -> Iterator[str]:
     return iter(sorted(agent.name for agent in agent_files.load_agents(environ)[0]))
 
 
+def _there() -> dict[str, str]:
+    """The verbs of this installation, and what they do."""
+    return {verb: what for verb, what in VERBS.items() if is_there(verb)}
+
+
 def whole() -> Parser:
     """One parser for all of `tally`, with that of each verb in it, which knows what completes its arguments."""
     top = Parser(prog="tally", description="A truthful light on every terminal tab that runs a coding agent.")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", parser_class=cast("type[Parser]", _verb))
-    for verb, what in {**VERBS, **{alias: f"another name of {verb}" for alias, verb in ALIASES.items()}}.items():
+    for verb, what in {**_there(), **{alias: f"another name of {verb}" for alias, verb in ALIASES.items()}}.items():
         verbs.add_parser(verb, help=what)
     return top
 
@@ -160,7 +165,7 @@ def pages() -> dict[str, str]:
     except ImportError:
         raise extras.missing("completions") from None
     found = {}
-    for verb, what in {"": "lights on tabs that run coding agents", **VERBS}.items():
+    for verb, what in {"": "lights on tabs that run coding agents", **_there()}.items():
         parser = _verb(prog=f"tally {verb}") if verb else whole()
         name = f"tally-{verb}" if verb else "tally"
         page = Manpage(parser)

@@ -62,7 +62,6 @@ def _add_sessions(parser: Parser) -> None:
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
-    from tallylight.hosts.machines.host import MachinesHost
     from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.polling.queue import TextQueue
     from tallylight.hosts.tmux.source import TmuxSource
@@ -82,7 +81,12 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         tmux.changed = lambda: poller.refresh(tmux)
     TextQueue.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:
-        poller.at_end.append(MachinesHost.serve(environ).stop)
+        try:
+            from tallylight.remote.host import MachinesHost
+        except ModuleNotFoundError as error:
+            sys.stderr.write(f"tally host: no other machine is asked: this installation lacks `{error.name}`\n")
+        else:
+            poller.at_end.append(MachinesHost.serve(environ).stop)
     on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     parent = os.getppid()
     poller.run(until=lambda: options.with_parent and os.getppid() != parent)

@@ -73,6 +73,16 @@ GROUPS = {
     },
 }
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
+#: Rooms and modules that an installation may lack, by the verbs that go with them.
+ROOMS = {
+    "serve": "serve",
+    "publish": "remote",
+    "bridge": "remote",
+    "record": "recordings",
+    "replay": "recordings",
+    "agent": "recordings",
+    "restore": "actions.restore_page",
+}
 #: Other names of verbs.
 ALIASES = {"top": "agents"}
 
@@ -107,6 +117,11 @@ def main(argv: list[str]) -> int:
     except TallyError as error:
         _complain(str(error))
         return FAILED
+    except ModuleNotFoundError as error:
+        if (error.name or "").removeprefix("tallylight.").partition(".")[0] not in ROOMS.values():
+            raise
+        _complain(f"this installation lacks the part `{error.name}`, which that needs")
+        return FAILED
     except BrokenPipeError:
         _drop_output()  # the reader has seen enough
         return FAILED
@@ -131,6 +146,9 @@ def _dispatch(argv: list[str]) -> int:
     verb = ALIASES.get(argv[0], argv[0])
     if verb == "help" and argv[1:]:
         return _dispatch([argv[1], "--help"])
+    if not is_there(verb):
+        _complain(f"this installation has no `{verb}`: its part `tallylight.{ROOMS[verb]}` is missing")
+        return USAGE
     if verb in VERBS:
         try:
             module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
@@ -155,12 +173,24 @@ def _dispatch(argv: list[str]) -> int:
     return USAGE
 
 
+def is_there(verb: str) -> bool:
+    """Whether this installation has what *verb* goes with, if it goes with anything."""
+    try:
+        __import__(f"tallylight.{ROOMS[verb]}" if verb in ROOMS else "tallylight")
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
 def usage() -> str:
     """Return the help of the whole command, as wide as the terminal."""
     from tallylight.cli.parser import CODES, paragraph, two_columns
 
     other = {verb: f"{verb}, {alias}" for alias, verb in ALIASES.items()}
-    groups = {group: [(other.get(verb, verb), what) for verb, what in verbs.items()] for group, verbs in GROUPS.items()}
+    groups = {
+        group: [(other.get(verb, verb), what) for verb, what in verbs.items() if is_there(verb)]
+        for group, verbs in GROUPS.items()
+    }
     groups["Exit codes"] = [(str(code), what) for code, what in CODES.items()]
     first = max(len(left) for rows in groups.values() for left, _ in rows)
     parts = [f"{group}:\n{two_columns(rows, first=first)}" for group, rows in groups.items()]

@@ -18,18 +18,24 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tallylight.agents import agent_files
-from tallylight.cli.fleet import FleetFeed
+from tallylight.cli.fleet import subscriber
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
-from tallylight.config.settings import Listed
+from tallylight.config.settings import Config, Listed
 from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import OWN, Snapshot
+
+if TYPE_CHECKING:
+    from tallylight.remote.subscriber import Subscriber
+    from tallylight.serve.guard import Guard
+    from tallylight.serve.push.routes import Push
 
 PORT = 8787
 HTTPS_PORT = 443
@@ -95,16 +101,14 @@ def main(argv: list[str]) -> int:
         from tallylight.serve.app import make_app
         from tallylight.serve.asking import Asking
         from tallylight.serve.guard import Guard, allowed_hosts
-        from tallylight.serve.push.routes import Push
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.actions.beside import Watch
     from tallylight.actions.client import PaneClient, here
     from tallylight.hosts.detached.sessions import Multiplexers
-    from tallylight.serve.push.subscriptions import Store, folder
 
     labels = labels_file.Reader(labels_file.path(os.environ))
-    everyone = Everyone(Feed(writer.directory(os.environ)), labels, FleetFeed() if options.broker else None)
+    everyone = Everyone(Feed(writer.directory(os.environ)), labels, subscriber() if options.broker else None)
     listener = listen(options.bind, options.port)
     port = listener.getsockname()[1]
     names = [*options.allow_host, *_own_name(options.bind)]
@@ -119,9 +123,9 @@ def main(argv: list[str]) -> int:
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     asking = Asking(agent_files.load_agents(os.environ)[0])
     # Of what can stand beside a status the page shows what has changed in the repository.
-    watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
+    watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     guard = Guard(token, hosts)
-    push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
+    push = _push(guard, config)
     app = make_app(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
     bound = _ip(options.bind)
     if not (bound.is_loopback if bound is not None else options.bind == "localhost"):
@@ -146,6 +150,16 @@ def main(argv: list[str]) -> int:
     return 0
 
 
+def _push(guard: Guard, config: Config) -> Push | None:
+    """What sends messages to browsers; None where that is not installed."""
+    try:
+        from tallylight.serve.push.routes import Push
+        from tallylight.serve.push.subscriptions import Store, folder
+    except ModuleNotFoundError:
+        return None
+    return Push(guard, Store(folder(os.environ)), config.notify, config.push)
+
+
 class Everyone:
     """
     The hosts of this machine, and with a *fleet* those of all its other machines, which can only be looked at.
@@ -153,7 +167,7 @@ class Everyone:
     A thread follows the fleet: to reach a broker may take seconds, for which no light of this machine is to wait.
     """
 
-    def __init__(self, feed: Feed, labels: labels_file.Reader, fleet: FleetFeed | None = None) -> None:
+    def __init__(self, feed: Feed, labels: labels_file.Reader, fleet: Subscriber | None = None) -> None:
         self._feed, self._labels = feed, labels
         self._others: tuple[Snapshot, ...] = ()
         self._told: tuple[Snapshot, ...] = ()
@@ -173,13 +187,13 @@ class Everyone:
         """What programs may do to the panes of *host*."""
         return next((one.allow for one in self._feed.snapshots if one.name == host), OWN)
 
-    def _follow(self, fleet: FleetFeed) -> None:
+    def _follow(self, fleet: Subscriber) -> None:
         problem = ""
         try:
             while True:
                 if fleet.poll(time.monotonic()):
                     self._others = fleet.others
-                if fleet.has_failed and fleet.problem != problem:
+                if fleet.link.has_failed and fleet.problem != problem:
                     problem = fleet.problem
                     sys.stderr.write(f"tally serve: {clean(problem)}\n")
                 elif not fleet.problem:

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 import attrs
 
-from tallylight.cli.fleet import FleetFeed
+from tallylight.cli.fleet import subscriber
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
@@ -57,20 +57,20 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Write lines until nobody reads them, or ctrl-C."""
     options = make_parser().parse_args(argv)
-    fleet = FleetFeed() if options.broker else None
+    fleet = subscriber() if options.broker else None
     feed = fleet or Feed(directory(os.environ))
     watch, broker = Watch(), BrokerWatch()
     try:
         while True:
             feed.poll(time.monotonic())
-            lines = list(broker.changes(fleet.problem, fleet.machines)) if fleet is not None else []
+            lines = list(broker.changes(fleet.problem, fleet.mirror.known)) if fleet is not None else []
             # Until the broker has told everything there is no state to begin with.
             if fleet is None or fleet.is_complete or watch.has_begun:
                 lines += watch.changes({found.name: found.panes for found in feed.snapshots})
             for line in lines:
                 sys.stdout.write(json.dumps({"version": JSON_VERSION, "at": round(time.time(), 3), **line}) + "\n")
             sys.stdout.flush()
-            if options.once and fleet is not None and fleet.has_failed:
+            if options.once and fleet is not None and fleet.link.has_failed:
                 raise TallyError(fleet.problem)
             if (options.once and watch.has_begun) or not _is_read(sys.stdout, POLL_S):
                 return 0

@@ -50,7 +50,6 @@ contact = ""          # what push services are told of you: "mailto:you@example.
 
 [list]                  # see list.md
 branches = true       # read the branch and the changes of each agent's repository; false: read none
-ports = true          # and the TCP ports on which its programs listen
 pull_requests = false # and ask GitHub, by `gh`, for the open pull request of its branch and its checks
 
 [history]               # see notifications.md

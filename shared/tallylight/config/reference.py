@@ -30,7 +30,6 @@ DIALECT = "http://json-schema.org/draft-07/schema#"
 _ELSEWHERE = {
     "scripting.allow": "scripting",
     "list.branches": "listed.branches",
-    "list.ports": "listed.ports",
     "list.pull_requests": "listed.pull_requests",
 }
 _COMMAND = {"type": "string", "minLength": 1}

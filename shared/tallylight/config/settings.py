@@ -77,12 +77,11 @@ class History:
 @attrs.frozen(kw_only=True)
 class Listed:
     """
-    What lists show of an agent beside its light: whether the *branches* and the changes of its repository, and the
-    *ports* on which its programs listen; and whether GitHub is asked for *pull_requests* of the branches.
+    What lists show of an agent beside its light: whether the *branches* and the changes of its repository; and whether
+    GitHub is asked for *pull_requests* of the branches.
     """
 
     branches: bool = True
-    ports: bool = True
     pull_requests: bool = False
 
 
@@ -202,7 +201,6 @@ def read(table: Table) -> Config:
         history=History(keep=history.boolean("keep", default.history.keep)),
         listed=Listed(
             branches=listed.boolean("branches", default.listed.branches),
-            ports=listed.boolean("ports", default.listed.ports),
             pull_requests=listed.boolean("pull_requests", default.listed.pull_requests),
         ),
         panel=Panel(
@@ -219,6 +217,7 @@ def read(table: Table) -> Config:
         colours=colours,
         themed=themed,
     )
+    listed.retire("ports")
     for part in (trust, kitty, history, panel, scripting, listed, table):
         part.close()
     return config

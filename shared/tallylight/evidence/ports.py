@@ -10,39 +10,13 @@ from __future__ import annotations
 
 import ipaddress
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from tallylight.evidence.procfs import ProcTable
 
-#: Processes of the table that are looked at, those of one agent, and bytes of a table of sockets.
-MAX_PROCESSES, MAX_OWN, MAX_TABLE = 32768, 256, 4 * 1024 * 1024
-#: The state of a socket that listens, in `/proc/net/tcp`.
-_LISTENS = "0A"
+#: Processes of the table that are looked at, and bytes of a table of sockets.
+MAX_PROCESSES, MAX_TABLE = 32768, 4 * 1024 * 1024
 _SOCKET = "socket:["
-
-
-def listening(agents: Iterable[int], root: str = "/proc") -> Mapping[int, tuple[int, ...]]:
-    """The ports of each process of *agents*, in order; one that has none is left out."""
-    wanted = set(agents)
-    if not wanted:
-        return {}
-    table = ProcTable(root)
-    children: dict[int, list[int]] = {}
-    sessions: dict[int, list[int]] = {}
-    session_of: dict[int, int] = {}
-    for pid, stat in table.stats(MAX_PROCESSES):
-        children.setdefault(stat.ppid, []).append(pid)
-        sessions.setdefault(stat.session, []).append(pid)
-        session_of[pid] = stat.session
-    found: dict[int, tuple[int, ...]] = {}
-    for agent in wanted & session_of.keys():
-        own = _below(agent, children) | set(sessions[session_of[agent]][:MAX_OWN])
-        sockets = {inode for pid in own for inode in _sockets(table, pid)}
-        rows = _rows(root, agent) if sockets else ()
-        ends = [_end(fields[1]) for fields in rows if fields[3] == _LISTENS and fields[9] in sockets]
-        if ports := sorted({end[1] for end in ends if end is not None and 0 < end[1] < 65536}):
-            found[agent] = tuple(ports)
-    return found
 
 
 def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/proc") -> tuple[int, ...]:
@@ -71,16 +45,6 @@ def _plain(address: str, port: int) -> tuple[str, int]:
     except ValueError:
         return address, port
     return str(getattr(found, "ipv4_mapped", None) or found), port
-
-
-def _below(agent: int, children: Mapping[int, list[int]]) -> set[int]:
-    """The process *agent* and all that descend from it."""
-    found, left = {agent}, [agent]
-    while left and len(found) < MAX_OWN:
-        new = [pid for pid in children.get(left.pop(), ()) if pid not in found]
-        found.update(new)
-        left += new
-    return found
 
 
 def _sockets(table: ProcTable, pid: int) -> list[str]:

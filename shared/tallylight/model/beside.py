@@ -1,5 +1,5 @@
 """
-What stands beside an agent's status: the branch it works on, what has changed there, and ports that its programs serve.
+What stands beside an agent's status: the branch it works on, and what has changed there.
 
 Only for display: nothing is decided by it.
 """
@@ -49,7 +49,7 @@ class Beside:
     """
     Of one agent. *branch* is the short commit where *is_detached*; *worktree* the name of one that git has linked.
 
-    *changes* None: not known. *ports* are those of TCP on which its processes listen, in order.
+    *changes* None: not known.
     """
 
     branch: str = ""
@@ -57,13 +57,12 @@ class Beside:
     worktree: str = ""
     changes: Changes | None = None
     pull_request: PullRequest | None = None
-    ports: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """All of it; what is not known is null or empty."""
         import attrs  # as much to load as all else, and few ask for this
 
-        return attrs.asdict(self) | {"ports": list(self.ports)}
+        return attrs.asdict(self)
 
 
 NOTHING = Beside()

@@ -14,12 +14,12 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import attrs
 from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import Response
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
@@ -36,19 +36,20 @@ from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
-from tallylight.serve import history, links, model
+from tallylight.serve import history, model
 from tallylight.serve.answering import UNREACHED, Answering
 from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard
 from tallylight.serve.hub import Hub
 from tallylight.serve.middleware import NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
-from tallylight.serve.push import routes
-from tallylight.serve.push.routes import Push
 from tallylight.snapshot.addresses import Found, in_order, labelled
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Snapshot
+
+if TYPE_CHECKING:
+    from tallylight.serve.push.routes import Push  # an installation may lack it
 
 #: How often, in seconds, the hosts' snapshots are looked at.
 POLL_S = 0.1
@@ -75,11 +76,11 @@ def make_app(
     """
     The application, whose page has lights in these *colours*. *client* reaches the panes; *watch* follows the
     repositories of agents while somebody listens; *labels* tells what a person gave conversations; *push* sends
-    messages to browsers; *asking* tells who sends a request.
+    messages to browsers, where there is one; *asking* tells who sends a request.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(client), watch, labels, push or Push(guard), asking)
+    server = _Server(guard, read_all, Answering(client), watch, labels, push, asking)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -106,7 +107,7 @@ class _Server:
     _answering: Answering
     _watch: Watch | None
     _labels: Callable[[], Labels]
-    _push: Push
+    _push: Push | None
     _asking: Asking
     #: What stands beside the status of agents, by `Pane.agent_pid`.
     _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
@@ -116,17 +117,18 @@ class _Server:
     _found: dict[str, Found] = attrs.field(init=False, factory=dict)
     _fault: str = attrs.field(init=False, default="")
     _hub: Hub = attrs.field(init=False, factory=lambda: Hub(_encode_state, _encode_change))
-    _links: links.Links = attrs.field(init=False, factory=links.Links)
     _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
         """Follow the hosts for as long as the server runs."""
-        await asyncio.to_thread(self._push.start)
+        if self._push is not None:
+            await asyncio.to_thread(self._push.start)
         await self._look()
         task = asyncio.create_task(self._follow())
         yield
-        self._push.close()
+        if self._push is not None:
+            self._push.close()
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -155,7 +157,8 @@ class _Server:
             shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
             self._found = {found.address: found for found in shown}
             self._answering.keep([found.pane.id for found in self._found.values()])
-        self._push.look(self._found.values())
+        if self._push is not None:
+            self._push.look(self._found.values())
         if self._look_beside(is_new=snapshots is not None):
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 
@@ -194,16 +197,12 @@ class _Server:
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
         app.get("/api/v1/question", response_model=model.Question, **one)(self.question)
         app.post("/api/v1/answer", response_model=model.Done, **one)(self.answer)
-        app.post("/api/v1/link", response_model=model.LinkMade, **one)(self.link)
-        app.get(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.linked)
-        app.post(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.answer_linked)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
-        refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
-        app.get("/api/v1/push", response_model=routes.Offer, **guarded)(self._push.offer)
-        person: dict[str, Any] = {**refusing, "dependencies": [*guarded["dependencies"], Depends(self._person_only)]}
-        app.post("/api/v1/subscribe", response_model=routes.Offer, **person)(self._push.subscribe)
-        app.post("/api/v1/unsubscribe", response_model=routes.Offer, **refusing)(self._push.unsubscribe)
+        if self._push is not None:
+            refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
+            dependencies = [*guarded["dependencies"], Depends(self._person_only)]
+            self._push.add_routes(app, guarded, refusing, {**refusing, "dependencies": dependencies})
         app.websocket("/api/v1/changes")(self.changes)
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
@@ -239,45 +238,6 @@ class _Server:
         """Choose one answer of a question. Typed only if the whole screen is as it was when the question was read."""
         chosen = (given.pid, given.start, given.fingerprint, given.choice)
         return await self._do(given.address, lambda pane: Answer(pane, *chosen), request)
-
-    async def link(self, given: Annotated[model.Link, Body()], request: Request) -> model.LinkMade:
-        """Make an address that shows this question and answers it once, without the token. Only a person may."""
-        found, who = self._pick(given.address), self._asking.of(request)
-        question = await self._ask(
-            found, lambda: self._question(found, who()) if who().who is Who.PERSON else PERSON_ONLY
-        )
-        if (question.pid, question.start, question.fingerprint) != (given.pid, given.start, given.fingerprint):
-            raise RefusedError(Refusal("changed", "its screen is not the one of the fingerprint"))
-        if question.missing:
-            raise RefusedError(Refusal("not-whole", question.missing))
-        path = self._links.add(given.address, question, time.monotonic())
-        return model.LinkMade(address=given.address, path=path, valid_s=links.VALID_S)
-
-    async def linked(self, key: str) -> HTMLResponse:
-        """What an answer link shows."""
-        return HTMLResponse(links.question_page(self._link(key)))
-
-    async def answer_linked(self, key: str, request: Request) -> HTMLResponse:
-        """Give an answer by a link."""
-        link = self._link(key)
-        choice = links.chosen(request.url.query, await request.body())
-        if choice is None:
-            raise HTTPException(422, "the request names no choice")
-        asked = link.question
-        given = Answer(asked.pane, asked.pid, asked.start, asked.fingerprint, choice)
-        try:
-            done = await self._do(link.address, lambda _: given, request)
-        except RefusedError as error:
-            return HTMLResponse(links.told_page(error.why.text), 409)
-        self._links.drop(key)
-        return HTMLResponse(links.told_page(done.done))
-
-    def _link(self, key: str) -> links.Link:
-        """The link with this *key*. Guesses are limited as those of the token are."""
-        now = time.monotonic()
-        if (link := self._links.get(key, now)) is None:
-            raise HTTPException(404 if self._guard.failures.take(now) else 429, "this link can no longer be used")
-        return link
 
     async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
         """Type text for an agent that is at its prompt, or whose question takes any text."""

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tallylight.actions.gate import Refusal
-from tallylight.serve import links, model
+from tallylight.serve import model
 from tallylight.serve.connections import Connection, connection_of
 from tallylight.serve.guard import Guard, Refused, offered
 from tallylight.wire.text import sanitise
@@ -51,10 +51,6 @@ NO_SESSION: dict[int | str, dict[str, Any]] = {
     404: {"model": model.Problem, "description": "there is no such session"},
     409: {"model": model.Problem, "description": "a rule refused it, and nothing was done"},
 }
-#: A page behind an answer link has a form and its style, and nothing else.
-_LINK_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-#: Without it a browser does not say that a form is from this server: it gives `null` as its origin.
-_LINK_REFERRER = "same-origin"
 
 
 @attrs.define(eq=False)
@@ -90,8 +86,6 @@ class AccessMiddleware:
             if message["type"] == "http.response.start":
                 # What has not shown the token is not kept open.
                 more = {"Connection": "close"} if connection is not None and not connection.is_known else {}
-                if scope["path"].startswith(f"/{links.FOLDER}"):
-                    more |= {"Content-Security-Policy": _LINK_POLICY, "Referrer-Policy": _LINK_REFERRER}
                 message["headers"] = [
                     *message["headers"],
                     *((name.lower().encode(), value.encode()) for name, value in (_HEADERS | more).items()),

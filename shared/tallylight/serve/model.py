@@ -14,7 +14,7 @@ from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Status
 from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found
-from tallylight.snapshot.elsewhere import fleet_machine, is_elsewhere, parts
+from tallylight.snapshot.elsewhere import place_of
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.tasks import current
 from tallylight.wire import styled
@@ -215,19 +215,6 @@ class Answer(_Given):
     choice: int = Field(ge=1, le=MAX_CHOICES, description="its number")
 
 
-class Link(_Given):
-    """A question, as `question` gave it, that a link is to show and answer."""
-
-    fingerprint: str = Field(max_length=64)
-
-
-class LinkMade(ToldOfOne):
-    """A link to one question: its path below the page's address, and for how many seconds it can be used."""
-
-    path: str
-    valid_s: float
-
-
 class Text(_Given):
     """Text for an agent that is at its prompt, or whose question takes any text."""
 
@@ -275,7 +262,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         "name": found.name,
         "label": {"name": label.name, "colour": label.colour, "pinned": label.is_pinned},
         "host": found.host,
-        "machine": parts(pane.id)[0] if is_elsewhere(found.host) else fleet_machine(found.host),
+        "machine": place_of(found.host, pane.id)[0],
         "question": (pane.question or pane.message) if waits else "",
         "what": pane.what if waits else "",
         "choices": [{"keys": keys, "label": said} for keys, said in pane.choices],

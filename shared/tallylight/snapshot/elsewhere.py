@@ -32,11 +32,6 @@ def harmless(pane: Pane) -> Pane:
     )
 
 
-def for_others(pane: Pane) -> Pane:
-    """*pane* as other machines are told of it: the values of its agent's options are for this machine alone."""
-    return attributes.evolve(pane, conversation=attributes.evolve(pane.conversation, options=(), lost=()))
-
-
 def is_elsewhere(host: str) -> bool:
     """Whether *host* is the one of this machine that shows the panes of others."""
     return host.partition("-")[0] == HOST
@@ -58,3 +53,10 @@ def parts(id_: str) -> tuple[str, str, str]:
     machine, slash, rest = id_.partition("/")
     host, colon, pane = rest.partition(":")
     return (machine, host, pane) if slash and colon and machine and host and pane else ("", "", "")
+
+
+def place_of(host: str, id_: str) -> tuple[str, str, str]:
+    """The machine, nothing for this one, of a pane that is shown here, its host over there, and what it is there."""
+    if not is_elsewhere(host):
+        return fleet_machine(host), host.partition("/")[2] or host, id_
+    return there if (there := parts(id_))[0] else ("?", host, id_)

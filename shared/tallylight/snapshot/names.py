@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tallylight.snapshot.elsewhere import is_elsewhere, parts
+from tallylight.snapshot.elsewhere import is_elsewhere, place_of
 
 #: A host and the id of a pane of its: `kitty-4711` and `3`.
 Place = tuple[str, str]
@@ -23,15 +23,12 @@ def spellings(host: str, id_: str) -> tuple[str, ...]:
     `tmux/1867/%2`; a fleet has the machine in front of the host, `desk/kitty-4711`. So has the host of other machines,
     whose ids hold it all, `desk/kitty-4711:3`.
     """
-    if is_elsewhere(host) and (there := parts(id_))[0]:
-        machine, host_there, id_there = there
-        return *spellings(f"{machine}/{host_there}", id_there), f"{host}:{id_}"
-    machine, _, own = host.rpartition("/")
+    machine, own, there = place_of(host, id_)
     before = f"{machine} " if machine else ""
-    multiplexer, slash, _ = id_.partition("/")
-    last = id_.rpartition("/")[2].lstrip("%")
-    names = [f"{multiplexer} {last}", id_] if slash else [id_, f"{own.partition('-')[0]} {id_}"]
-    return *(before + name for name in names), f"{host}:{id_}"
+    multiplexer, slash, _ = there.partition("/")
+    last = there.rpartition("/")[2].lstrip("%")
+    names = [f"{multiplexer} {last}", there] if slash else [there, f"{own.partition('-')[0]} {there}"]
+    return *(before + name for name in names), *([id_] if is_elsewhere(host) else []), f"{host}:{id_}"
 
 
 def short_names(places: Iterable[Place]) -> dict[Place, str]:

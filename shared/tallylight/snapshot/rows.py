@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tallylight.model import attributes
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.elsewhere import fleet_machine, is_elsewhere, parts
+from tallylight.snapshot.elsewhere import is_elsewhere, place_of
 from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -62,8 +62,8 @@ class Row:
     @property
     def place(self) -> str:
         """The host of its terminal, of another machine with that in front: `kitty-4711`, `devbox/kitty-4711`."""
-        machine, host, _ = parts(self.pane.id) if is_elsewhere(self.host) else ("", "", "")
-        return f"{machine}/{host}" if machine else self.host
+        machine, host, _ = place_of(self.host, self.pane.id)
+        return f"{machine}/{host}" if machine else host
 
     @property
     def machine(self) -> str:
@@ -107,12 +107,12 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     best: dict[tuple[str, str, str], tuple[str, Pane]] = {}
     found: set[tuple[str, str]] = set()
     # A stable sort: the panes of this machine first.
-    for host, pane in sorted(panes, key=lambda place: is_elsewhere(place[0]) or bool(fleet_machine(place[0]))):
+    for host, pane in sorted(panes, key=lambda place: bool(place_of(place[0], place[1].id)[0])):
         if not pane.session or not is_lit(pane):
             continue
         # Two machines are never taken for one: neither can hide a row of the other.
-        machine = fleet_machine(host)
-        if (machine or is_elsewhere(host)) and ("", pane.agent, pane.session) in best:
+        machine = place_of(host, pane.id)[0]
+        if machine and ("", pane.agent, pane.session) in best:
             found.add((host, pane.id))
         if is_elsewhere(host) or (host, pane.id) in found:
             continue

@@ -1,5 +1,5 @@
 """
-What stands beside a status, as text: `main +12 −3 2 new ↑1 ↓2 :5173`, as much of it as there is room for.
+What stands beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for.
 """
 
 from __future__ import annotations
@@ -8,21 +8,20 @@ from tallylight.model.beside import Beside, Checks
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
-#: Of a branch at least, before it is left out; and of ports at most.
-_LEAST, MAX_PORTS = 6, 3
-_BRANCH_CELLS = 40
+#: Of a branch at least, before it is left out, and at most.
+_LEAST, _BRANCH_CELLS = 6, 40
 _MARKS = {Checks.NONE: "", Checks.PASSING: " ✓", Checks.PENDING: " …", Checks.FAILING: " ✗"}
 
 
 def text(beside: Beside, cells: int) -> str:
     """
-    All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree, pull request, ports.
+    All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree, pull request.
 
     What is worth least goes first, whole; the branch is cut at last. Nothing, if not even that has room.
     """
     parts = _parts(beside)
     # By their places in the line, the least first.
-    for least in (4, 2, 6, 3, 5, 1):
+    for least in (4, 2, 3, 5, 1):
         if width(_joined(parts)) <= cells:
             break
         parts[least] = ""
@@ -37,7 +36,6 @@ def _parts(beside: Beside) -> list[str]:
     changes = beside.changes
     branch = clean(beside.branch, _BRANCH_CELLS)
     worktree = clean(beside.worktree, _BRANCH_CELLS)
-    ports = [f":{port}" for port in beside.ports[:MAX_PORTS]] + ["…"] * (len(beside.ports) > MAX_PORTS)
     lines = ahead = new = ""
     if changes is not None:
         lines = " ".join(_signed((("+", changes.added), ("−", changes.removed))))
@@ -50,7 +48,6 @@ def _parts(beside: Beside) -> list[str]:
         ahead,
         f"worktree {worktree}" if worktree and worktree != branch else "",
         f"#{beside.pull_request.number}{_MARKS[beside.pull_request.checks]}" if beside.pull_request is not None else "",
-        " ".join(ports),
     ]
 
 

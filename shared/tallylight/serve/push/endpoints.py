@@ -27,7 +27,8 @@ MAX_PLAIN = 3500
 #: Seconds for one step of a sending, and for all of it.
 STEP_S, LIMIT_S = 10.0, 25.0
 HTTPS = 443
-_CHARACTERS = re.compile(r"[!-~]+")
+#: What an address is made of: what can be printed, but for `#` and a backslash.
+_URL = re.compile(rf"[!\"$-\[\]-~]{{1,{MAX_URL}}}")
 _NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{0,62}")
 #: Names that lead nowhere in the public internet.
 _INNER = ("localhost", "local", "internal", "lan", "home", "test", "invalid", "example")
@@ -68,11 +69,11 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
 
     *private* are the hosts of a person's own network, `host` or `host:port`, that may have any address.
     """
-    if len(url) > MAX_URL or not _CHARACTERS.fullmatch(url) or set(url) & set("\\#"):
+    if not _URL.fullmatch(url):
         raise ForbiddenError("that is not the address of a push service")
     try:
         parts = urlsplit(url)
-        port = parts.port
+        port = HTTPS if parts.port is None else parts.port
         host = parts.hostname or ""
     except ValueError:
         raise ForbiddenError("that is not the address of a push service") from None
@@ -80,28 +81,24 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
         raise ForbiddenError("push services are spoken to by https only")
     if not host or "@" in parts.netloc:
         raise ForbiddenError("that is not the address of a push service")
-    port = HTTPS if port is None else port
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     own = f"[{host}]" if ":" in host else host
     if {own, f"{own}:{port}"} & set(private):
         return Endpoint(host, port, target, is_private=True)
     if port != HTTPS:
         raise ForbiddenError(f"push services are spoken to at port {HTTPS} only")
-    if not (_is_public_name(host) if not _is_address(host) else is_public(host)):
+    if not _is_outside(host):
         raise ForbiddenError(f"{own:.80} is not in the public internet; `[push] private_hosts` can name it")
     return Endpoint(host, port, target)
 
 
-def _is_address(host: str) -> bool:
+def _is_outside(host: str) -> bool:
+    """Whether a name or an address can be one of the public internet."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return True
-
-
-def _is_public_name(host: str) -> bool:
-    return "." in host and _NAME.fullmatch(host) is not None and host.rpartition(".")[2] not in _INNER
+        return "." in host and _NAME.fullmatch(host) is not None and host.rpartition(".")[2] not in _INNER
+    return is_public(host)
 
 
 def is_public(address: str) -> bool:

@@ -8,13 +8,13 @@ the routes say what is missing, and nothing else changes.
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 import time
 from collections.abc import Collection
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import attrs
-from fastapi import Body, HTTPException, Request
+from fastapi import Body, FastAPI, HTTPException, Request
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from tallylight.actions.gate import Refusal
@@ -24,15 +24,17 @@ from tallylight.model.errors import TallyError
 from tallylight.serve.guard import Guard
 from tallylight.serve.middleware import RefusedError
 from tallylight.serve.push import endpoints
-from tallylight.serve.push.endpoints import Endpoint, ForbiddenError, Reply
+from tallylight.serve.push.endpoints import ForbiddenError, Reply
 from tallylight.serve.push.sender import Sender
 from tallylight.serve.push.subscriptions import MAX_PART, MAX_SUBSCRIPTIONS, Store, Subscription
 from tallylight.serve.push.telling import Message, Teller
 from tallylight.snapshot.addresses import Found
 from tallylight.tracker.notify import Settings as Notify
 
+if TYPE_CHECKING:
+    from tallylight.serve.push.sealing import Signer  # needs the extra
+
 VERSION: Literal[1] = 1
-_NOT_HERE = "this server sends no messages"
 _Part = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PART)]
 _Url = Annotated[str, StringConstraints(min_length=1, max_length=endpoints.MAX_URL)]
 
@@ -64,46 +66,33 @@ class Unsubscribe(BaseModel):
     endpoint: _Url
 
 
-@attrs.frozen
-class _Outside:
-    """What needs the extra: encrypts, signs and sends."""
+def _send(key: Signer, settings: Settings, one: Subscription, message: Message, ttl_s: float) -> Reply:
+    """Encrypt, sign and send, see `Sender`."""
+    from tallylight.serve.push import sealing
 
-    key: object
-    settings: Settings
-
-    def endpoint(self, one: Subscription) -> Endpoint:
-        return endpoints.parse(one.endpoint, self.settings.private_hosts)
-
-    def send(self, one: Subscription, to: Endpoint, message: Message, ttl_s: float) -> Reply:
-        from tallylight.serve.push import sealing
-
-        assert isinstance(self.key, sealing.Signer)
-        subject = self.settings.contact or (one.origin if one.origin.startswith("https://") else "")
-        body = sealing.seal(message.text, sealing.reader(one.p256dh, one.auth))
-        headers = {
-            "Authorization": self.key.authorization(to.audience, subject, time.time()),
-            "Content-Encoding": "aes128gcm",
-            "Content-Type": "application/octet-stream",
-            "TTL": str(max(1, int(ttl_s))),
-            "Topic": message.topic,
-            "Urgency": "high" if message.is_urgent else "normal",
-        }
-        return endpoints.post(to, headers, body)
+    to = endpoints.parse(one.endpoint, settings.private_hosts)
+    subject = settings.contact or (one.origin if one.origin.startswith("https://") else "")
+    body = sealing.seal(message.text, sealing.reader(one.p256dh, one.auth))
+    headers = {
+        "Authorization": key.authorization(to.audience, subject, time.time()),
+        "Content-Encoding": "aes128gcm",
+        "Content-Type": "application/octet-stream",
+        "TTL": str(max(1, int(ttl_s))),
+        "Topic": message.topic,
+        "Urgency": "high" if message.is_urgent else "normal",
+    }
+    return endpoints.post(to, headers, body)
 
 
 class Push:
     """
-    The messages of one server. *store* is where it keeps its key and its browsers; without one it sends none.
+    The messages of one server. *store* is where it keeps its key and its browsers.
 
     `look` is called from the server's own thread and waits for nothing; the routes wait on other threads.
     """
 
     def __init__(
-        self,
-        guard: Guard,
-        store: Store | None = None,
-        notify: Notify | None = None,
-        settings: Settings | None = None,
+        self, guard: Guard, store: Store, notify: Notify | None = None, settings: Settings | None = None
     ) -> None:
         self._guard, self._store = guard, store
         self._notify, self._settings = notify or Notify(), settings or Settings()
@@ -117,7 +106,7 @@ class Push:
 
     def start(self) -> None:
         """Go on with what is kept, if anything is. Called on a thread."""
-        if self._store is None or not self._store.file.exists():
+        if not self._store.file.exists():
             return
         try:
             with self._lock:
@@ -127,8 +116,7 @@ class Push:
 
     def close(self) -> None:
         """Leave the directory to other servers."""
-        if self._store is not None:
-            self._store.close()
+        self._store.close()
 
     def look(self, panes: Collection[Found]) -> None:
         """Tell what is to be told of these."""
@@ -143,6 +131,12 @@ class Push:
             self._sender.put(message)
 
     # Routes --------------------------------------------------------------------------------------------------
+
+    def add_routes(self, app: FastAPI, read: dict[str, Any], write: dict[str, Any], person: dict[str, Any]) -> None:
+        """What can be asked; *read*, *write* and *person* say how, the last what only a person may."""
+        app.get("/api/v1/push", response_model=Offer, **read)(self.offer)
+        app.post("/api/v1/subscribe", response_model=Offer, **person)(self.subscribe)
+        app.post("/api/v1/unsubscribe", response_model=Offer, **write)(self.unsubscribe)
 
     async def offer(self) -> Offer:
         """Whether messages can be sent to browsers, and the key that they are asked for with."""
@@ -174,32 +168,31 @@ class Push:
             return error.why.text
         return ""
 
-    def _load(self) -> Store:
+    def _load(self) -> Sender:
         """Make ready to send; `RefusedError` says why that cannot be. Under the lock."""
-        if self._store is None:
-            raise RefusedError(Refusal("missing", _NOT_HERE))
-        if self._sender is None:
-            try:
-                from tallylight.serve.push import sealing
-            except ImportError:
-                text = f"{extras.missing('push')}, then start `tally serve` again"
-                raise RefusedError(Refusal("missing", text)) from None
-            try:
-                self._store.open()
-                key = sealing.signer(self._store.key(sealing.new_key()))
-                known = self._store.load()
-            except sealing.BadKeyError as error:
-                raise RefusedError(Refusal("missing", f"{self._store.path / 'key.pem'} {error}; remove it")) from None
-            except (OSError, TallyError) as error:
-                raise RefusedError(Refusal("missing", str(error))) from None
-            sender = Sender(_Outside(key, self._settings), self._drop)
-            sender.keep(known)
-            self._known, self._public, self._sender = known, key.public, sender
-        return self._store
+        if self._sender is not None:
+            return self._sender
+        try:
+            from tallylight.serve.push import sealing
+        except ImportError:
+            text = f"{extras.missing('push')}, then start `tally serve` again"
+            raise RefusedError(Refusal("missing", text)) from None
+        try:
+            self._store.open()
+            key = sealing.signer(self._store.key(sealing.new_key()))
+            known = self._store.load()
+        except sealing.BadKeyError as error:
+            raise RefusedError(Refusal("missing", f"{self._store.path / 'key.pem'} {error}; remove it")) from None
+        except (OSError, TallyError) as error:
+            raise RefusedError(Refusal("missing", str(error))) from None
+        sender = Sender(functools.partial(_send, key, self._settings), self._drop)
+        sender.keep(known)
+        self._known, self._public, self._sender = known, key.public, sender
+        return sender
 
     def _add(self, one: Subscription) -> None:
         with self._lock:
-            store = self._load()
+            sender = self._load()
             from tallylight.serve.push import sealing
 
             try:
@@ -212,21 +205,20 @@ class Push:
             if one.endpoint not in self._known and len(self._known) >= MAX_SUBSCRIPTIONS:
                 text = f"{len(self._known)} browsers get messages already, which is the limit: switch one off there"
                 raise RefusedError(Refusal("full", text))
-            self._keep(store, {**self._known, one.endpoint: one})
+            self._keep(sender, {**self._known, one.endpoint: one})
 
     def _drop(self, endpoint: str) -> None:
         with self._lock:
             if endpoint in self._known:
                 self._keep(self._load(), {key: one for key, one in self._known.items() if key != endpoint})
 
-    def _keep(self, store: Store, known: dict[str, Subscription]) -> None:
+    def _keep(self, sender: Sender, known: dict[str, Subscription]) -> None:
         if known == self._known:
             return
         try:
-            store.save(known)
+            self._store.save(known)
         except OSError as error:
-            text = f"{store.file} cannot be written: {error.strerror or error}"
+            text = f"{self._store.file} cannot be written: {error.strerror or error}"
             raise RefusedError(Refusal("disk", text)) from None
         self._known = known
-        assert self._sender is not None
-        self._sender.keep(known)
+        sender.keep(known)

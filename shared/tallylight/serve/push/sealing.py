@@ -35,19 +35,15 @@ class BadKeyError(ValueError):
     """A key that is none."""
 
 
-@attrs.frozen
-class Reader:
-    """The keys of a browser, by which it alone reads a message."""
-
-    point: ec.EllipticCurvePublicKey
-    auth: bytes
+#: The keys of a browser, by which it alone reads a message.
+Reader = tuple[ec.EllipticCurvePublicKey, bytes]
 
 
 def reader(p256dh: str, auth: str) -> Reader:
     """The keys as a browser tells them, in base64url; `BadKeyError` if they are none."""
     point, secret = _decoded(p256dh, _POINT), _decoded(auth, _AUTH)
     try:
-        return Reader(ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point), secret)
+        return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point), secret
     except ValueError:
         raise BadKeyError("the key is no point of the curve P-256") from None
 
@@ -73,9 +69,10 @@ def seal(plain: bytes, to: Reader, *, salt: bytes = b"", key: ec.EllipticCurvePr
         raise ValueError(f"the message has more than {MAX_PLAIN} bytes")
     filling = bytes(0 if salt else -(len(plain) + 1) % BLOCK)
     salt, key = salt or os.urandom(_SALT), key or ec.generate_private_key(ec.SECP256R1())
-    own, theirs = _raw(key.public_key()), _raw(to.point)
-    shared = key.exchange(ec.ECDH(), to.point)
-    secret = _derived(to.auth, shared, b"WebPush: info\0" + theirs + own, 32)
+    point, auth = to
+    own, theirs = _raw(key.public_key()), _raw(point)
+    shared = key.exchange(ec.ECDH(), point)
+    secret = _derived(auth, shared, b"WebPush: info\0" + theirs + own, 32)
     cipher = AESGCM(_derived(salt, secret, b"Content-Encoding: aes128gcm\0", 16))
     nonce = _derived(salt, secret, b"Content-Encoding: nonce\0", 12)
     # 2 ends the last record, and this is the only one.

@@ -11,12 +11,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 from urllib.parse import urlsplit
 
 import attrs
 
-from tallylight.serve.push.endpoints import Endpoint, ForbiddenError, Reply
+from tallylight.serve.push.endpoints import ForbiddenError, Reply
 from tallylight.serve.push.subscriptions import Subscription
 from tallylight.serve.push.telling import KEPT_S, Message
 
@@ -33,14 +32,9 @@ _LATER = (408, 425, 429)
 _LOG = logging.getLogger("uvicorn.error")
 
 
-class Outside(Protocol):
-    """What a message has to pass: it is encrypted and signed for one browser, and sent."""
-
-    def endpoint(self, one: Subscription) -> Endpoint:
-        """Where it goes; `ForbiddenError` if nothing may be sent there."""
-
-    def send(self, one: Subscription, to: Endpoint, message: Message, ttl_s: float) -> Reply:
-        """Send it, and wait for the answer; the service may keep it *ttl_s* seconds. `OSError` if that fails."""
+#: What a message has to pass: it is encrypted and signed for one browser, and sent, and the answer is waited for. The
+#: service may keep it so many seconds. `OSError` if that fails, `ForbiddenError` if nothing may be sent there.
+Send = Callable[[Subscription, Message, float], Reply]
 
 
 @attrs.define(eq=False)
@@ -61,10 +55,8 @@ class Sender:
     `put` and `keep` return at once; *clock* is monotonic seconds.
     """
 
-    def __init__(
-        self, outside: Outside, gone: Callable[[str], None], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._outside, self._gone, self._clock = outside, gone, clock
+    def __init__(self, send: Send, gone: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._send_one, self._gone, self._clock = send, gone, clock
         self._lines: dict[str, _Line] = {}
         self._changed = threading.Condition()
         self._threads = 0
@@ -124,8 +116,7 @@ class Sender:
 
     def _send(self, line: _Line, message: Message, until: float) -> None:
         try:
-            to = self._outside.endpoint(line.to)
-            reply = self._outside.send(line.to, to, message, until - self._clock())
+            reply = self._send_one(line.to, message, until - self._clock())
         except (ForbiddenError, ValueError) as error:
             self._tell(line.to, str(error))
             return

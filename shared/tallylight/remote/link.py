@@ -1,0 +1,118 @@
+"""
+One process that leads to another machine: started, read, written and ended without ever waiting for it.
+
+What it complains of is kept to its last `MAX_COMPLAINT` bytes. It is read no faster than `RATE` bytes a second, so that
+a machine which floods the line costs this one little; what it has not been able to say it keeps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+#: Of one read, in bytes; a second, on the average; and at once, after a rest.
+CHUNK = 64 * 1024
+RATE, BURST = 512 * 1024, 2 * 1024 * 1024
+MAX_COMPLAINT = 4096
+#: Seconds that a process has to end when it was asked to.
+END_S = 2.0
+
+
+@attrs.define
+class Link:
+    """The process *child*. Its pipes do not block. Times are monotonic."""
+
+    child: subprocess.Popen[bytes]
+    complaint: bytes = b""
+    #: Whether it has closed its output: it ends, or has ended.
+    is_closed: bool = False
+    #: Whether it complains of nothing any more.
+    is_mute: bool = False
+    _allowance: float = BURST
+    _allowed_at: float = 0.0
+
+    @classmethod
+    def start(cls, argv: Sequence[str], env: Mapping[str, str]) -> Link | None:
+        """Start it, in a session without a terminal, where nothing can ask a person; None if there is no program."""
+        try:
+            child = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(env),
+                start_new_session=True,
+            )
+        except (OSError, ValueError):
+            return None
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+        return cls(child)
+
+    @property
+    def fds(self) -> tuple[int, int, int]:
+        """Its input, its output, and where it complains."""
+        pipes = (self.child.stdin, self.child.stdout, self.child.stderr)
+        stdin, stdout, stderr = (pipe.fileno() if pipe is not None else -1 for pipe in pipes)
+        return stdin, stdout, stderr
+
+    def may_read(self, now: float) -> bool:
+        """Whether it has not said too much of late."""
+        self._allowance = min(BURST, self._allowance + (now - self._allowed_at) * RATE)
+        self._allowed_at = now
+        return self._allowance > 0
+
+    def read(self) -> bytes:
+        """What it has said, a piece of it."""
+        data = _read(self.fds[1])
+        if data == b"":
+            self.is_closed = True
+        self._allowance -= len(data or b"")
+        return data or b""
+
+    def hear_complaint(self) -> None:
+        """Take what it complains of."""
+        data = _read(self.fds[2])
+        self.complaint = (self.complaint + (data or b""))[-MAX_COMPLAINT:]
+        self.is_mute = data == b""
+
+    def write(self, data: bytearray) -> None:
+        """Send as much of *data* as it takes, which is taken out of it."""
+        try:
+            del data[: os.write(self.fds[0], data[:CHUNK])]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.is_closed = True
+
+    def code(self) -> int | None:
+        """With what it has ended; None while it runs."""
+        return self.child.poll()
+
+    def end(self, *, is_asked: bool) -> None:
+        """Have it end: *is_asked* asks it to, and all that it has started."""
+        with contextlib.suppress(OSError):
+            os.killpg(self.child.pid, signal.SIGTERM if is_asked else signal.SIGKILL)
+
+    def close(self) -> None:
+        """Close the pipes."""
+        for pipe in (self.child.stdin, self.child.stdout, self.child.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def _read(fd: int) -> bytes | None:
+    """What can be read; nothing at the end; None if nothing is there yet."""
+    try:
+        return os.read(fd, CHUNK)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""

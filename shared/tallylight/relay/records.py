@@ -87,10 +87,6 @@ class Records:
         """Whether there may be something to tell."""
         return bool(self._changed)
 
-    def has(self, id_: str) -> bool:
-        """Whether there is a record *id_*, or any below it."""
-        return id_ in self._records or bool(self._within(id_, self._records))
-
     def current(self) -> list[Report]:
         """Every record, the least recently heard of first."""
         return [self._merged(id_) for id_ in self._records]

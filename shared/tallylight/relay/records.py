@@ -201,7 +201,7 @@ class Records:
             payload = _payload(report)
             if not id_:
                 self._arm_told = self._arm
-            if payload and (known is None or payload != _payload(known)):
+            if payload not in ("", _payload(known)):
                 payloads.append(payload)
                 self._told[id_] = (report, now)
         return payloads
@@ -209,8 +209,8 @@ class Records:
     def repeated(self, limit: int) -> list[str]:
         """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
         told = [self._told[id_][0] for id_ in self._records if id_ in self._told]
-        payloads = [_payload(report) for report in told[-limit:] if report is not None]
-        return [payload + BEAT for payload in payloads if payload and len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
+        payloads = filter(None, map(_payload, told[-limit:]))
+        return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
 
     def _goodbye(self, id_: str) -> str:
         fields = [("id", id_), ("via", osc1338.EXIT if id_ in self._left else "")]
@@ -273,9 +273,9 @@ class Records:
         return attributes.evolve(report, agent=agent) if (agent := self._agent()) else report
 
 
-def _payload(report: Report) -> str:
+def _payload(report: Report | None) -> str:
     try:
-        return osc1338.encode_payload(report, via=report.rule)
+        return osc1338.encode_payload(report, via=report.rule) if report is not None else ""
     except ValueError:
         # An id or a status that has no word on the wire: there is nobody to tell it to.
         return ""

@@ -215,7 +215,7 @@ def encode_payload(report: Report, *, via: str = "") -> str:
         "id": report.id,
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
-        "tasks": "\n".join(task for task in report.tasks[:MAX_TASKS] if task),
+        "tasks": "\n".join(filter(None, report.tasks[:MAX_TASKS])),
         "via": via if via in SPOKEN else "",
         "background": str(report.background) if report.background else "",
         "resume": _lines(report.resume),

@@ -282,12 +282,12 @@ def test_a_gap_of_an_earlier_chunk_is_none() -> None:
 
 
 def test_a_resize_tells_everything_again() -> None:
-    """After a resize or an attach the host is told every record, at the usual pace."""
+    """After a resize the host is told every record, at the usual pace, however many there are."""
     line = Line()
     line.at(1.0, WORKING, osc("7501;state=done:id=a"), osc("26;CodeAgent=claude;Status=running"))
     line.tick(2.0)
     line.core.resized(3.0)
-    line.core.attached(3.01)
+    line.core.resized(3.01)
     out = line.core.to_terminal()
 
     assert words(out) == ["=working", "a=done"]
@@ -319,13 +319,13 @@ def test_the_variable_a_hook_writes_is_remembered() -> None:
 
 @pytest.mark.parametrize(("wrap", "screen"), [(envelope.tmux_wrap, False), (envelope.screen_wrap, True)])
 def test_the_variable_a_hook_writes_through_a_multiplexer_is_remembered(wrap: Wrap, screen: bool) -> None:
-    """In an envelope it goes through untouched, and is what an attach tells; nothing else in one is read."""
+    """In an envelope it goes through untouched, and is what a resize tells; nothing else in one is read."""
     line = Line(RelayCore(wrap=wrap, screen=screen))
     hook = wrap(variable("state=waiting;tool=claude;message=" + "m" * 900)) + wrap(WORKING) + wrap(QUERY)
     assert line.at(1.0, hook) == hook
     assert line.core.to_child() == b""
     assert [report.status for report in line.core.reports()] == [Status.WAITING]
-    line.core.attached(2.0)
+    line.core.resized(2.0)
     assert line.core.to_terminal().startswith(b"\x1bP")
 
 

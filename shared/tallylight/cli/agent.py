@@ -129,7 +129,9 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
         )
     found = draft.draft(seen)
     programs = tuple(dict.fromkeys((*options.program, *programs))) or (name,)
-    text = draft.write(found, name, programs, source=", ".join(map(_base, options.recordings)))
+    text = draft.write(
+        found, name, programs, source=", ".join(clean(path.rpartition("/")[2]) for path in options.recordings)
+    )
     _explain(found, output)
     if name in {known for known, _ in packaged_agents()}:
         output.line(f"Tallylight knows an agent called {name} already; this file takes its place.")
@@ -284,17 +286,15 @@ def _tell(recording: str, result: check.Result, output: Output) -> None:
         lines = list(result.partings)
     else:
         output.line("  no marks tell the truth; this is what would have been shown:")
-        lines = [_change(change) for change in result.changes]
+        lines = [
+            f"{change.time:8.2f} s  {status_words(change.decision.status, change.decision.kind):22} "
+            f"{change.source}: {change.decision.reason.rule}"
+            for change in result.changes
+        ]
     for line in lines[:_MOST_LINES]:
         output.line(f"  {clean(line, max(20, output.columns - 2))}")
     if len(lines) > _MOST_LINES:
         output.line(f"  and {len(lines) - _MOST_LINES} more")
-
-
-def _change(change: check.Change) -> str:
-    decision = change.decision
-    words = status_words(decision.status, decision.kind)
-    return f"{change.time:8.2f} s  {words:22} {change.source}: {decision.reason.rule}"
 
 
 def _score(score: scoring.Score) -> str:
@@ -332,7 +332,3 @@ def _opened(file: str) -> Iterator[BinaryIO]:
                 yield cast("BinaryIO", unpacked)
         else:
             yield raw
-
-
-def _base(path: str) -> str:
-    return clean(path.rpartition("/")[2])

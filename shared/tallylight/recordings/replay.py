@@ -13,7 +13,6 @@ terminal tells; of all else only what a relay, if one is given, makes of it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Protocol
 
 from tallylight import wire
 from tallylight.agents.agent import Agents
@@ -29,6 +28,7 @@ from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.selective import SelectiveTracker
+from tallylight.relay.core import RelayCore
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.osc9_4 import ProgressReport, ProgressState
@@ -46,17 +46,6 @@ _SIGNALLED = 128
 REST_S = 900.0
 
 
-class Relay(Protocol):
-    """What may stand between the program and the terminal: `tallylight.relay.core.RelayCore`."""
-
-    def from_child(self, data: bytes, now: float) -> None: ...
-    def tick(self, now: float) -> None: ...
-    def resized(self, now: float) -> None: ...
-    def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None: ...
-    def deadline(self) -> float | None: ...
-    def to_terminal(self) -> bytes: ...
-
-
 class Replay:
     """One recording, behind a *relay* or not. Sources in *without* are not heard."""
 
@@ -66,7 +55,7 @@ class Replay:
         agents: Agents,
         timing: Timing | None = None,
         *,
-        relay: Relay | None = None,
+        relay: RelayCore | None = None,
         poll_s: float = 0.25,
         without: Collection[Source] = (),
     ) -> None:

@@ -15,7 +15,7 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
   the terminal's parser is followed through it, so that nothing of ours is written into it.
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
   and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
-  remembered, in an envelope too. `resized` and `attached` tell everything again.
+  remembered, in an envelope too. `resized` tells everything again.
 * The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. What comes faster, except the
   numbers of which one must read on to know whose it is, is consumed or passed on as it would be and read in its turn,
   the newest of each record alone: see `wire.inbox`. So a flood costs little more than to find its sequences.
@@ -30,7 +30,7 @@ from collections.abc import Callable
 
 from tallylight import wire
 from tallylight.model import attributes
-from tallylight.model.report import Report
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
@@ -158,15 +158,15 @@ class RelayCore:
             self._beat(now)
 
     def resized(self, now: float) -> None:
-        """The terminal has another size, and may be another terminal: tell it everything again."""
+        """
+        The terminal has another size, or the program was resumed after a stop: it may be another terminal.
+
+        It is told everything again.
+        """
         self._rests = False
         self._records.renew()
         self._mirror.renew()
         self._write(now)
-
-    def attached(self, now: float) -> None:
-        """The client of a multiplexer was attached, or the program was resumed after a stop: as `resized`."""
-        self.resized(now)
 
     def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
         """
@@ -342,7 +342,7 @@ class RelayCore:
             return
         self._is_fresh = True
         if self._observe and len(self._records):
-            self._observe(records.withdrawal(rule="RIS"))
+            self._observe(Report(source=Source.PROTOCOL, status=None, rule="RIS"))
         # How to start again is not a matter of the screen.
         self._inbox.forget_but(osc88.NUMBER)
         self._records.clear()

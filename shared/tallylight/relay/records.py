@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from tallylight.model import attributes
-from tallylight.model.report import Report, Source
+from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
@@ -288,8 +288,3 @@ def finished(status: Status | None, *, is_good: bool) -> Status | None:
     if is_good and status in (Status.WORKING, Status.BACKGROUND):
         return Status.DONE
     return None
-
-
-def withdrawal(id_: str = "", rule: str = "") -> Report:
-    """A report that takes a record and all below it away."""
-    return Report(source=Source.PROTOCOL, status=None, id=id_, rule=rule)

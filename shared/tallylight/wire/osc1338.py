@@ -286,15 +286,11 @@ def _argument_list(text: str) -> tuple[str, ...]:
     return tuple(words) if is_whole else ()
 
 
-def _background(text: str) -> int:
-    return int(text) if _COUNT.fullmatch(text) else 0
-
-
 #: The fields that are read by themselves.
 _READERS: dict[str, Callable[[str], object]] = {
     "id": str,
     "progress": progress,
     "tasks": _tasks,
-    "background": _background,
+    "background": lambda text: int(text) if _COUNT.fullmatch(text) else 0,
     **dict.fromkeys(_METHODS, _argument_list),
 }

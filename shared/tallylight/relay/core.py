@@ -74,7 +74,6 @@ class RelayCore:
         *,
         passthrough: bool = False,
         agent: str | Callable[[], str] = "",
-        mirror: bool = True,
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
         observe: Callable[[Report], None] | None = None,
@@ -84,7 +83,7 @@ class RelayCore:
         self._agent = agent if callable(agent) else lambda: agent
         self._wrap = wrap
         self._observe = observe
-        self._mirror = Mirror(is_wanted=mirror)
+        self._mirror = Mirror()
         self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
         self._records = records.Records(self._agent)
         self._inbox = Inbox(PACE)

@@ -122,7 +122,7 @@ DIET = {
 #: The last ones are optional extras, which one module each imports.
 THIRD_PARTY = {
     "attrs", "attr", "psutil", "kitty", "kittens", "paho", "fastapi", "pydantic", "starlette", "uvicorn", "segno",
-    "argparse_manpage", "shtab", "cryptography",
+    "cryptography",
 }  # fmt: skip
 
 

@@ -81,10 +81,10 @@ def test_a_withdrawal_that_the_program_writes_itself_loses_no_arm() -> None:
 
 
 def test_a_terminal_that_may_be_another_one_is_told_again() -> None:
-    """After a resize, or when the client of a multiplexer is attached."""
+    """After a resize."""
     line = Line()
     first = line.at(1.0, arm("claude", "--continue"))
-    line.core.attached(2.0)
+    line.core.resized(2.0)
 
     assert recipes(line.core.to_terminal()) == recipes(first) == [Recipe(("claude", "--continue"))]
 

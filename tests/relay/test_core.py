@@ -282,12 +282,12 @@ def test_a_gap_of_an_earlier_chunk_is_none() -> None:
 
 
 def test_a_resize_tells_everything_again() -> None:
-    """After a resize or an attach the host is told every record, at the usual pace."""
+    """After a resize the host is told every record, at the usual pace, however many there are."""
     line = Line()
     line.at(1.0, WORKING, osc("7501;state=done:id=a"), osc("26;CodeAgent=claude;Status=running"))
     line.tick(2.0)
     line.core.resized(3.0)
-    line.core.attached(3.01)
+    line.core.resized(3.01)
     out = line.core.to_terminal()
 
     assert words(out) == ["=working", "a=done"]
@@ -319,13 +319,13 @@ def test_the_variable_a_hook_writes_is_remembered() -> None:
 
 @pytest.mark.parametrize(("wrap", "screen"), [(envelope.tmux_wrap, False), (envelope.screen_wrap, True)])
 def test_the_variable_a_hook_writes_through_a_multiplexer_is_remembered(wrap: Wrap, screen: bool) -> None:
-    """In an envelope it goes through untouched, and is what an attach tells; nothing else in one is read."""
+    """In an envelope it goes through untouched, and is what a resize tells; nothing else in one is read."""
     line = Line(RelayCore(wrap=wrap, screen=screen))
     hook = wrap(variable("state=waiting;tool=claude;message=" + "m" * 900)) + wrap(WORKING) + wrap(QUERY)
     assert line.at(1.0, hook) == hook
     assert line.core.to_child() == b""
     assert [report.status for report in line.core.reports()] == [Status.WAITING]
-    line.core.attached(2.0)
+    line.core.resized(2.0)
     assert line.core.to_terminal().startswith(b"\x1bP")
 
 
@@ -552,9 +552,8 @@ def test_a_bar_is_kept_alive() -> None:
     assert [at for at, bar in enumerate(bars, 1) if bar] == [1, 31, 61]
 
 
-def test_no_mirror_if_not_wanted() -> None:
-    """Without *mirror* the bar is left alone; nor is it touched for any other protocol."""
-    assert b"]9;4" not in Line(RelayCore(mirror=False)).at(1.0, otty(CodeAgent="x", Status="running"))
+def test_no_mirror_of_other_protocols() -> None:
+    """The bar is not touched for any of them."""
     assert b"]9;4" not in Line().at(1.0, osc("7501;state=working:progress=50"))
 
 
@@ -817,12 +816,13 @@ def test_a_notification_of_no_agent_is_only_shown() -> None:
 
 def test_tasks_and_the_protocol_that_was_spoken_are_told() -> None:
     """What OSC 26 says of tasks reaches the host, and so does that it was OSC 26 that said it."""
-    line = Line(RelayCore(mirror=False))
+    line = Line()
     tasks = encoded("Add auth\nFix login bug\nWrite tests\nShip")
     said = otty(CodeAgent="claude", Status="running", TaskProgress="1/4", TaskList=tasks, SessionTitle=encoded("Login"))
-    (sequence,) = (item for item in Scanner().feed(line.at(1.0, said)) if isinstance(item, Sequence))
-    event = wire.decode(sequence)
-    assert isinstance(event, UserVar)
+    items = Scanner().feed(line.at(1.0, said))
+    (event,) = (
+        found for item in items if isinstance(item, Sequence) and isinstance(found := wire.decode(item), UserVar)
+    )
     report = osc1338.decode_variable(event.value)
 
     assert report is not None

@@ -131,6 +131,35 @@ def test_a_reset_voids_what_waits() -> None:
     assert arm is not None and arm.command == "vim"
 
 
+#: Two that come behind a flood, and how many of them are read.
+PAIRS: list[tuple[bytes, bytes, int]] = [
+    (b"\x1b]7501;state=working: id = a/b :app=x\x07", b"\x1b]7501;id=a/b:state=done\x1b\\", 1),
+    (b"\x1b]7501;state=working:id=a\x07", b"\x1b]7501;state=clear:id=a\x07", 1),
+    (b"\x1b]7501;state=clear:id=a\x07", b"\x1b]7501;state=working:id=a\x07", 2),
+    (b"\x1b]1338;state=working;id=a\x07", b"\x1b]7501;state=working:id=a\x07", 2),
+    (b"\x1b]1338;state=working;id=%61\x07", b"\x1b]1338;state=done;id=a\x07", 1),
+    (b"\x1b]1338;state=working\x07", b"\x1b]1338;state=wrong\x07", 1),
+    (b"\x1b]1338;state=working\x07", b"\x1b]1338;state=done;message=%zz;id=%zz\x07", 1),
+    (envelope.user_var("tally", "state=done"), envelope.user_var("tally", "state=idle"), 1),
+    (envelope.user_var("tally", "state=done;at=1"), envelope.user_var("tally", "state=idle;at=2"), 2),
+    (envelope.user_var("tally", "state=done"), b"\x1b]1337;SetUserVar=tally=!\x07", 1),
+    (b"\x1b]26;CodeAgent=x;Status=running\x07", b"\x1b]26;Status=idle\x07", 2),
+]
+
+
+def test_of_one_record_the_newest_that_can_be_read_is_read() -> None:
+    """Whatever the protocol; what tells only changes is read whole."""
+    for older, newer, count in PAIRS:
+        read: list[Report] = []
+        core = RelayCore(observe=read.append)
+        core.from_child(b"\x1b]7501;state=clear\x07" * PACE.at_once, 1.0)
+        read.clear()
+        core.from_child(older + newer, 1.0)
+        assert not read
+        core.tick(1.2)
+        assert len(read) == count, newer
+
+
 IDS = ("", "a", "a/b", "a/b/c", "d", "ab")
 SEQUENCES = st.one_of(
     st.builds(

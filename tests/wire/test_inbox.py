@@ -6,29 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.wire import envelope, inbox, osc1338
-from tallylight.wire.inbox import COUNT_S, TOLD_S, Inbox, Key, Limits, Pace, key_of, key_of_sequence
-from tallylight.wire.scanner import Sequence
-from tests.helpers import is_linear, only_sequence
-from tests.tables import each
+from tallylight.wire import osc1338
+from tallylight.wire.inbox import COUNT_S, TOLD_S, Inbox, Key, Limits, Pace, key_of
+from tests.helpers import is_linear
 
-LIMITS = Limits(at_once=2, every=0.1, a_go=3, go_bytes=1000, kept=4, kept_bytes=500)
+LIMITS = Limits(at_once=2, every=0.1, a_go=3, go_bytes=1000, kept=5, kept_bytes=500)
+
+
+def key(payload: str) -> Key:
+    found = key_of(payload)
+    assert found is not None
+    return found
 
 
 class Reader:
     """An inbox and what was read of it, in order."""
 
-    def __init__(self, *known: str, limits: Limits = LIMITS) -> None:
-        self.inbox = Inbox(lambda id_: any(k == id_ or k.startswith(f"{id_}/") for k in known), limits)
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        self.inbox = Inbox(limits)
         self.read: list[str] = []
 
     def hear(self, payload: str, now: float = 0.0, size: int = 10) -> None:
-        key = key_of(payload)
-        assert key is not None
         if self.inbox.admits(now):
             self.read.append(payload)
         else:
-            self.inbox.keep(key, lambda _: self.read.append(payload), size)
+            self.inbox.keep(key(payload), lambda _: self.read.append(payload), size)
 
     def flood(self) -> None:
         """Use up what is read at once."""
@@ -72,14 +74,18 @@ def test_the_newest_of_a_record_is_read_at_its_own_place() -> None:
     assert reader.go(1.0) == ["state=waiting;id=b", "state=done;id=a"]
 
 
-#: What is kept of what is said, in which order it is read. `a` and `x/y` are known records.
+#: What is kept of what is said, in which order it is read.
 FOLDED: dict[str, tuple[list[str], list[str]]] = {
-    "a withdrawal of what waits and is not known": (["state=working;id=n", "state=clear;id=n"], []),
-    "one of a record": (["state=working;id=a", "state=clear;id=a"], ["state=clear;id=a"]),
-    "one of a record's parent": (["state=clear;id=x"], ["state=clear;id=x"]),
-    "one with children that wait": (["state=working;id=n/1", "state=clear;id=n"], []),
+    "a withdrawal": (["state=working;id=a", "state=clear;id=a"], ["state=clear;id=a"]),
+    "one with children that wait": (
+        ["state=working;id=n/1", "state=working;id=n", "state=clear;id=n"],
+        ["state=working;id=n/1", "state=clear;id=n"],
+    ),
     "a report after it": (["state=clear;id=a", "state=working;id=a"], ["state=clear;id=a", "state=working;id=a"]),
-    "one of everything": (["state=working;id=n", "state=working", "state=clear"], ["state=clear"]),
+    "one of everything": (
+        ["state=working;id=n", "state=working", "state=clear"],
+        ["state=working;id=n", "state=clear"],
+    ),
     "and a child after it": (["state=clear", "state=working;id=n"], ["state=clear", "state=working;id=n"]),
     "an id that is written otherwise": (["state=working;id=%61", "state=done;id=a"], ["state=done;id=a"]),
     "the id that counts is the last": (["state=done;id=b;id=a", "state=idle;id=a"], ["state=idle;id=a"]),
@@ -107,7 +113,7 @@ def test_what_is_folded() -> None:
     """Each case of the table, with all that goes wrong told together."""
     wrong = {}
     for name, (said, read) in FOLDED.items():
-        reader = Reader("a", "x/y")
+        reader = Reader()
         reader.flood()
         for payload in said:
             reader.hear(payload)
@@ -144,12 +150,12 @@ def test_bytes() -> None:
 
 
 def test_the_end_of_a_program() -> None:
-    """All of its own is read at once, and of its children's the newest, as many as are read in one go."""
+    """All that waits is read at once, in order."""
     reader = Reader()
     reader.flood()
     for payload in ("state=waiting", *(f"state=working;id=r{n}" for n in range(4)), "resume=x"):
         reader.hear(payload)
-    for call in reader.inbox.take_last(1.0):
+    for call in reader.inbox.take(1.0, is_last=True):
         call(1.0)
 
     assert reader.read == ["state=waiting", *(f"state=working;id=r{n}" for n in (1, 2, 3)), "resume=x"]
@@ -185,62 +191,21 @@ def test_no_pace_where_nothing_is_left_out() -> None:
     assert reader.inbox.pace is None
 
 
-@each("payload", ["", "state", "id=a", "cwd=/;resume=x", "state=working;id=%zz", "state=" + "x" * 5000])
-def test_what_says_nothing_has_no_key(payload: str) -> None:
-    """Nothing is kept of it, and nothing is put aside for it."""
-    assert key_of(payload) is None
-
-
-SEQUENCES: dict[bytes, Key | None] = {
-    b"\x1b]7501;state=working: id = a/b :app=x\x07": Key((7501, "a/b"), "a/b"),
-    b"\x1b]7501;id=a:state=clear\x1b\\": Key((7501, "a", "clear"), "a", is_clear=True),
-    b"\x1b]7501;state=done\x07": Key((7501, ""), ""),
-    b"\x1b]7501;app=x\x07": None,
-    b"\x1b]1338;state=working;id=a\x07": Key((1338, "a"), "a"),
-    b"\x1b]88;clear\x07": Key(88),
-    envelope.user_var("tally", "state=done;id=a"): Key((1337, "a"), "a"),
-    b"\x1b]1337;SetUserVar=tally=!\x07": None,
-    b"\x1b]26;Status=idle\x07": Key(b"\x1b]26;Status=idle\x07", is_many=True),
-}
-
-
-def test_keys_of_sequences() -> None:
-    """A relay's sequences have the keys of what they say; what tells only changes has one for each."""
-    found = {data: key_of_sequence(_sequence(data)) for data in SEQUENCES}
-
-    assert found == SEQUENCES
-    assert {data: key_of_sequence(_sequence(data)) for data in SEQUENCES} == SEQUENCES, "the second time too"
-
-
-def test_few_keys_are_remembered() -> None:
-    """Of what is said again the key is known; of a flood of others, and of long ones, no memory grows."""
-    for n in range(2000):
-        key_of_sequence(_sequence(b"\x1b]1338;state=working;id=r%d\x07" % n))
-        key_of_sequence(_sequence(b"\x1b]1338;state=working;message=" + b"%d" % n * 300 + b"\x07"))
-
-    assert 0 < len(inbox._KNOWN) <= inbox._MOST_KNOWN
-    assert max(map(len, inbox._KNOWN)) <= inbox._LONGEST_KNOWN
-
-
 def test_all_that_waits_is_void() -> None:
     """What is left of it is what was to be kept, and the room of the rest."""
-    for kept in ("state=working;id=a/b", "state=working;id=x"):
-        reader = Reader()
+    for kept, left in (("state=working;id=a/b", ["state=working;id=a/b"]), ("state=working;id=x", [])):
+        reader = Reader(Limits(at_once=2, kept_bytes=30))
         reader.flood()
-        for payload in ("state=working;id=a/b", "state=done", "state=working;id=a"):
+        said = ["state=working;id=a/b", "state=done", "state=working;id=a"]
+        for payload in said:
             reader.hear(payload)
-        key = key_of(kept)
-        assert key is not None
-        reader.inbox.forget_but(key.name)
+        reader.inbox.forget_but(key(kept).name)
+        assert len(reader.inbox) == len(left)
+        for payload in said[1:]:
+            reader.hear(payload)
 
-        assert reader.inbox._left_out == (2 if kept.endswith("a/b") else 3)
-        assert reader.go(9.0) == ([kept] if kept.endswith("a/b") else [])
-        held = reader.inbox
-        assert (len(held), held._size, held._spare, held._nested, held._ids) == (0, 0, 0, 0, {})
-
-
-def _sequence(data: bytes) -> Sequence:
-    return only_sequence(data)
+        assert reader.go(9.0) == [*left, *said[1:]]
+        assert len(reader.inbox) == 0
 
 
 @pytest.mark.parametrize(
@@ -275,7 +240,12 @@ _TOKENS += ["message=%41", "id=%41", "tool=%", "xstate=working", "message=%", "s
 
 @given(st.lists(st.one_of(st.sampled_from(_TOKENS), st.text(max_size=6)), max_size=5).map(";".join), st.booleans())
 def test_readable_is_what_is_read(payload: str, is_long: bool) -> None:
-    """Whether a payload can be read is told without reading it, and is the truth."""
+    """A payload has the key of what it says, and none if it cannot be read."""
     payload += ";message=" + "m" * (osc1338.PAYLOAD_LIMIT - len(payload) - 8) if is_long else ""
 
-    assert osc1338.is_readable(payload) == (osc1338.decode_variable(payload) is not None)
+    report = osc1338.decode_variable(payload)
+    found = key_of(payload)
+
+    assert (found is None) == (report is None)
+    if found is not None and report is not None:
+        assert found == key_of(f"tool=%20;{payload}"), "the same by decoding it"

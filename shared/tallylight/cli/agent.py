@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gzip
 import os
 import re
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
@@ -21,6 +19,7 @@ from tallylight.agents.agent import check_agent
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, status_words
 from tallylight.cli.parser import Parser
+from tallylight.cli.replay import opened
 from tallylight.cli.send import reached
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.ordinary import own_name
@@ -29,8 +28,7 @@ from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
-from tallylight.recordings.asciicast import Event, Header
-from tallylight.recordings.decoder import Problem, RecordingError, decode
+from tallylight.recordings.asciicast import Header
 from tallylight.snapshot.addresses import NAMED, Found, add_pane
 from tallylight.ui import colours
 
@@ -130,7 +128,9 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
         )
     found = draft.draft(seen)
     programs = tuple(dict.fromkeys((*options.program, *programs))) or (name,)
-    text = draft.write(found, name, programs, source=", ".join(map(_base, options.recordings)))
+    text = draft.write(
+        found, name, programs, source=", ".join(clean(path.rpartition("/")[2]) for path in options.recordings)
+    )
     _explain(found, output)
     if name in {known for known, _ in packaged_agents()}:
         output.line(f"Tallylight knows an agent called {name} already; this file takes its place.")
@@ -172,8 +172,8 @@ def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str,
         seen.append(shown)
         programs += [found.pane.unknown] * bool(found.pane.unknown)
     for file in options.recordings:
-        header, events = _read(file)
-        seen.append(sightings.of_recording(header, events, said))
+        with opened("agent", file) as (header, events, _):
+            seen.append(sightings.of_recording(header, events, said))
         programs += _program(header)
     return seen, tuple(dict.fromkeys(programs))
 
@@ -265,7 +265,8 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
     used: set[str] = set()
     total, counted = scoring.Score(), 0
     for recording in recordings:
-        result = check.check(*_read(recording), agent)
+        with opened("agent", recording) as (header, events, _):
+            result = check.check(header, list(events), agent)
         used |= result.used
         _tell(recording, result, output)
         if result.score is not None:
@@ -286,17 +287,15 @@ def _tell(recording: str, result: check.Result, output: Output) -> None:
         lines = list(result.partings)
     else:
         output.line("  no marks tell the truth; this is what would have been shown:")
-        lines = [_change(change) for change in result.changes]
+        lines = [
+            f"{change.time:8.2f} s  {status_words(change.decision.status, change.decision.kind):22} "
+            f"{change.source}: {change.decision.reason.rule}"
+            for change in result.changes
+        ]
     for line in lines[:_MOST_LINES]:
         output.line(f"  {clean(line, max(20, output.columns - 2))}")
     if len(lines) > _MOST_LINES:
         output.line(f"  and {len(lines) - _MOST_LINES} more")
-
-
-def _change(change: check.Change) -> str:
-    decision = change.decision
-    words = status_words(decision.status, decision.kind)
-    return f"{change.time:8.2f} s  {words:22} {change.source}: {decision.reason.rule}"
 
 
 def _score(score: scoring.Score) -> str:
@@ -304,37 +303,3 @@ def _score(score: scoring.Score) -> str:
         f"missed waiting {100 * score.missed_waiting:.1f} %, false waiting {100 * score.false_waiting:.1f} %, "
         f"wrong working {100 * score.wrong_working:.1f} %"
     )
-
-
-def _read(file: str) -> tuple[Header, list[Event]]:
-    """One recording, compressed or not; what cannot be read of it is told."""
-    try:
-        with _opened(file) as lines:
-            items = decode(lines.readline)
-            header = next(items)
-            assert isinstance(header, Header)
-            events = []
-            for item in items:
-                if isinstance(item, Problem):
-                    sys.stderr.write(f"tally agent: {clean(file)}:{item.line}: {item.text}\n")
-                elif isinstance(item, Event):
-                    events.append(item)
-    except RecordingError as error:
-        raise TallyError(f"{clean(file)}: {error}") from None
-    except (OSError, EOFError) as error:
-        raise TallyError(f"{clean(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return header, events
-
-
-@contextlib.contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
-    with open(file, "rb") as raw:  # noqa: PTH123 - a path's own words are in its error
-        if file.endswith(".gz"):
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield cast("BinaryIO", unpacked)
-        else:
-            yield raw
-
-
-def _base(path: str) -> str:
-    return clean(path.rpartition("/")[2])

@@ -212,7 +212,8 @@ def send(data: bytes, environ: Mapping[str, str]) -> int:
     data = tty.wrap(data, environ)
     try:
         if _to_stdout(environ):
-            _write_all(sys.stdout.fileno(), data)
+            while data:
+                data = data[os.write(sys.stdout.fileno(), data) :]
             return DONE
         fd = tty.open_terminal(environ)
         if fd is not None:
@@ -221,8 +222,3 @@ def send(data: bytes, environ: Mapping[str, str]) -> int:
         sys.stderr.write(f"tally emit: {error}\n")
         return FAILED
     return DONE
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]

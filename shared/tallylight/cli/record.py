@@ -49,9 +49,9 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Record one session; its exit code, or the signal it died of, becomes ours."""
     parser = make_parser()
-    own, dashes, command = _split(argv)
-    options = parser.parse_args(own)
-    if not dashes or not command:
+    dashes = argv.index("--") if "--" in argv else len(argv)
+    options, command = parser.parse_args(argv[:dashes]), argv[dashes + 1 :]
+    if not command:
         parser.error("put the command to record after `--`")
     if shutil.which(command[0]) is None:
         raise TallyError(f"{clean(command[0])}: command not found; nothing was recorded")
@@ -75,11 +75,6 @@ def main(argv: list[str]) -> int:
         return Recorder(inner, sink, outer.fd, made, with_input=options.input)
 
     return shell.run(command, _Outer(outer.fd, sink.close), core)
-
-
-def _split(argv: list[str]) -> tuple[list[str], bool, list[str]]:
-    at = argv.index("--") if "--" in argv else len(argv)
-    return argv[:at], at < len(argv), argv[at + 1 :]
 
 
 def _create(path: str, *, overwrite: bool) -> int:

@@ -8,13 +8,14 @@ error with the number of its line, and the rest is replayed.
 
 from __future__ import annotations
 
+import contextlib
+import gzip
+import itertools
 import json
 import os
 import shlex
 import sys
 from collections.abc import Iterator
-
-import attrs
 
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
@@ -60,26 +61,51 @@ def main(argv: list[str]) -> int:
     agents, errors = agent_files.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally replay: {clean(str(error))}\n")
-    problems = _Problems(options.file)
     output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     write = _json if options.json else _line
+    with opened("replay", options.file) as (header, events, problems):
+        replay = Replay(header, agents, relay=RelayCore(agent=_agent(header.command, agents)))
+        for time, decision in _changes(replay, events):
+            write(output, time, decision)
+        for fault in replay.faults:
+            sys.stderr.write(f"tally replay: {clean(options.file)}: {fault}\n")
+    return 1 if problems else 0
+
+
+@contextlib.contextmanager
+def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list[Problem]]]:
+    """
+    A recording, compressed or not: its header, its events, and the problems that they had so far.
+
+    *verb* tells them on standard error, and how many there are at the end if they are many. `TallyError` if the file
+    is no recording, or cannot be read.
+    """
+    problems: list[Problem] = []
+
+    def events() -> Iterator[Event]:
+        for item in items:
+            if isinstance(item, Event):
+                yield item
+            elif isinstance(item, Problem):
+                problems.append(item)
+                if len(problems) <= MAX_PROBLEMS:
+                    sys.stderr.write(f"tally {verb}: {clean(file)}:{item.line}: {item.text}\n")
+
     try:
-        with open(options.file, "rb") as file:  # noqa: PTH123 a path's own words are in its error
-            items = decode(file.readline)
+        with open(file, "rb") as raw:  # noqa: PTH123 - a path's own words are in its error
+            packed = gzip.GzipFile(fileobj=raw) if file.endswith(".gz") else None
+            items = decode((packed or raw).readline)
             header = next(items)
             assert isinstance(header, Header)
-            replay = Replay(header, agents, relay=RelayCore(agent=_agent(header.command, agents)))
-            for time, decision in _changes(replay, items, problems):
-                write(output, time, decision)
-            for fault in replay.faults:
-                sys.stderr.write(f"tally replay: {clean(options.file)}: {fault}\n")
+            yield header, events(), problems
     except RecordingError as error:
-        raise TallyError(f"{clean(options.file)}: {error}") from None
-    except OSError as error:
+        raise TallyError(f"{clean(file)}: {error}") from None
+    except (OSError, EOFError) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        raise TallyError(f"{clean(options.file)}: cannot be read: {error.strerror}") from None
-    return problems.close()
+        raise TallyError(f"{clean(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(problems) > MAX_PROBLEMS:
+        sys.stderr.write(f"tally {verb}: and {len(problems) - MAX_PROBLEMS} more\n")
 
 
 def _agent(command: str, agents: Agents) -> str:
@@ -92,46 +118,18 @@ def _agent(command: str, agents: Agents) -> str:
     return agent.name if agent is not None else ""
 
 
-def _changes(
-    replay: Replay, items: Iterator[Header | Event | Problem], problems: _Problems
-) -> Iterator[tuple[float, Decision]]:
+def _changes(replay: Replay, events: Iterator[Event]) -> Iterator[tuple[float, Decision]]:
     """Each decision that tells a person something new, and its time. That nothing is known yet is not new."""
     shown = _words(replay.decision)
-    for decision in _decisions(replay, items, problems):
-        if (words := _words(decision)) != shown:
-            shown = words
-            yield replay.now, decision
+    for decisions in itertools.chain(map(replay.play, events), [replay.finish()]):
+        for decision in decisions:
+            if (words := _words(decision)) != shown:
+                shown = words
+                yield replay.now, decision
 
 
 def _words(decision: Decision) -> tuple[object, ...]:
     return decision.status, decision.kind, decision.reason.source, decision.report.agent
-
-
-def _decisions(replay: Replay, items: Iterator[Header | Event | Problem], problems: _Problems) -> Iterator[Decision]:
-    for item in items:
-        if isinstance(item, Problem):
-            problems.add(item)
-        elif isinstance(item, Event):
-            yield from replay.play(item)
-    yield from replay.finish()
-
-
-@attrs.define
-class _Problems:
-    """What could not be read of *file*."""
-
-    file: str
-    count: int = 0
-
-    def add(self, problem: Problem) -> None:
-        self.count += 1
-        if self.count <= MAX_PROBLEMS:
-            sys.stderr.write(f"tally replay: {clean(self.file)}:{problem.line}: {problem.text}\n")
-
-    def close(self) -> int:
-        if self.count > MAX_PROBLEMS:
-            sys.stderr.write(f"tally replay: and {self.count - MAX_PROBLEMS} more\n")
-        return 1 if self.count else 0
 
 
 def _line(output: Output, time: float, decision: Decision) -> None:

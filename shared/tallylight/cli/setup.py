@@ -23,7 +23,7 @@ from tallylight.hooks import install, remove
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
-from tallylight.setup import environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
+from tallylight.setup import completions, environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
 from tallylight.setup.agents import installed_agents
 from tallylight.ui import colours
 
@@ -64,10 +64,10 @@ def make_parser() -> Parser:
         dest="extras",
         action="append",
         default=[],
-        choices=sorted(extras.EXTRAS),
+        choices=sorted([*extras.EXTRAS, "completions"]),
         metavar="EXTRA",
         help="install only what something needs: `serve` (`tally serve`), `push` (its messages to browsers), `fleet` "
-        "(`tally publish`, --broker) or `completions` (`tally completions`)",
+        "(`tally publish`, --broker); or `completions`: those of your shells, and the manual pages",
     )
     parser.add_color()
     return parser
@@ -81,6 +81,9 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     if not options.dry_run:
         _refuse_anothers_home(system, yes=options.yes)
     for name in options.extras:
+        if name == "completions":
+            _add_completions(system, dry_run=options.dry_run)
+            continue
         if options.dry_run:
             system.say(f"Dry run: {', '.join(extras.EXTRAS[name])} would be installed; nothing was changed.")
             continue
@@ -91,6 +94,16 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     if options.undo or options.uninstall:
         return _undo(system, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
     return _setup(system, yes=options.yes, dry_run=options.dry_run, tab_bar=options.tab_bar)
+
+
+def _add_completions(system: System, *, dry_run: bool) -> None:
+    if dry_run:
+        completions.made()
+        system.say("Dry run: completions and manual pages would be installed; nothing was changed.")
+        return
+    bash, zsh, fish, man = map(system.short, completions.install(system))
+    system.say(f"Completions installed: {bash}, {fish}, {zsh}; manual pages: {man}.")
+    system.say(f"zsh: if it does not look there, put fpath+={zsh.rpartition('/')[0]} before compinit in ~/.zshrc.")
 
 
 def _refuse_anothers_home(system: System, *, yes: bool) -> None:
@@ -276,7 +289,8 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     taken, problems = remove.plan_removal(system, install.packaged())
     for problem in problems:
         system.say(str(problem))
-    installed = os.path.lexists(place.data) or os.path.lexists(place.command)
+    pages = completions.installed(system)
+    installed = os.path.lexists(place.data) or os.path.lexists(place.command) or bool(pages)
     linked = not wezterm.is_undone(system)
     if not steps and not taken and not linked and not (everything and installed):
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
@@ -297,6 +311,8 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         system.say(f"The link {system.short(wezterm.look(system).link)} will be removed; your own Lua is not changed.")
     if everything:
         system.say(f"{system.short(place.data)} and the link {system.short(place.command)} will be removed.")
+        if pages:
+            system.say(f"So will completions and manual pages: {', '.join(map(system.short, pages))}.")
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for step in steps:
@@ -309,6 +325,10 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     if everything:
         for path in environment.remove(system):
             system.say(f"{system.short(path)} removed.")
+        for path in pages:
+            path.unlink(missing_ok=True)
+        if pages:
+            system.say("Completions and manual pages removed.")
         if directories.config_dir(system.env).exists():
             system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
     else:

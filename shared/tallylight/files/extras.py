@@ -19,7 +19,6 @@ EXTRAS = {
     "serve": ("fastapi>=0.115", "uvicorn>=0.35", "websockets>=15", "segno>=1.6"),
     "fleet": ("paho-mqtt>=2.1",),
     "push": ("cryptography>=44",),
-    "completions": ("shtab>=1.13", "argparse-manpage>=4.6"),
 }
 
 

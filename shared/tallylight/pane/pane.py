@@ -37,7 +37,7 @@ from tallylight.tracker.attention import Attention
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
-from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
+from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
@@ -67,7 +67,7 @@ class Pane(OwnFiles):
         #: What its host showed of it before the host was started again; the host's to set.
         self.former: Former | None = None
         self._order = Order()
-        self._inbox = Inbox(self.tracker.has)
+        self._inbox = Inbox()
         self.conversation = Conversation(table)
         self._reader = reader
         self._table = table
@@ -203,10 +203,10 @@ class Pane(OwnFiles):
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         try:
             key = key_of(payload)
-            if key is None or (self._inbox and not is_readable(payload)):
-                return True
         except Exception as error:  # one pane's fault is no reason to lose the others
             self.faults.take("the user variable", error)
+            key = None
+        if key is None:
             return True
         return self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
@@ -217,7 +217,7 @@ class Pane(OwnFiles):
 
     def notified(self, report: Report, now: float) -> bool:
         """A notification of the program said what is in *report*."""
-        key = Key(("notified", report.source, report.id), report.id)
+        key = Key(("notified", report.source, report.id), bool(report.id))
         return self._hear(key, functools.partial(self._notified, report), len(report.message), now)
 
     def _hear(self, key: Key, call: Call, size: int, now: float) -> bool:
@@ -347,7 +347,7 @@ class Pane(OwnFiles):
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
-            self.tracker.together(self._inbox.take_last(now), now)
+            self.tracker.together(self._inbox.take(now, is_last=True), now)
         is_gone = before is None or not self._is_alive(before.identity)
         # An agent that removed its status file left in peace; one that did not was killed. What its shell runs for the
         # next prompt changes nothing about that.

@@ -18,9 +18,8 @@ import attrs
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.recordings import events
 from tallylight.recordings.asciicast import VERSION, Event, Header, Input, Mark, Output, Resize, What
-from tallylight.recordings.events import Evidence, EvidenceError, Exit
+from tallylight.recordings.events import Evidence, Exit, LineError, text
 from tallylight.wire import values
-from tallylight.wire.text import sanitise
 
 #: Most bytes of one line. Our own stay below it: a byte becomes at most six characters.
 LINE_LIMIT = 1 << 20
@@ -65,7 +64,7 @@ def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Probl
         elif line.strip():
             try:
                 time, what = _event_v3(line, latest) if is_relative else _event(line)
-            except _LineError as error:
+            except LineError as error:
                 yield Problem(number, str(error) if is_whole else f"the recording breaks off here: {error}")
                 continue
             if time < latest:
@@ -79,10 +78,6 @@ def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Probl
             raw = None
             if what is not None:
                 yield Event(latest, what)
-
-
-class _LineError(ValueError):
-    """A line that says nothing to us, and why."""
 
 
 def _lines(read_line: Callable[[int], bytes]) -> Iterator[tuple[int, bytes | None, bool]]:
@@ -99,11 +94,11 @@ def _lines(read_line: Callable[[int], bytes]) -> Iterator[tuple[int, bytes | Non
         yield number, None, bool(piece)
 
 
-def _json(text: str | bytes) -> Any:
+def _json(words: str | bytes) -> Any:
     try:
-        return values.load(text, strict=True)
+        return values.load(words, strict=True)
     except DecodeError as error:
-        raise _LineError(error.detail) from None
+        raise LineError(error.detail) from None
 
 
 def _header(line: bytes | None) -> tuple[Header, bool]:
@@ -111,7 +106,7 @@ def _header(line: bytes | None) -> tuple[Header, bool]:
     where = "line 1"
     try:
         fields = _json(line) if line is not None and line.strip() else None
-    except _LineError as error:
+    except LineError as error:
         raise RecordingError(f"{where} {error}; a recording is an asciicast v2 file") from None
     if not isinstance(fields, dict) or "version" not in fields:
         raise RecordingError(f"{where} is no header; a recording is an asciicast v2 file")
@@ -129,9 +124,9 @@ def _header(line: bytes | None) -> tuple[Header, bool]:
         rows=_size(rows, 24),
         timestamp=int(_epoch(fields.get("timestamp"))),
         started=_epoch(fields.get("started")),
-        command=_text(fields.get("command"), 1024),
-        title=_text(fields.get("title"), 256),
-        env={_text(k, 64): _text(v, 256) for k, v in list(env.items())[:64]} if isinstance(env, dict) else {},
+        command=text(fields.get("command"), 1024),
+        title=text(fields.get("title"), 256),
+        env={text(k, 64): text(v, 256) for k, v in list(env.items())[:64]} if isinstance(env, dict) else {},
     )
     return header, is_relative
 
@@ -144,7 +139,7 @@ def _event_v3(line: bytes, before: float) -> tuple[float, What | bytes | None]:
     if isinstance(parts, list) and len(parts) == 3 and parts[1] == "x":
         time = values.number(parts[0], 0, TIME_LIMIT)
         if time is None or not isinstance(parts[2], str) or not _EXIT.fullmatch(parts[2]):
-            raise _LineError("has no time, or no exit status that is a number")
+            raise LineError("has no time, or no exit status that is a number")
         return before + time, Exit(int(parts[2]))
     time, what = _event(line)
     return before + time, what
@@ -153,14 +148,14 @@ def _event_v3(line: bytes, before: float) -> tuple[float, What | bytes | None]:
 def _event(line: bytes) -> tuple[float, What | bytes | None]:
     parts = _json(line)
     if not isinstance(parts, list) or len(parts) != 3 or not isinstance(parts[1], str):
-        raise _LineError("is no event: [time, code, data] is one")
+        raise LineError("is no event: [time, code, data] is one")
     time, code, data = values.number(parts[0], 0, TIME_LIMIT), parts[1], parts[2]
     if time is None:
-        raise _LineError(f"has no time that is a number from 0 to {TIME_LIMIT:.0f}")
+        raise LineError(f"has no time that is a number from 0 to {TIME_LIMIT:.0f}")
     if code not in ("o", "i", "r", "m", "x"):
         return time, None  # the format says to skip what one does not know
     if not isinstance(data, str):
-        raise _LineError(f"has data of `{code}` that is no string")
+        raise LineError(f"has data of `{code}` that is no string")
     if code == "o":
         return time, Output(data.encode("utf-8", "replace"))
     if code == "i":
@@ -171,7 +166,7 @@ def _event(line: bytes) -> tuple[float, What | bytes | None]:
         return time, _evidence(_json(data))
     size = _SIZE.fullmatch(data)
     if size is None or not (0 < int(size[1]) <= SIZE_LIMIT and 0 < int(size[2]) <= SIZE_LIMIT):
-        raise _LineError("has a size that is not COLUMNSxROWS")
+        raise LineError("has a size that is not COLUMNSxROWS")
     return time, Resize(int(size[1]), int(size[2]))
 
 
@@ -180,15 +175,8 @@ def _evidence(fields: object) -> Evidence | bytes | None:
         try:
             return base64.b64decode(fields.get("base64", ""), validate=True)
         except (binascii.Error, TypeError, ValueError):
-            raise _LineError("has bytes that are no base64") from None
-    try:
-        return events.decode(fields)
-    except EvidenceError as error:
-        raise _LineError(str(error)) from None
-
-
-def _text(value: object, cells: int) -> str:
-    return sanitise(value, cells=cells, graphemes=cells) if isinstance(value, str) else ""
+            raise LineError("has bytes that are no base64") from None
+    return events.decode(fields)
 
 
 def _epoch(value: object) -> float:

@@ -9,10 +9,11 @@ output and silence are all there is, and the draft says so.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
@@ -103,48 +104,48 @@ def _rules(
 ) -> Iterator[Rule]:
     """The fewest patterns, of rows that *counts*, that are in most of *wanted* and in none of *others*."""
     left = _spread(wanted)
-    total = sum(weight for _, weight in left)
-    if not total:
-        return
+    total = _weight(left)
     foreign = _spread(others)
-    most = _STRAY * sum(weight for _, weight in foreign)
-    known: dict[str, bool] = {}
+    most = _STRAY * _weight(foreign)
 
+    @functools.cache
     def is_free(pattern: str) -> bool:
-        if pattern not in known:
-            compiled = re.compile(pattern)
-            strays = sum(weight for look, weight in foreign if any(map(compiled.match, look.rows)))
-            known[pattern] = strays <= most and _stays(compiled, left)
-        return known[pattern]
+        compiled = re.compile(pattern)
+        return _weight(foreign, compiled) <= most and _stays(_backs(compiled, left))
 
     for number in range(_MOST_RULES):
-        counted: Counter[str] = Counter()
-        for look, weight in left:
-            for pattern in {pattern for row in look.rows if counts(row) for pattern in _patterns(row)}:
-                counted[pattern] += weight  # type: ignore[assignment]
-        best = next((p for p, w in _ranked(counted) if w >= _LEAST * sum(w for _, w in left) and is_free(p)), None)
+        ranked = _ranked(left, lambda look: {found for row in look.rows if counts(row) for found in _patterns(row)})
+        least = _LEAST * _weight(left)
+        best = next((pattern for pattern, weight in ranked if weight >= least and is_free(pattern)), None)
         if best is None:
             return
         compiled = re.compile(best)
-        hit = [(look, weight) for look, weight in left if any(compiled.match(row) for row in look.rows)]
-        left = [pair for pair in left if pair not in hit]
-        yield _rule(label, number, best, [look for look, _ in hit], sum(w for _, w in hit) / total)
-        if sum(weight for _, weight in left) < 0.02 * total:
+        hit = [look for look, _ in left if _is_in(compiled, look)]
+        reached = _weight(left, compiled) / total
+        left = [pair for pair in left if not _is_in(compiled, pair[0])]
+        yield _rule(label, number, best, hit, reached)
+        if _weight(left) < 0.02 * total:
             return
 
 
-def _stays(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> bool:
-    """Whether what *pattern* finds keeps its distance from the end of the screen."""
-    backs = (next((n for n, row in enumerate(reversed(look.rows)) if pattern.match(row)), -1) for look, _ in looks)
-    found = sorted(back for back in backs if back >= 0)
-    return bool(found) and found[len(found) * 19 // 20] - found[len(found) // 20] <= _NEAR
+def _is_in(pattern: re.Pattern[str], look: Sighting) -> bool:
+    return any(map(pattern.match, look.rows))
 
 
-def _depth(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> int:
-    """How far from the end *pattern* is found, in the middle of all looks."""
+def _weight(looks: Sequence[tuple[Sighting, float]], pattern: re.Pattern[str] | None = None) -> float:
+    """How much *looks* weigh, or those in which *pattern* is found."""
+    return sum(weight for look, weight in looks if pattern is None or _is_in(pattern, look))
+
+
+def _backs(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> list[int]:
+    """How far from the end of the screen *pattern* is found, in order."""
     backs = (next((n for n, row in enumerate(reversed(look.rows)) if pattern.match(row)), -1) for look, _ in looks)
-    found = sorted(back for back in backs if back >= 0)
-    return found[len(found) // 2] if found else 0
+    return sorted(back for back in backs if back >= 0)
+
+
+def _stays(backs: Sequence[int]) -> bool:
+    """Whether what is found there keeps its distance from the end."""
+    return bool(backs) and backs[len(backs) * 19 // 20] - backs[len(backs) // 20] <= _NEAR
 
 
 def _name(label: str, number: int) -> str:
@@ -168,33 +169,29 @@ def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[S
     The input: what stands there whenever it is idle; at best never while it works or asks, but both are asked before.
     """
     left = _spread(idle)
-    total = sum(weight for _, weight in left)
-    if not total:
-        return
+    total = _weight(left)
     asked = {row for look in asking for row in look.rows}
     worked = _spread(busy)
     best: tuple[float, str, float] | None = None
-    counted: Counter[str] = Counter()
-    for look, weight in left:
-        for pattern in {pattern for row in look.rows[-10:] for pattern in _patterns(row, is_prompt=True)}:
-            counted[pattern] += weight  # type: ignore[assignment]
-    for pattern, weight in _ranked(counted)[:_MOST_CANDIDATES]:
+    ranked = _ranked(left, lambda look: {found for row in look.rows[-10:] for found in _patterns(row, is_prompt=True)})
+    for pattern, weight in ranked[:_MOST_CANDIDATES]:
         compiled = re.compile(pattern)
         is_bare = pattern.endswith("$")
-        if weight < (_LEAST_BARE if is_bare else _LEAST_INPUT) * total or not _stays(compiled, left):
+        if weight < (_LEAST_BARE if is_bare else _LEAST_INPUT) * total:
             continue
-        busy_share = sum(w for look, w in worked if any(map(compiled.match, look.rows))) / (
-            sum(w for _, w in worked) or 1
-        )
+        backs = _backs(compiled, left)
+        if not _stays(backs):
+            continue
+        busy_share = _weight(worked, compiled) / (_weight(worked) or 1)
         # Best of all is the bare sign of its input; a word alone, or one far up, may be anything.
         score = weight / total - 0.1 * busy_share - 0.3 * any(map(compiled.match, asked))
         score += 0.3 * (pattern[0] == "[") + 0.35 * is_bare - 0.2 * (" " not in pattern and not is_bare)
-        score -= 0.02 * _depth(compiled, left)
+        score -= 0.02 * backs[len(backs) // 2]
         if best is None or score > best[0] + 1e-9:
             best = (score, pattern, weight / total)
     if best is not None:
         compiled = re.compile(best[1])
-        yield _rule(IDLE, 0, best[1], [look for look, _ in left if any(map(compiled.match, look.rows))], best[2])
+        yield _rule(IDLE, 0, best[1], [look for look, _ in left if _is_in(compiled, look)], best[2])
 
 
 def _spread(looks: Sequence[Sighting]) -> list[tuple[Sighting, float]]:
@@ -208,32 +205,43 @@ def _spread(looks: Sequence[Sighting]) -> list[tuple[Sighting, float]]:
     return list(found.values())
 
 
-def _ranked(counted: Counter[str]) -> list[tuple[str, float]]:
-    """The patterns, those that are seen most first; of equals those of a spinner, then the longer ones."""
+def _ranked(
+    looks: Iterable[tuple[Sighting, float]], patterns: Callable[[Sighting], Iterable[str]]
+) -> list[tuple[str, float]]:
+    """The *patterns* of looks, those that are seen most first; of equals those of a spinner, then the longer ones."""
+    counted: defaultdict[str, float] = defaultdict(float)
+    for look, weight in looks:
+        for pattern in patterns(look):
+            counted[pattern] += weight
     return sorted(counted.items(), key=lambda pair: (-round(pair[1], 6), pair[0][0] != "[", -len(pair[0]), pair[0]))
 
 
 def _patterns(row: str, *, is_prompt: bool = False) -> Iterator[str]:
     """The patterns that *row* may stand for."""
-    for family, spinner in zip(_SPINNERS, _SPINNER, strict=True):
-        if not is_prompt and spinner.match(row):
-            yield f"[{family}](?: |$)"
-    if is_prompt and _BARE.fullmatch(row):
-        yield f"{re.escape(row)}$"
     prompt = _PROMPT.match(row)
-    if prompt is not None:
-        if is_prompt:
-            yield f"[{prompt[1]}](?: |$)"
-        return  # what a person typed, or a choice that is pointed at
+    if not is_prompt:
+        yield from (
+            f"[{family}](?: |$)" for family, spinner in zip(_SPINNERS, _SPINNER, strict=True) if spinner.match(row)
+        )
+    elif _BARE.fullmatch(row):
+        yield f"{re.escape(row)}$"
+    if prompt is None:
+        yield from _phrases(row, (1, *_PHRASE) if is_prompt else _PHRASE)
+    elif is_prompt:
+        yield f"[{prompt[1]}](?: |$)"
+    # Else it is what a person typed, or a choice that is pointed at.
+
+
+def _phrases(row: str, sizes: Iterable[int]) -> Iterator[str]:
+    """Words of *row* in a row, so many of them, that say what it is."""
     found = list(_WORD.finditer(row))[:24]
-    for size in (1, *_PHRASE) if is_prompt else _PHRASE:
+    for size in sizes:
         for start in range(len(found) - size + 1):
-            phrase = [match[0] for match in found[start : start + size]]
-            if any(
-                after.start() - before.end() != 1 for before, after in itertools.pairwise(found[start : start + size])
-            ):
-                continue
+            matches = found[start : start + size]
+            phrase = [match[0] for match in matches]
             text = " ".join(map(re.escape, phrase))
+            if any(after.start() - before.end() != 1 for before, after in itertools.pairwise(matches)):
+                continue
             if any(word.startswith(("~", "/", "./")) for word in phrase):
                 continue  # where it was, not what it is
             is_said = sum(bool(_PLAIN.search(word)) for word in phrase) * 2 >= size

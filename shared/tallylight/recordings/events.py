@@ -54,8 +54,8 @@ class Exit:
 Evidence: TypeAlias = ForegroundChange | Exit | Report
 
 
-class EvidenceError(ValueError):
-    """An object that is no evidence, and why."""
+class LineError(ValueError):
+    """A line, or the object in it, that says nothing to us, and why."""
 
 
 def encode(evidence: Evidence) -> dict[str, object]:
@@ -75,9 +75,9 @@ def encode(evidence: Evidence) -> dict[str, object]:
 
 
 def decode(fields: object) -> Evidence | None:
-    """Read one object; None for a type that is not known here, `EvidenceError` for one that breaks its rules."""
+    """Read one object; None for a type that is not known here, `LineError` for one that breaks its rules."""
     if not isinstance(fields, dict):
-        raise EvidenceError("has evidence that is no JSON object")
+        raise LineError("has evidence that is no JSON object")
     match fields.get("type"):
         case "exit":
             return Exit(_integer(fields.get("code")), _integer(fields.get("signal")))
@@ -104,7 +104,7 @@ def _foreground(fields: dict[str, Any]) -> ForegroundChange:
     if name is None:
         return ForegroundChange(None, is_gone)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise EvidenceError("has a name in the foreground that names no program")
+        raise LineError("has a name in the foreground that names no program")
     is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
     is_candidate = fields.get("candidate") is True
     found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
@@ -114,23 +114,23 @@ def _foreground(fields: dict[str, Any]) -> ForegroundChange:
 def _report(fields: dict[str, Any]) -> Report:
     source = fields.get("source")
     if not isinstance(source, str) or source not in _SOURCES:
-        raise EvidenceError("has a report of no known source")
+        raise LineError("has a report of no known source")
     try:
         status = None if fields.get("status") is None else Status(values.text(fields["status"], _MAX_WORD))
         kind = None if fields.get("kind") is None else Kind(values.text(fields["kind"], _MAX_WORD))
     except ValueError:
-        raise EvidenceError("has a report of no known status or kind") from None
+        raise LineError("has a report of no known status or kind") from None
     agent = fields.get("agent")
     report = Report(
         source=_SOURCES[source],
         status=status,
         kind=kind,
-        id=_text(fields.get("id"), 1024),
+        id=text(fields.get("id"), 1024),
         agent=agent if isinstance(agent, str) and is_ascii_id(agent) else "",
         progress=_progress(fields.get("progress")),
         background=max(0, _integer(fields.get("background")) or 0),
     )
-    texts: dict[str, Any] = {name: _text(fields.get(name), cells) for name, cells in _TEXTS.items()}
+    texts: dict[str, Any] = {name: text(fields.get(name), cells) for name, cells in _TEXTS.items()}
     return attrs.evolve(report, **texts)
 
 
@@ -141,7 +141,8 @@ def _progress(pair: object) -> Progress | None:
     return Progress(done, total) if done is not None and total is not None and 0 <= done <= total > 0 else None
 
 
-def _text(value: object, cells: int) -> str:
+def text(value: object, cells: int) -> str:
+    """*value*, harmless and at most so many *cells* wide, if it is a text; else `""`."""
     return sanitise(value, cells=cells, graphemes=cells) if isinstance(value, str) else ""
 
 

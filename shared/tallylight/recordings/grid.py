@@ -188,37 +188,52 @@ class Grid:
                 for mode in numbers:
                     self._mode(mode, final == "h")
             return
-        first = numbers[0] if numbers else 0
-        count = max(first, 1)
-        second = max(numbers[1], 1) if len(numbers) > 1 else 1
+        first, second = (*numbers, 0, 0)[:2]
+        place = self._place(final, max(first, 1), max(second, 1))
+        if place is not None:
+            self._move(*place)
+        else:
+            self._edit(final, first, second)
+
+    def _place(self, final: str, count: int, second: int) -> tuple[int, int] | None:
+        """Where the cursor goes; None for what does not move it."""
         row, column = self.cursor_row, self.cursor_column
-        line = self._lines[row]
         match final:
             case "A":
-                self._move(max(row - count, self._top) if row >= self._top else row - count, column)
+                return max(row - count, self._top if row >= self._top else 0), column
             case "B" | "e":
-                self._move(min(row + count, self._bottom) if row <= self._bottom else row + count, column)
+                return min(row + count, self._bottom if row <= self._bottom else self.rows), column
             case "C" | "a":
-                self._move(row, column + count)
+                return row, column + count
             case "D":
-                self._move(row, column - count)
+                return row, column - count
             case "E":
-                self._move(row + count, 0)
+                return row + count, 0
             case "F":
-                self._move(row - count, 0)
+                return row - count, 0
             case "G" | "`":
-                self._move(row, count - 1)
+                return row, count - 1
             case "H" | "f":
-                self._move(count - 1, second - 1)
+                return count - 1, second - 1
             case "d":
-                self._move(count - 1, column)
+                return count - 1, column
+            case "u":
+                return self._saved
+        return None
+
+    def _edit(self, final: str, first: int, second: int) -> None:
+        """Change the text, or what the next changes go by."""
+        row, column, count = self.cursor_row, self.cursor_column, max(first, 1)
+        line = self._lines[row]
+        up = 1 if final in ("M", "S") else -1
+        match final:
             case "J":
                 self._erase_screen(first)
             case "K":
                 self._erase_line(first)
             case "L" | "M":
                 if self._top <= row <= self._bottom:
-                    self._scroll(count if final == "M" else -count, row)
+                    self._scroll(up * count, row)
                     self._move(row, 0)
             case "P":
                 self._lines[row] = (line[:column] + line[column + count :] + [" "] * count)[: self.columns]
@@ -228,18 +243,16 @@ class Grid:
                 end = min(column + count, self.columns)
                 line[column:end] = [" "] * (end - column)
             case "S" | "T":
-                self._scroll(count if final == "S" else -count)
+                self._scroll(up * count)
             case "b":
                 self._print(self._last * min(count, self.columns))
             case "r":
-                bottom = min(numbers[1] if len(numbers) > 1 and numbers[1] else self.rows, self.rows) - 1
+                bottom = min(second or self.rows, self.rows) - 1
                 if count - 1 < bottom:
                     self._top, self._bottom = count - 1, bottom
                     self._move(0, 0)
             case "s":
                 self._saved = (row, column)
-            case "u":
-                self._move(*self._saved)
 
     def _mode(self, mode: int, is_on: bool) -> None:
         if mode == 25:

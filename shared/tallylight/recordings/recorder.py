@@ -123,12 +123,12 @@ class Recorder:
         self._core.from_user(data, now)
 
     def resized(self, now: float) -> None:
-        self._note_size(now)
+        with contextlib.suppress(OSError):
+            size = os.get_terminal_size(self._outer)
+            if size != self._size and all(size):
+                self._size = size
+                self._sink.write(Resize(size.columns, size.lines), now)
         self._core.resized(now)
-
-    def attached(self, now: float) -> None:
-        self._note_size(now)
-        self._core.attached(now)
 
     def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
         self._is_over = True
@@ -170,15 +170,6 @@ class Recorder:
             return os.tcgetpgrp(self._inner)
         except OSError:
             return 0
-
-    def _note_size(self, now: float) -> None:
-        try:
-            size = os.get_terminal_size(self._outer)
-        except OSError:
-            return
-        if size != self._size and all(size):
-            self._size = size
-            self._sink.write(Resize(size.columns, size.lines), now)
 
 
 class _Witness(Tracker):
@@ -226,7 +217,7 @@ class Through:
     def tick(self, now: float) -> None:
         """Nothing waits."""
 
-    resized = attached = tick
+    resized = tick
 
     def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
         """Nothing is kept."""

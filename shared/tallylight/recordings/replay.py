@@ -3,7 +3,7 @@ A replay: the events of a recording, told to a pane as a host would have told th
 
 Events go in, in the order of their time; `decision` is what the pane showed then. Time is the recording's. The pane is
 the engine of every host (`pane.pane`); the replay is its host, and does as kitty's does: what a terminal tells (`TOLD`)
-is passed on when it is written, and every `poll_s` there is a tick, with a look at the screen that the output has drawn
+is passed on when it is written, and every `POLL_S` there is a tick, with a look at the screen that the output has drawn
 on a `Grid`. Nobody looks at the pane: what is *done* stays so.
 
 What a host asks its processes and files for is in the recording as evidence. Of the output a pane hears only what a
@@ -13,7 +13,6 @@ terminal tells; of all else only what a relay, if one is given, makes of it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Protocol
 
 from tallylight import wire
 from tallylight.agents.agent import Agents
@@ -21,7 +20,6 @@ from tallylight.evidence import notified
 from tallylight.evidence.screen import Look
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
-from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
@@ -29,6 +27,7 @@ from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.selective import SelectiveTracker
+from tallylight.relay.core import RelayCore
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.osc9_4 import ProgressReport, ProgressState
@@ -44,17 +43,8 @@ _SIGNALLED = 128
 #: For so long, in seconds, a pane is looked at in which nothing happens: all that time alone decides is over by then.
 #: The rest of such a gap is passed over, as a host does after its machine was suspended.
 REST_S = 900.0
-
-
-class Relay(Protocol):
-    """What may stand between the program and the terminal: `tallylight.relay.core.RelayCore`."""
-
-    def from_child(self, data: bytes, now: float) -> None: ...
-    def tick(self, now: float) -> None: ...
-    def resized(self, now: float) -> None: ...
-    def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None: ...
-    def deadline(self) -> float | None: ...
-    def to_terminal(self) -> bytes: ...
+#: How often, in seconds, a host ticks.
+POLL_S = 0.25
 
 
 class Replay:
@@ -64,20 +54,17 @@ class Replay:
         self,
         header: Header,
         agents: Agents,
-        timing: Timing | None = None,
         *,
-        relay: Relay | None = None,
-        poll_s: float = 0.25,
+        relay: RelayCore | None = None,
         without: Collection[Source] = (),
     ) -> None:
         self.now = 0.0
         #: What could not be taken in, for a mistake of ours: a line each.
         self.faults: list[str] = []
-        tracker = SelectiveTracker(timing, without)
+        tracker = SelectiveTracker(without)
         self._processes = RecordedProcesses(agents)
         self._pane = Pane(tracker.timing, self._processes, self._processes, self.faults.append, tracker=tracker)
         self._relay = relay
-        self._poll_s = poll_s
         self._scanner = Scanner()
         self._grid = Grid(header.columns, header.rows)
         #: What is on the grid, until something is drawn.
@@ -136,7 +123,7 @@ class Replay:
         yield from self._pass(self.now + rest)
         self._pane.tracker.pause(until - self.now)
         self.now = until
-        self._ticks = int(until / self._poll_s)
+        self._ticks = int(until / POLL_S)
 
     def _pass(self, until: float) -> Iterator[Decision]:
         ticked_at: float | None = None
@@ -145,7 +132,7 @@ class Replay:
             if deadline is not None and deadline <= self.now:
                 # One that stands although its time has come is not waited for again.
                 deadline = self.now if ticked_at != self.now else None
-            tick = (self._ticks + 1) * self._poll_s
+            tick = (self._ticks + 1) * POLL_S
             relay = self._relay.deadline() if self._relay is not None else None
             if relay is not None:
                 relay = max(relay, self.now)

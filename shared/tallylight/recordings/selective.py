@@ -8,15 +8,14 @@ import math
 from collections.abc import Collection
 
 from tallylight.model.report import Report, Source
-from tallylight.model.timing import Timing
 from tallylight.tracker.tracker import Tracker
 
 
 class SelectiveTracker(Tracker):
     """A `Tracker` to which the sources in *without* say nothing. Who holds the foreground is no source."""
 
-    def __init__(self, timing: Timing | None = None, without: Collection[Source] = ()) -> None:
-        super().__init__(timing)
+    def __init__(self, without: Collection[Source]) -> None:
+        super().__init__()
         self._without = frozenset(without)
 
     def report(self, report: Report, now: float, since: float = math.inf) -> None:

@@ -185,16 +185,15 @@ def _told(truth: Sequence[tuple[float, str]], time: float) -> str:
 def _guessed(rows: Sequence[str], before: Sequence[str], changes: Sequence[Change], *, is_read: bool) -> str:
     if not rows or len(changes) < _STILL:
         return ""
-    lively = sum(change.is_output for change in changes)
     hints = " ".join(rows[-8:])
+    works = _WORKS.search(hints)
     is_hinted = (_CHOOSES.search(hints) and _LEAVES.search(hints)) or any(map(_SELECTS.search, rows[-6:]))
-    is_asking = is_read or (is_hinted and not _WORKS.search(hints))
-    if is_asking and (is_read or sum(change is Change.MAJOR for change in changes) <= 1):
+    if is_read or (is_hinted and not works and changes.count(Change.MAJOR) <= 1):
         return ASKING
     if all(change in _AT_REST for change in list(changes)[-_STILL:]):
         return IDLE
-    is_busy = lively >= _LIVELY or _is_turning(rows, before) or _WORKS.search(" ".join(rows[-8:]))
-    return BUSY if is_busy else ""
+    is_lively = sum(change.is_output for change in changes) >= _LIVELY
+    return BUSY if is_lively or _is_turning(rows, before) or works else ""
 
 
 def _is_turning(rows: Sequence[str], before: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
   the terminal's parser is followed through it, so that nothing of ours is written into it.
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
   and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
-  remembered, in an envelope too. `resized` and `attached` tell everything again.
+  remembered, in an envelope too. `resized` tells everything again.
 * The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. What comes faster, except the
   numbers of which one must read on to know whose it is, is consumed or passed on as it would be and read in its turn,
   the newest of each record alone: see `wire.inbox`. So a flood costs little more than to find its sequences.
@@ -25,11 +25,12 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tallylight import wire
 from tallylight.model import attributes
-from tallylight.model.report import Report
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
@@ -37,7 +38,7 @@ from tallylight.relay.position import Position
 from tallylight.relay.protocols import Protocols
 from tallylight.relay.splitter import Splitter
 from tallylight.wire import cli_agent, envelope, osc88, osc1338, osc7501, user_var
-from tallylight.wire.inbox import Inbox, Limits, key_of_sequence
+from tallylight.wire.inbox import Inbox, Key, Limits, key_of, record_key
 from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.scanner import Sequence
 
@@ -50,12 +51,13 @@ WRITES_A_SECOND = 10
 BATCH = 32
 ANSWERS_A_SECOND = 64
 
-PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept=256, kept_bytes=131_072)
+PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept_bytes=131_072)
 
 #: The numbers that others use too: only a codec can tell whose a sequence is.
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
+_FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
 
 
 class RelayCore:
@@ -72,7 +74,6 @@ class RelayCore:
         *,
         passthrough: bool = False,
         agent: str | Callable[[], str] = "",
-        mirror: bool = True,
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
         observe: Callable[[Report], None] | None = None,
@@ -82,10 +83,10 @@ class RelayCore:
         self._agent = agent if callable(agent) else lambda: agent
         self._wrap = wrap
         self._observe = observe
-        self._mirror = Mirror(is_wanted=mirror)
+        self._mirror = Mirror()
         self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
         self._records = records.Records(self._agent)
-        self._inbox = Inbox(self._records.has, PACE)
+        self._inbox = Inbox(PACE)
         #: A notification that is yet to be told.
         self._attention = ""
         self._protocols = Protocols()
@@ -156,15 +157,15 @@ class RelayCore:
             self._beat(now)
 
     def resized(self, now: float) -> None:
-        """The terminal has another size, and may be another terminal: tell it everything again."""
+        """
+        The terminal has another size, or the program was resumed after a stop: it may be another terminal.
+
+        It is told everything again.
+        """
         self._rests = False
         self._records.renew()
         self._mirror.renew()
         self._write(now)
-
-    def attached(self, now: float) -> None:
-        """The client of a multiplexer was attached, or the program was resumed after a stop: as `resized`."""
-        self.resized(now)
 
     def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
         """
@@ -240,16 +241,15 @@ class RelayCore:
             self._answer(sequence)
             is_read = True
         elif number in _SHARED or self._inbox.admits(self._now):
-            is_read = self._read(sequence)
+            is_read = self._read(wire.decode(sequence))
         else:
             is_read = False
             self._read_later(sequence)
         is_ours = is_read or number in _OURS or payload.startswith(cli_agent.PREFIX, payload.index(b";") + 1)
         return is_ours and not self._passthrough and self._splitter.position.is_safe
 
-    def _read(self, sequence: Sequence) -> bool:
+    def _read(self, event: wire.Event | None) -> bool:
         self._is_fresh = False
-        event = wire.decode(sequence)
         if isinstance(event, user_var.UserVar):
             self._note(event)
             return False  # the host reads it too
@@ -265,13 +265,14 @@ class RelayCore:
 
     def _read_later(self, sequence: Sequence) -> None:
         self._is_fresh = False
-        if (key := key_of_sequence(sequence)) is not None:
-            self._inbox.keep(key, lambda _: self._read(sequence), len(sequence.raw))
+        if (key := _key(sequence)) is not None:
+            self._inbox.keep(key, lambda _: self._read(wire.decode(sequence)), len(sequence.raw))
 
     def _read_on(self, *, everything: bool = False) -> None:
         """Read what came too fast, if its time has come."""
-        while (due := self._inbox.due()) is not None and (everything or self._now >= due):
-            for call in self._inbox.take(self._now):
+        due = self._inbox.due()
+        if due is not None and (everything or self._now >= due):
+            for call in self._inbox.take(self._now, is_last=everything):
                 call(self._now)
 
     def _open(self, sequence: Sequence) -> None:
@@ -281,7 +282,7 @@ class RelayCore:
             if inner.number != user_var.NUMBER:
                 continue
             if self._inbox.admits(self._now):
-                self._read(inner)
+                self._read(wire.decode(inner))
             else:
                 self._read_later(inner)
 
@@ -340,7 +341,7 @@ class RelayCore:
             return
         self._is_fresh = True
         if self._observe and len(self._records):
-            self._observe(records.withdrawal(rule="RIS"))
+            self._observe(Report(source=Source.PROTOCOL, status=None, rule="RIS"))
         # How to start again is not a matter of the screen.
         self._inbox.forget_but(osc88.NUMBER)
         self._records.clear()
@@ -388,6 +389,24 @@ class RelayCore:
         ]
         data = b"".join(frames) + self._mirror.take(now)
         return self._wrap(data) if data and self._wrap else data
+
+
+def _key(sequence: Sequence) -> Key | None:
+    """What *sequence* is about while it waits; None for one that says nothing."""
+    number, body = sequence.number, sequence.body
+    if number == osc7501.NUMBER:
+        fields = dict(_FIELD_7501.findall(body))
+        state = osc7501.STATES.get(fields.get(b"state", b""))
+        id_ = fields.get(b"id", b"").decode("ascii", "replace")
+        return None if state is None else record_key(number, id_, is_clear=state is osc7501.State.CLEAR)
+    if number == osc1338.NUMBER:
+        return key_of(body.decode("utf-8", "replace"), number)
+    if number == user_var.NUMBER and isinstance(event := wire.decode(sequence), user_var.UserVar):
+        return key_of(event.value, number) if event.name == envelope.CARRIER else None
+    if number == osc88.NUMBER:
+        return Key(osc88.NUMBER)
+    # What tells only what has changed cannot be told apart; what is the same needs no second reading.
+    return Key(sequence.raw, is_many=True)
 
 
 def _taken(pieces: list[bytes]) -> bytes:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         def from_user(self, data: bytes, now: float) -> None: ...
         def tick(self, now: float) -> None: ...
         def resized(self, now: float) -> None: ...
-        def attached(self, now: float) -> None: ...
         def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None: ...
         def deadline(self) -> float | None: ...
         def to_terminal(self) -> bytes: ...
@@ -263,7 +262,11 @@ class Relay:
         for number in numbers:
             if number == signal.SIGWINCH:
                 pty.copy_size(self._outer.fd, self._inner)
-                self._resize()
+                if self._out.size:
+                    self._resync = True
+                else:
+                    self._core.resized(monotonic())
+                    self._flush()
             elif number == signal.SIGCONT:
                 if not continued:
                     self._resume()
@@ -276,13 +279,6 @@ class Relay:
         check = select.poll()
         check.register(self._outer.fd, 0)
         return any(event & _GONE for _, event in check.poll(0))
-
-    def _resize(self) -> None:
-        if self._out.size:
-            self._resync = True
-        else:
-            self._core.resized(monotonic())
-            self._flush()
 
     def _hear_monitor(self) -> None:
         data = os.read(self._pipe, 4096)
@@ -313,7 +309,8 @@ class Relay:
             self._flush()
         self._status = status
         self._stops = False
-        _reap(self._monitor)
+        with pty.ignoring(ChildProcessError):
+            os.waitpid(self._monitor, 0)
 
     def _drain(self) -> None:
         """Read what the program has written before it ended or stopped. The kernel has all of it by now."""
@@ -336,7 +333,7 @@ class Relay:
         with pty.ignoring(termios.error):
             self._outer.enter_raw()
         pty.copy_size(self._outer.fd, self._inner)
-        self._core.attached(monotonic())
+        self._core.resized(monotonic())
         self._flush()
         _kill(self._monitor, signal.SIGCONT)
 
@@ -357,8 +354,3 @@ def _cwd(pid: int) -> str:
 def _kill(pid: int, number: int) -> None:
     with pty.ignoring(OSError):
         os.kill(pid, number)
-
-
-def _reap(pid: int) -> None:
-    with pty.ignoring(ChildProcessError):
-        os.waitpid(pid, 0)

@@ -18,10 +18,9 @@ REFRESH_S = 30.0
 
 
 class Mirror:
-    """The bar of one terminal; unless it *is_wanted* it is never touched."""
+    """The bar of one terminal."""
 
-    def __init__(self, *, is_wanted: bool = True) -> None:
-        self._is_wanted = is_wanted
+    def __init__(self) -> None:
         self._wanted = self._shown = CLEAR
         self._shown_at = 0.0
 
@@ -32,8 +31,6 @@ class Mirror:
 
     def report(self, report: Report, now: float) -> None:
         """Take in what the agent said."""
-        if not self._is_wanted:
-            return
         if report.status is Status.WORKING:
             self._wanted = f"1;{report.progress.percent}" if report.progress else "3"
         elif report.status is Status.ERROR:

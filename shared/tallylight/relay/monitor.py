@@ -50,7 +50,7 @@ def start(command: list[str], outer: pty.Outer, inner: tuple[int, int], collecte
         os.close(write_end)
         return pid, read_end
     try:
-        collected.forget()
+        collected.close()
         os.close(master)
         os.close(read_end)
         _Monitor(outer, slave, write_end).run(command)

@@ -25,18 +25,14 @@ class Protocols:
     def __init__(self) -> None:
         self._otty = osc26.Accumulator()
         self._tab = osc21337.TabStatus()
-        #: Whether anything came into these two since they were made.
-        self._has_merged = False
         self._notifications = notification.Notifications()
         #: What OSC 88 asked for last.
         self.arm: osc88.Arm | None = None
 
     def reset(self) -> None:
         """RIS: what was said of the status is void. How to start again is not a matter of the screen."""
-        if self._has_merged:
-            self._has_merged = False
-            self._otty = osc26.Accumulator()
-            self._tab = osc21337.TabStatus()
+        self._otty = osc26.Accumulator()
+        self._tab = osc21337.TabStatus()
 
     def attention(self, event: wire.Event | None) -> Report | None:
         """Say what a notification means, once it is whole; None for any other event. It raises attention, no more."""
@@ -60,10 +56,8 @@ class Protocols:
         elif isinstance(event, osc7501.Status7501):
             report = _report_7501(event)
         elif isinstance(event, osc26.Update):
-            self._has_merged = True
             report = self._otty.merge(event)
         elif isinstance(event, osc21337.TabUpdate):
-            self._has_merged = True
             report = self._tab.merge(event)
         elif isinstance(event, cli_agent.CliAgentEvent):
             report = cli_agent.to_report(event, status)

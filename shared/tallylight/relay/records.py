@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from tallylight.model import attributes
-from tallylight.model.report import Report, Source
+from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
@@ -86,10 +86,6 @@ class Records:
     def is_changed(self) -> bool:
         """Whether there may be something to tell."""
         return bool(self._changed)
-
-    def has(self, id_: str) -> bool:
-        """Whether there is a record *id_*, or any below it."""
-        return id_ in self._records or bool(self._within(id_, self._records))
 
     def current(self) -> list[Report]:
         """Every record, the least recently heard of first."""
@@ -205,7 +201,7 @@ class Records:
             payload = _payload(report)
             if not id_:
                 self._arm_told = self._arm
-            if payload and (known is None or payload != _payload(known)):
+            if payload not in ("", _payload(known)):
                 payloads.append(payload)
                 self._told[id_] = (report, now)
         return payloads
@@ -213,8 +209,8 @@ class Records:
     def repeated(self, limit: int) -> list[str]:
         """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
         told = [self._told[id_][0] for id_ in self._records if id_ in self._told]
-        payloads = [_payload(report) for report in told[-limit:] if report is not None]
-        return [payload + BEAT for payload in payloads if payload and len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
+        payloads = filter(None, map(_payload, told[-limit:]))
+        return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
 
     def _goodbye(self, id_: str) -> str:
         fields = [("id", id_), ("via", osc1338.EXIT if id_ in self._left else "")]
@@ -277,9 +273,9 @@ class Records:
         return attributes.evolve(report, agent=agent) if (agent := self._agent()) else report
 
 
-def _payload(report: Report) -> str:
+def _payload(report: Report | None) -> str:
     try:
-        return osc1338.encode_payload(report, via=report.rule)
+        return osc1338.encode_payload(report, via=report.rule) if report is not None else ""
     except ValueError:
         # An id or a status that has no word on the wire: there is nobody to tell it to.
         return ""
@@ -292,8 +288,3 @@ def finished(status: Status | None, *, is_good: bool) -> Status | None:
     if is_good and status in (Status.WORKING, Status.BACKGROUND):
         return Status.DONE
     return None
-
-
-def withdrawal(id_: str = "", rule: str = "") -> Report:
-    """A report that takes a record and all below it away."""
-    return Report(source=Source.PROTOCOL, status=None, id=id_, rule=rule)

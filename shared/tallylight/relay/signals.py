@@ -37,7 +37,7 @@ class Signals:
     """
     Every signal of `COLLECTED` since the last look; *fd* is readable while there is one.
 
-    `close` puts back what was; a forked child calls `forget` first, for the pipe is its parent's.
+    `close` puts back what was; a forked child calls it first, for the pipe is its parent's.
     """
 
     def __init__(self) -> None:
@@ -61,16 +61,12 @@ class Signals:
         return number in _DEADLY and self._before[number] != signal.SIG_IGN
 
     def close(self) -> None:
-        """Put every handler back."""
+        """Put every handler back, and let go of the pipe; in a forked child, whose parent's they are, too."""
         signal.set_wakeup_fd(self._wakeup)
         for number, before in self._before.items():
             signal.signal(number, before)
         os.close(self.fd)
         os.close(self._write)
-
-    def forget(self) -> None:
-        """In a forked child: let go of the parent's pipe, and have each signal do what it did before."""
-        self.close()
 
 
 def has_shell() -> bool:

@@ -46,16 +46,17 @@ _STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
 #: The pairs of an envelope are passed over in one go: a flood of them is cheap.
 _TMUX_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+(?:([\x18\x1a]|\x1b\\)|(\x1b)\Z|\Z)", re.DOTALL)
 _SCREEN_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+(?:([\x18\x1a]|\x1b\\)|(\x1b)\Z|\Z)", re.DOTALL)
-_RESETS = re.compile(rb"(?:\x1bc)*+")
 
 
 def _union(starts: tuple[bytes, ...]) -> re.Pattern[bytes]:
     """
-    Match any of *starts*, all of which begin with ESC, but not a `BAR` of which that much is there.
+    Match any of *starts*, all of which begin with ESC, but not a `BAR` of which that much is there; or RIS, as often as
+    it stands in a row.
 
     A trie, because it is asked at every ESC of the stream.
     """
-    return re.compile(rb"\x1b(?:" + b"|".join(_branches([start[1:] for start in starts])) + rb")(?<!\]9;(?=4;))")
+    branches = b"|".join(_branches([start[1:] for start in starts]))
+    return re.compile(rb"\x1b(?:c(?:\x1bc)*+|" + branches + rb")(?<!\]9;(?=4;))")
 
 
 def _branches(words: list[bytes]) -> list[bytes]:
@@ -68,7 +69,7 @@ def _branches(words: list[bytes]) -> list[bytes]:
     ]
 
 
-_STARTS = {envelope: (_RESET, envelope, *INTRODUCERS) for envelope in (_TMUX, _SCREEN)}
+_STARTS = {envelope: (envelope, *INTRODUCERS) for envelope in (_TMUX, _SCREEN)}
 _SEARCH = {envelope: _union(starts).search for envelope, starts in _STARTS.items()}
 _PARTIAL = {
     envelope: frozenset(start[:size] for start in starts for size in range(1, len(start)))
@@ -84,6 +85,19 @@ def _sequence(start: bytes, raw: bytes, terminator: bytes) -> Sequence:
     if number is None:
         number = int(raw[2 : raw.index(b";")])
     return Sequence(SequenceKind.OSC, raw[2 : -len(terminator)], terminator, raw, number)
+
+
+def _ending(data: bytes, at: int) -> tuple[int, bytes] | None:
+    """Where the body of an OSC that goes on at *at* ends, and its terminator: none if broken off. None: it goes on."""
+    stop = _STOP.search(data, at)
+    if stop is None:
+        return None
+    at = stop.start()
+    if data[at] == 0x07:
+        return at + 1, BEL
+    if data.startswith(ST, at):
+        return at + 2, ST
+    return None if data[at] == 0x1B and stop.end() == len(data) else (at, b"")
 
 
 class Splitter:
@@ -118,6 +132,8 @@ class Splitter:
         self._held = bytearray()
         #: Whether what is held has its whole introducer.
         self._in_body = False
+        #: What is held at the beginning of what is split was held before.
+        self._is_same = False
         #: Counts the beginnings of something held.
         self.holds = 0
         #: Where in the list that `feed` appended to something else may stand: behind the last sequence consumed.
@@ -165,23 +181,13 @@ class Splitter:
 
     def _split(self, data: bytes, out: list[bytes]) -> None:
         position, note, take = self.position, self.position.note, self._take
-        at = begin = 0
-        resumed = bool(self._held)
-        if self._in_body:
-            data, begin, at = self._resume(data, out)
-            if begin < 0:
-                return
-            resumed = False
-        elif resumed:
-            data = bytes(self._held) + data
-            self._held.clear()
-        elif self._tail:
-            at = self._late(data)
+        data, begin, at = self._resume(data, out)
+        if begin < 0:
+            return
         noted = begin
         if position.state in ENVELOPES:
             at = noted = self._skip_envelope(data, at)
             self._copy(data[:at])
-        size = len(data)
         while found := self._search(data, at):
             start, end = found.span()
             kind = data[start + 1]
@@ -189,78 +195,83 @@ class Splitter:
                 if noted < start:
                     note(data, noted, start)
                     noted = start
-                stop = _STOP.search(data, end)
-                if stop is None or (data[stop.start()] == 0x1B and stop.end() == size):
+                if (ending := _ending(data, end)) is None:
                     if start > begin:
                         out.append(data[begin:start])
-                    self._hold(data[start:], resumed and start == 0)
+                    self._hold(data, start)
                     self._in_body = True
                     self._give_up(out)
                     return
-                at = stop.start()
-                terminator = BEL if data[at] == 0x07 else ST if data.startswith(ST, at) else b""
-                if not terminator:
-                    continue  # aborted: what aborts it is read again
-                at += len(terminator)
-                if at - start > LIMIT:
-                    continue
+                at, terminator = ending
+                if not terminator or at - start > LIMIT:
+                    continue  # what aborts one is read again
                 if take(_sequence(found[0], data[start:at], terminator)):
                     if start > begin:
                         out.append(data[begin:start])
                     self.gap = len(out)
-                    begin = noted = at
+                    begin = at
                 else:
                     position.passed(data, at)
-                    noted = at
+                noted = at
             elif kind == 0x63:
-                if more := _RESETS.match(data, end):
-                    end = more.end()
-                position.passed(data, end)
                 at = noted = end
+                position.passed(data, end)
                 self._reset()
             else:
                 note(data, noted, start)
                 position.state = State.ENVELOPE
                 at = noted = self._skip_envelope(data, end)
                 self._copy(data[start:at])
-        stop_at = size
-        last = data.rfind(b"\x1b", at)
-        if last >= 0 and self._is_partial(data, last):
-            self._hold(data[last:], resumed and last == 0)
-            stop_at = last
+        stop_at = self._hold_end(data, at)
         note(data, noted, stop_at)
         if begin < stop_at:
-            out.append(data if not begin and stop_at == size else data[begin:stop_at])
+            out.append(data[begin:stop_at])
 
-    def _give(self, raw: bytes, terminator: bytes) -> bool:
-        return not raw.startswith(BAR) and self._take(_sequence(raw, raw, terminator))
+    def _hold(self, data: bytes, at: int) -> None:
+        """Hold data[at:] back."""
+        self._held += data[at:]
+        self.holds += not self._is_same or at > 0
 
-    def _hold(self, piece: bytes, is_same: bool) -> None:
-        self._held += piece
-        self.holds += not is_same
+    def _hold_end(self, data: bytes, at: int) -> int:
+        """Hold the end of *data* back if it may yet become an introducer; return where it begins."""
+        last = data.rfind(b"\x1b", at)
+        if last < 0 or not self._is_partial(data, last):
+            return len(data)
+        self._hold(data, last)
+        return last
 
     def _give_up(self, out: list[bytes]) -> None:
         if len(self._held) >= LIMIT:
             self.release(out)
 
     def _resume(self, data: bytes, out: list[bytes]) -> tuple[bytes, int, int]:
-        """Look for the end of the sequence whose start is held; return what to go on with, or -1 for its begin."""
+        """
+        Go on with what is held or was released; return what is to be split now, the beginning of what of it is yet to
+        be passed on, or -1 if there is nothing, and where to look on.
+        """
+        self._is_same = False
+        if not self._held:
+            return data, 0, self._late(data) if self._tail else 0
+        if not self._in_body:
+            self._is_same = True
+            data = bytes(self._held) + data
+            self._held.clear()
+            return data, 0, 0
         if self._held[-1] == 0x1B:
             del self._held[-1]
             data = b"\x1b" + data
-        stop = _STOP.search(data)
-        if stop is None or (data[stop.start()] == 0x1B and stop.end() == len(data)):
+        ending = _ending(data, 0)
+        if ending is None:
             self._held += data
             self._give_up(out)
             return data, -1, -1
-        at = stop.start()
-        terminator = BEL if data[at] == 0x07 else ST if data.startswith(ST, at) else b""
+        end, terminator = ending
         held = bytes(self._held)
         self._held.clear()
         self._in_body = False
-        end = at + len(terminator)
         raw = held + data[:end]
-        if terminator and len(raw) <= LIMIT and self._give(raw, terminator):
+        is_whole = terminator and len(raw) <= LIMIT and not raw.startswith(BAR)
+        if is_whole and self._take(_sequence(raw, raw, terminator)):
             self.gap = len(out)
             return data, end, end
         self.position.note(held, 0, len(held))

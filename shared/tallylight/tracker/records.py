@@ -59,10 +59,6 @@ class Records:
         """The claims about the pane and all children."""
         return (claim for claims in self._claims.values() for claim in claims.values())
 
-    def has(self, id_: str) -> bool:
-        """Whether there is a child *id_*, or any below it."""
-        return id_ in self._claims or bool(self._below(id_))
-
     def claim(self, report: Report, now: float, since: float | None = None) -> None:
         """
         Take down what *report* says; it says something. The same status and kind go on from when they began.

@@ -88,10 +88,6 @@ class Tracker:
         """Counts what was newly said, also of records that the pane's light does not show."""
         return self._records.revision
 
-    def has(self, id_: str) -> bool:
-        """Whether there is a record *id_*, or any below it."""
-        return self._records.has(id_)
-
     def touch(self) -> None:
         """Count something that is told beside the records, such as the answers that a question takes."""
         self._records.revision += 1

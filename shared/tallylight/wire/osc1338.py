@@ -42,9 +42,9 @@ FRAME_LIMIT = 4096
 #: The same for a payload that travels without its frame.
 PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
 
-_CLEAR = "clear"
-_STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status is not Status.DOWN}
-_STATUSES[_CLEAR] = None
+CLEAR = "clear"
+STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status is not Status.DOWN}
+STATUSES[CLEAR] = None
 _KINDS = {kind.value: kind for kind in Kind}
 _STRICT = ("state", "tool", "project")
 #: Text fields of a report, their keys, and the cells we keep of each.
@@ -83,13 +83,8 @@ EXIT = "exit"
 #: Of a list of tasks, and of one of them, in cells.
 MAX_TASKS = 32
 MAX_TASK = 96
-_ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
+ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
 _COUNT = re.compile(r"[0-9]{1,4}")
-#: ASCII that `read_fields` reads, told without reading it: nothing is encoded, and each state and each id is one.
-_PLAIN = re.compile(
-    r"(?=(?:[^;]*+;)*?state=)"
-    rf"(?:(?:state=(?:{'|'.join(_STATUSES)})|id=(?:{_ID.pattern})?|(?!state=|id=)[^;%]*+)(?:;|\Z))*+"
-)
 
 
 def decode(sequence: Sequence) -> Report:
@@ -129,19 +124,6 @@ def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
     data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
     check_length(data, PAYLOAD_LIMIT)
     return _report(utf8(data), rule)
-
-
-def is_readable(payload: str) -> bool:
-    """Whether `decode_payload` reads *payload*, as cheaply as that can be told."""
-    if len(payload) <= PAYLOAD_LIMIT and payload.isascii() and _PLAIN.fullmatch(payload):
-        return True
-    data = payload.encode("utf-8", "surrogatepass")
-    try:
-        check_length(data, PAYLOAD_LIMIT)
-        read_fields(utf8(data))
-    except DecodeError:
-        return False
-    return True
 
 
 def decode_variable(value: str | None) -> Report | None:
@@ -200,9 +182,9 @@ def read_fields(payload: str) -> dict[str, str]:
                 if key in _STRICT or key == "id":
                     raise DecodeError("bad-encoding", f"the value of {key}") from None
                 continue
-        if key == "state" and text not in _STATUSES:
+        if key == "state" and text not in STATUSES:
             raise DecodeError("unknown-state", repr(text[:32]))
-        if key == "id" and text and not _ID.fullmatch(text):
+        if key == "id" and text and not ID.fullmatch(text):
             raise DecodeError("malformed", "an id is at most 8 names of A-Z a-z 0-9 . _ : @ + - with / between")
         fields[key] = text
     if "state" not in fields:
@@ -223,17 +205,17 @@ def encode_payload(report: Report, *, via: str = "") -> str:
 
     Raise ValueError for what has no word on the wire: `down`, an id that is none.
     """
-    if report.status not in _STATUSES.values():
+    if report.status not in STATUSES.values():
         raise ValueError(f"OSC 1338 has no word for status {report.status}")
-    if report.id and not _ID.fullmatch(report.id):
+    if report.id and not ID.fullmatch(report.id):
         raise ValueError(f"OSC 1338 has no word for the id {report.id[:80]!r}")
     fields = {key: getattr(report, name) for key, (name, _) in _TEXTS.items()}
     fields |= {
-        "state": report.status.value if report.status else _CLEAR,
+        "state": report.status.value if report.status else CLEAR,
         "id": report.id,
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
-        "tasks": "\n".join(task for task in report.tasks[:MAX_TASKS] if task),
+        "tasks": "\n".join(filter(None, report.tasks[:MAX_TASKS])),
         "via": via if via in SPOKEN else "",
         "background": str(report.background) if report.background else "",
         "resume": _lines(report.resume),
@@ -253,7 +235,7 @@ def encode_payload(report: Report, *, via: str = "") -> str:
 
 def _report(payload: str, rule: str) -> Report:
     fields = read_fields(payload)
-    status = _STATUSES[fields["state"]]
+    status = STATUSES[fields["state"]]
     is_waiting = status is Status.WAITING
     source = Source.PROTOCOL
     found: dict[str, Any] = {}
@@ -304,15 +286,11 @@ def _argument_list(text: str) -> tuple[str, ...]:
     return tuple(words) if is_whole else ()
 
 
-def _background(text: str) -> int:
-    return int(text) if _COUNT.fullmatch(text) else 0
-
-
 #: The fields that are read by themselves.
 _READERS: dict[str, Callable[[str], object]] = {
     "id": str,
     "progress": progress,
     "tasks": _tasks,
-    "background": _background,
+    "background": lambda text: int(text) if _COUNT.fullmatch(text) else 0,
     **dict.fromkeys(_METHODS, _argument_list),
 }

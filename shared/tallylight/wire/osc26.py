@@ -172,10 +172,6 @@ def _base64(value: str) -> str:
     return base64.decode_text(value.encode("utf-8"))
 
 
-def _read_agent(value: str) -> str | None:
-    return value if is_ascii_id(value) else None
-
-
 def _read_status(value: str) -> str | None:
     word = _word(value)
     # What only reads like one of the list must not become it.
@@ -184,15 +180,6 @@ def _read_status(value: str) -> str | None:
 
 def _word(value: str) -> str | None:
     return sanitise(value, cells=WORD_CELLS, graphemes=WORD_CELLS).strip() or None
-
-
-def _read_progress(value: str) -> str | None:
-    return value if progress(value) else None
-
-
-def _read_version(value: str) -> str | None:
-    # A higher version is read all the same: what it added has keys that are unknown here.
-    return value if _VERSION.fullmatch(value) else None
 
 
 def _read_detail(value: str) -> str | None:
@@ -224,10 +211,11 @@ def _read_user_var(value: str) -> str | None:
 
 
 _READERS: dict[str, Callable[[str], str | None]] = {
-    "CodeAgent": _read_agent,
+    "CodeAgent": lambda value: value if is_ascii_id(value) else None,
     "Status": _read_status,
-    "TaskProgress": _read_progress,
-    "Version": _read_version,
+    "TaskProgress": lambda value: value if progress(value) else None,
+    # A higher version is read all the same: what it added has keys that are unknown here.
+    "Version": lambda value: value if _VERSION.fullmatch(value) else None,
     # One more than the gate lets pass: what is too long must not become another id.
     "SessionId": _label(257),
     "SessionTitle": _label(256),

@@ -82,11 +82,25 @@ _TOKEN = re.compile(
 )
 #: DEC special graphics, from `_` on: what line drawing was before Unicode, and what tmux writes for it still.
 _GRAPHICS = dict(zip(range(0x5F, 0x7F), " ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·", strict=True))
-#: Attributes that one parameter sets, or takes back.
 _SET = {1: "is_bold", 2: "is_dim", 3: "is_italic", 4: "is_underlined", 7: "is_reverse", 8: "is_hidden", 9: "is_struck",
         21: "is_underlined"}  # fmt: skip
 _RESET = {22: ("is_bold", "is_dim"), 23: ("is_italic",), 24: ("is_underlined",), 27: ("is_reverse",),
           28: ("is_hidden",), 29: ("is_struck",), 39: ("foreground",), 49: ("background",)}  # fmt: skip
+#: What one parameter changes alone: an attribute is set or taken back, or has one of the sixteen colours.
+_CHANGES: dict[int, dict[str, object]] = {
+    **{number: {name: True} for number, name in _SET.items()},
+    **{number: {name: getattr(PLAIN, name) for name in names} for number, names in _RESET.items()},
+    **{
+        first + number: {name: offset + number}
+        for first, name, offset in (
+            (30, "foreground", 0),
+            (40, "background", 0),
+            (90, "foreground", 8),
+            (100, "background", 8),
+        )
+        for number in range(8)
+    },
+}
 
 
 def read_screen(
@@ -191,31 +205,14 @@ def apply(style: Style, parameters: str) -> Style:
             style, changes = PLAIN, {}
         elif number == 4 and more[:1] == [0]:
             changes["is_underlined"] = False
-        elif number in _SET:
-            changes[_SET[number]] = True
-        elif number in _RESET:
-            changes.update({name: getattr(PLAIN, name) for name in _RESET[number]})
+        elif number in _CHANGES:
+            changes |= _CHANGES[number]
         elif number in (38, 48, 58):
             colour = _colour_of(more) if more else _colour_behind(words)
             # 58 is the colour of an underline, which is not kept; what it takes is.
             if colour is not None and number != 58:
                 changes["foreground" if number == 38 else "background"] = colour
-        elif (basic := _basic(number)) is not None:
-            changes[basic[0]] = basic[1]
     return attributes.evolve(style, **changes) if changes else style  # type: ignore[arg-type]
-
-
-def _basic(number: int) -> tuple[str, int] | None:
-    """One of the sixteen colours."""
-    for first, name, offset in (
-        (30, "foreground", 0),
-        (40, "background", 0),
-        (90, "foreground", 8),
-        (100, "background", 8),
-    ):
-        if first <= number < first + 8:
-            return name, number - first + offset
-    return None
 
 
 def _colour_behind(words: Iterator[str]) -> Colour | None:

@@ -211,12 +211,7 @@ def _kept(match: re.Match[str]) -> str:
         return run if all(re.match(letters, char) for char in around) else ""
     # Behind the beginning of a syllable its other parts stay.
     begins = _BEFORE_JAMO.match(text, match.start() - 1) if match.start() else None
-    return _not_jamo().sub("", run) if begins else ""
-
-
-@functools.cache
-def _not_jamo() -> re.Pattern[str]:
-    return re.compile(f"[^{_JAMO}]")
+    return re.sub(f"[^{_JAMO}]", "", run) if begins else ""
 
 
 def _is_known(char: str) -> bool:

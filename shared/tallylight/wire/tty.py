@@ -207,7 +207,11 @@ def write(fd: int, data: bytes, *, timeout: float = 1.0) -> None:
 
     One write, because the agent draws on the same terminal, and the kernel keeps single writes whole.
     """
-    _ignore_background_stop()
+    # The module behind `signal`, which would pull in enum.
+    import _signal  # type: ignore[import-not-found, unused-ignore]
+
+    # `stty tostop` must not suspend us without end when we run in the background.
+    _signal.signal(_signal.SIGTTOU, _signal.SIG_IGN)
     sent, end = 0, monotonic() + timeout
     while sent < len(data):
         try:
@@ -218,11 +222,3 @@ def write(fd: int, data: bytes, *, timeout: float = 1.0) -> None:
                 raise TerminalStuckError(sent, len(data)) from None
             # Not select(2), whose module is slow to load: this is the rare case.
             sleep(min(0.005, left))
-
-
-def _ignore_background_stop() -> None:
-    """Keep `stty tostop` from suspending us without end when we run in the background."""
-    # The module behind `signal`, which would pull in enum.
-    import _signal  # type: ignore[import-not-found, unused-ignore]
-
-    _signal.signal(_signal.SIGTTOU, _signal.SIG_IGN)

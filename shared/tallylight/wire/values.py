@@ -19,7 +19,7 @@ from tallylight.model.errors import DecodeError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import json
-    from typing import Any, NoReturn
+    from typing import Any
 
 #: What is nested deeper is refused: to write, compare or show it could exhaust the stack.
 MAX_DEPTH = 64
@@ -109,35 +109,6 @@ def _is_deep(value: object) -> bool:
     return True
 
 
-def _integer(digits: str) -> int | None:
-    return int(digits) if len(digits) <= MAX_DIGITS else None
-
-
-def _float(digits: str) -> float | None:
-    found = float(digits) if len(digits) <= _MAX_FLOAT_CHARS else math.inf
-    return found if math.isfinite(found) else None
-
-
-def _no_constant(_name: str) -> None:
-    return None
-
-
-def _strict_integer(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
-        raise DecodeError("malformed", f"is not JSON: a number of {len(digits)} digits")
-    return int(digits)
-
-
-def _strict_float(digits: str) -> float:
-    if (found := _float(digits)) is None:
-        raise DecodeError("malformed", "is not JSON: a number out of all bounds")
-    return found
-
-
-def _strict_constant(name: str) -> NoReturn:
-    raise DecodeError("malformed", f"has {name}, which is no number")
-
-
 def _strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -149,11 +120,21 @@ def _strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _decoder(*, strict: bool) -> json.JSONDecoder:
     import json  # a relay reads hardly ever any
 
-    if not strict:
-        return json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_no_constant)
+    def refused(why: str) -> Any:
+        if strict:
+            raise DecodeError("malformed", why)
+        return None
+
+    def integer(digits: str) -> int | None:
+        return int(digits) if len(digits) <= MAX_DIGITS else refused(f"is not JSON: a number of {len(digits)} digits")
+
+    def fraction(digits: str) -> float | None:
+        found = float(digits) if len(digits) <= _MAX_FLOAT_CHARS else math.inf
+        return found if math.isfinite(found) else refused("is not JSON: a number out of all bounds")
+
     return json.JSONDecoder(
-        parse_int=_strict_integer,
-        parse_float=_strict_float,
-        parse_constant=_strict_constant,
-        object_pairs_hook=_strict_object,
+        parse_int=integer,
+        parse_float=fraction,
+        parse_constant=lambda name: refused(f"has {name}, which is no number"),
+        object_pairs_hook=_strict_object if strict else None,
     )

@@ -1,0 +1,73 @@
+"""
+Completions of shells, and manual pages: made when a package is built, and put where shells and `man` look for them.
+
+`packaging/completions` makes them. A checkout has none of its own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tallylight
+from tallylight.files.directories import config_dir, data_dir, home
+from tallylight.files.read_write import atomic_write
+from tallylight.files.system import System
+from tallylight.model.errors import TallyError
+
+#: The folder of the package that they are in: the scripts, and the pages in `man1`.
+MADE = "_completions"
+SCRIPTS = {"bash": "tally", "zsh": "_tally", "fish": "tally.fish"}
+#: What tells ours from a file of that name that somebody else wrote.
+_MARKS = (b"Tallylight", b"tally completions")
+
+
+def made() -> Path:
+    """The folder with the scripts and the pages; `TallyError` where they were not made."""
+    folder = Path(tallylight.__file__).parent / MADE
+    if not folder.is_dir():
+        raise TallyError(
+            "this Tallylight was not installed from a package, and only packages bring completions and manual pages: "
+            "`packaging/completions`, in a checkout, makes them; then run `./install.sh` again"
+        )
+    return folder
+
+
+def _places(system: System) -> dict[str, Path]:
+    """Where each shell looks for its script, and `man` for pages."""
+    data = data_dir(system.env).parent
+    return {
+        "bash": data / "bash-completion" / "completions",
+        "zsh": home(system.env) / ".zfunc",
+        "fish": config_dir(system.env).parent / "fish" / "completions",
+        "man": data / "man" / "man1",
+    }
+
+
+def install(system: System) -> list[Path]:
+    """Put all of them into their places; the scripts, and the folder of the pages. All, or `TallyError` and none."""
+    folder, places = made(), _places(system)
+    targets = {places[shell] / name: folder / name for shell, name in SCRIPTS.items()}
+    targets |= {places["man"] / page.name: page for page in sorted((folder / "man1").iterdir())}
+    for target in targets:
+        if target.exists() and not _is_ours(target):
+            raise TallyError(f"{system.short(target)} is not Tallylight's; nothing was changed")
+    try:
+        for target, source in targets.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write(target, source.read_bytes())
+    except OSError as error:
+        raise TallyError(f"cannot write completions and manual pages: {error}") from None
+    return [*(places[shell] / name for shell, name in SCRIPTS.items()), places["man"]]
+
+
+def installed(system: System) -> list[Path]:
+    """Those that are in their places."""
+    places = _places(system)
+    found = [places[shell] / name for shell, name in SCRIPTS.items()]
+    found += sorted([*places["man"].glob("tally.1"), *places["man"].glob("tally-*.1")])
+    return [path for path in found if path.is_file() and _is_ours(path)]
+
+
+def _is_ours(path: Path) -> bool:
+    data = path.read_bytes() if path.is_file() else b""
+    return any(mark in data for mark in _MARKS)

@@ -15,7 +15,6 @@ from pathlib import Path
 from tallylight.cli.output import Output, clean, pad
 from tallylight.cli.parser import Parser
 from tallylight.config import reference, settings
-from tallylight.config.documented import DEFAULTS
 from tallylight.files.directories import config_file
 from tallylight.files.read_write import atomic_write, read_text
 from tallylight.files.system import System
@@ -101,7 +100,9 @@ def main(argv: list[str], system: System | None = None) -> int:
         if not options.file:
             _tell_in_force(system)
         return code
-    sys.stdout.write(DEFAULTS if options.verb == "default" else json.dumps(reference.schema(), indent=2) + "\n")
+    sys.stdout.write(
+        reference.defaults() if options.verb == "default" else json.dumps(reference.schema(), indent=2) + "\n"
+    )
     return 0
 
 
@@ -184,7 +185,7 @@ def _tell_in_force(system: System) -> None:
 def _edit(path: Path, system: System) -> int:
     command = _editor(system.env)
     is_new = not path.exists()
-    begun = reference.template()
+    begun = reference.defaults(is_template=True)
     if is_new:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, begun.encode())

@@ -139,12 +139,8 @@ class Table:
         self._taken.add(key)
         return self._data.get(key)
 
-    def text(self, key: str, default: str = "", *, choices: Iterable[str] = (), form: str = "") -> str:  # noqa: ARG002
-        """
-        A text, one of *choices* if there are any.
-
-        *form* is a regular expression that JSON Schema knows, too, for who describes the file; the caller checks it.
-        """
+    def text(self, key: str, default: str = "", *, choices: Iterable[str] = ()) -> str:
+        """A text, one of *choices* if there are any."""
         value = self._take(key)
         if value is None:
             return default
@@ -182,16 +178,9 @@ class Table:
         self.complain(key, f"is {_shown(value)}; it must be {low:g} to {high:g}, so {nearest:g} is used")
         return nearest
 
-    def words(
-        self,
-        key: str,
-        default: tuple[str, ...] = (),
-        *,
-        choices: Iterable[str] = (),
-        form: str = "",  # noqa: ARG002
-    ) -> tuple[str, ...]:
+    def words(self, key: str, default: tuple[str, ...] = (), *, choices: Iterable[str] = ()) -> tuple[str, ...]:
         """
-        A list of texts that are not empty, each one of *choices* if there are any; *form* as of `text`.
+        A list of texts that are not empty, each one of *choices* if there are any.
 
         One that may not be there costs itself; a list of nothing else is a mistake, and an empty one a wish.
         """
@@ -218,10 +207,10 @@ class Table:
             value = None
         return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors, self._lines)
 
-    def text_or_table(self, key: str, default: str, *, choices: Iterable[str]) -> str | Table:
-        """What may be written as one of *choices*, or as a table."""
+    def text_or_table(self, key: str, choices: Iterable[str] = ()) -> str | Table:
+        """What may be written as one of *choices*, or as a table; `""` for another text."""
         if isinstance(self._data.get(key), str):
-            return self.text(key, default, choices=choices)
+            return self.text(key, choices=choices)
         return self.table(key)
 
     def tables(self, key: str) -> list[Table]:

@@ -4,7 +4,7 @@
 The first line is everything (`"event": "state"`); then comes a line for each pane that changed (`"pane"`) or went
 (`"gone"`), and for each host that came or went (`"host"`). Every line carries the counts by status, so that a reader of
 counts need not keep a table. It costs a `stat` a host ten times a second, and ends when nobody reads any more.
-docs/sessions.md has the fields.
+docs/json.md has the keys.
 """
 
 from __future__ import annotations

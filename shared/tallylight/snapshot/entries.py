@@ -46,7 +46,7 @@ class LosingEntry:
 class AnswerEntry:
     """The answer to one question of trust."""
 
-    question: str = key("", "`turn`, `asked` or `rest`, see trust.md")
+    question: str = key("", "`turn`, `asks` or `rest`")
     answer: str = key("", "what is true of it")
     source: str = key("", "what says so")
     rule: str = key("", "the rule that made the report")
@@ -67,7 +67,7 @@ class RecordEntry:
 
     id: str = key("", '`""` is the pane itself, `a/b` a child of `a`', ID)
     status: Status = attributes.field(metadata=told("what it shows", STATUS))
-    kind: Kind | None = key(None, "what it waits for, or null", KIND)
+    kind: Kind | None = key(None, "what it waits for", KIND)
     agent: str = key("", "the name of the agent")
     source: str = key("", "what says so")
     rule: str = key("", "the rule that made the report")

@@ -118,10 +118,12 @@ def _read(path: Path) -> tuple[str, settings.Config, list[DataFileError]]:
 def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     text, config, mistakes = _read(path)
     every = reference.in_force(config, text, mistakes)
-    known = {*(one.key for one in every), *reference.OWN_NAMES}
-    if unknown := [key for key in options.keys if not any(_is_in(one, key) for one in known)]:
-        raise TallyError(f"there is no setting {clean(unknown[0], 60)!r}; `tally config default` has all of them")
-    shown = [one for one in every if not options.keys or any(_is_in(one.key, key) for key in options.keys)]
+    known = [f"{key}." for key in (*(one.key for one in every), *reference.OWN_NAMES)]
+    for key in options.keys:
+        if not any(one.startswith(f"{key}.") for one in known):
+            raise TallyError(f"there is no setting {clean(key, 60)!r}; `tally config default` has all of them")
+    wanted = tuple(f"{key}." for key in options.keys) or ("",)
+    shown = [one for one in every if f"{one.key}.".startswith(wanted)]
     if options.json:
         document = {
             "version": JSON_VERSION,
@@ -133,6 +135,12 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
         return 1 if mistakes else 0
     output = Output.to(sys.stdout, colours.chosen(environ, options.color))
     output.line(f"# {clean(str(path))}{'' if path.exists() else ' is not there: these are the defaults'}")
+    _print(output, shown)
+    return 1 if _complain(mistakes) else 0
+
+
+def _print(output: Output, shown: list[reference.InForce]) -> None:
+    """Write settings as TOML, and where each is from."""
     table = ""
     for one in shown:
         above, name = one.place
@@ -145,11 +153,6 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
             continue
         said = pad(f"{name} = {clean(one.value)}", _ASIDE)
         output.line(f"{said}# default" if one.line is None else f"{output.strong(said)}# line {one.line}")
-    return 1 if _complain(mistakes) else 0
-
-
-def _is_in(key: str, wanted: str) -> bool:
-    return key == wanted or key.startswith(f"{wanted}.")
 
 
 def _complain(mistakes: list[DataFileError]) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import stat
@@ -22,6 +21,8 @@ from pathlib import Path
 import attrs
 
 from tallylight.files import directories, read_write
+from tallylight.files.lock import BusyError as BusyError
+from tallylight.files.lock import locked
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.snapshot.history import History, without_repeated
 from tallylight.snapshot.turns import Turn
@@ -34,10 +35,6 @@ MAX_AGE_S = 30 * 86400.0
 #: Bytes of the file, and of one line. What is trimmed to make room is trimmed to `TRIMMED` of it.
 MAX_BYTES, MAX_LINE = 5_000_000, 8192
 TRIMMED = 0.8
-
-
-class BusyError(TallyError):
-    """Another host writes at this moment."""
 
 
 def path(environ: Mapping[str, str]) -> Path:
@@ -57,7 +54,7 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
         return
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     checked_directory(file.parent, create=True)
-    with _locked(file.parent):
+    with locked(file.parent, "another host writes"):
         try:
             size = file.lstat().st_size
         except FileNotFoundError:
@@ -77,7 +74,7 @@ def trim(file: Path, now: float) -> None:
         checked_directory(file.parent)
     except FileNotFoundError:
         return
-    with _locked(file.parent):
+    with locked(file.parent, "another host writes"):
         try:
             data = _read(file)
         except FileNotFoundError:
@@ -198,16 +195,3 @@ def _write(fd: int, data: bytes, size: int) -> None:
         with contextlib.suppress(OSError):
             os.ftruncate(fd, size)
         raise
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(f"{folder}: another host writes") from None
-        yield
-    finally:
-        os.close(fd)

@@ -20,12 +20,10 @@ from tallylight.cli.send import reach_of
 from tallylight.cli.status import JSON_VERSION
 from tallylight.hosts.script_messages import Rows
 from tallylight.hosts.scripting import id_of
+from tallylight.model.limits import MAX_CELLS
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.wire.text import sanitise
-
-#: Of one row or label that is printed, in cells.
-MAX_CELLS = 4000
 
 
 def make_parser() -> Parser:

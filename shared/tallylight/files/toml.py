@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 
 from tallylight.model.errors import DataFileError
+from tallylight.model.limits import MAX_WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ MAX_ITEMS = 1000
 MAX_PARTS = 32
 #: Mistakes whose line is looked for, and unknown keys that are named: each costs a way through the whole text.
 MAX_TOLD = 20
-#: Of a word that is compared with those that are known.
-MAX_WORD = 64
 
 # Possessive throughout: a line that is none, and may be of any length, is given up in one go.
 _HEADER = re.compile(r"\s*+\[\[?+\s*+([A-Za-z0-9_.\"' -]++)\s*+\]\]?+\s*+(?:#.*)?$")

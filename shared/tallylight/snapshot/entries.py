@@ -7,12 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tallylight.model import attributes
+from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, Reader, key, read, short, text, told, write
-
-#: Of the name of a machine.
-_MAX_NAME = 64
 
 
 @attributes.frozen(kw_only=True)
@@ -129,7 +127,7 @@ class ConversationEntry:
 class MachineEntry:
     """Another machine that this host asks."""
 
-    name: str = attributes.field(metadata=told("its name in `[machines]`", short(_MAX_NAME)))
+    name: str = attributes.field(metadata=told("its name in `[machines]`", short(MAX_WORD)))
     is_up: bool = key(False, "it answers", name="up")
     says: str = key("", "what a person is told of it")
 

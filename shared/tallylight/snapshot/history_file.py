@@ -24,14 +24,13 @@ from tallylight.files import directories, read_write
 from tallylight.files.lock import BusyError as BusyError
 from tallylight.files.lock import locked
 from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.limits import KEPT_S
 from tallylight.snapshot.history import History, without_repeated
 from tallylight.snapshot.turns import Turn
 from tallylight.snapshot.waiting_time_file import today
 from tallylight.snapshot.writer import checked_directory
 from tallylight.wire import values
 
-#: Seconds that a turn is kept: thirty days.
-MAX_AGE_S = 30 * 86400.0
 #: Bytes of the file, and of one line. What is trimmed to make room is trimmed to `TRIMMED` of it.
 MAX_BYTES, MAX_LINE = 5_000_000, 8192
 TRIMMED = 0.8
@@ -66,7 +65,7 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
 
 def trim(file: Path, now: float) -> None:
     """
-    Take out what is older than `MAX_AGE_S` at *now*, in seconds since the epoch, and lines that later ones replace.
+    Take out what is older than `KEPT_S` at *now*, in seconds since the epoch, and lines that later ones replace.
 
     Nothing happens where there is nothing to take out. Errors as of `append`.
     """
@@ -79,7 +78,7 @@ def trim(file: Path, now: float) -> None:
             data = _read(file)
         except FileNotFoundError:
             return
-        kept = trimmed(data, before=now - MAX_AGE_S)
+        kept = trimmed(data, before=now - KEPT_S)
         if kept != data:
             read_write.atomic_write(file, kept, 0o600)
 

@@ -13,23 +13,19 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from tallylight.model import attributes
+from tallylight.model.limits import MAX_PATH as MAX_PATH
+from tallylight.model.limits import MAX_TEXT as MAX_TEXT
+from tallylight.model.limits import MAX_WORD
+from tallylight.model.limits import MAX_WORDS as MAX_WORDS
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 
-#: Of one text, in characters. Surfaces show far less; `tally why` shows this much.
-MAX_TEXT = 500
 #: Of one id. The id of a record is a path of up to a few levels.
 MAX_ID = 500
-#: Of one directory.
-MAX_PATH = 4096
 #: Of one list.
 MAX_LIST = 64
 #: Of one number, in seconds.
 MAX_NUMBER = values.LATEST
-#: Of one argument list, in words; each has at most `MAX_TEXT` characters.
-MAX_WORDS = 64
-#: Of a word that is one of a few.
-_MAX_WORD = 64
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -82,14 +78,14 @@ def count(value: object) -> int | None:
 
 def status_of(value: object) -> Status | None:
     try:
-        return Status(values.text(value, _MAX_WORD))
+        return Status(values.text(value, MAX_WORD))
     except ValueError:
         return None
 
 
 def kind_of(value: object) -> Kind | None:
     try:
-        return Kind(values.text(value, _MAX_WORD))
+        return Kind(values.text(value, MAX_WORD))
     except ValueError:
         return None
 

@@ -173,24 +173,20 @@ def _read(file: Path) -> bytes:
 
 
 def _append(file: Path, data: bytes) -> None:
+    """Write *data* behind what is there; whole, or nothing of it."""
     fd = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             raise read_write.FileError(file, "is not a regular file")
-        _write(fd, data, found.st_size)
+        if found.st_size and os.pread(fd, 1, found.st_size - 1) != b"\n":
+            data = b"\n" + data  # a line that the power cut off ends here
+        try:
+            if os.write(fd, data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(fd, found.st_size)
+            raise
     finally:
         os.close(fd)
-
-
-def _write(fd: int, data: bytes, size: int) -> None:
-    """Write *data* behind the *size* bytes that are there; whole, or nothing of it."""
-    if size and os.pread(fd, 1, size - 1) != b"\n":
-        data = b"\n" + data  # a line that the power cut off ends here
-    try:
-        if os.write(fd, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.ftruncate(fd, size)
-        raise

@@ -38,10 +38,6 @@ def _read_children(value: object) -> Pairs:
     return tuple((text(name), text(status)) for name, status in pairs if text(name))
 
 
-def _write_children(children: Pairs) -> list[list[str]]:
-    return [[text(name), text(status)] for name, status in children[:MAX_CHILDREN]]
-
-
 def _read_choices(value: object) -> Pairs:
     """The answers a question takes. One that is not whole is left out: half of its keys would be another answer."""
     if not isinstance(value, list):
@@ -51,13 +47,11 @@ def _read_choices(value: object) -> Pairs:
     return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
 
 
-def _write_choices(choices: Pairs) -> list[list[str]]:
-    return [list(choice) for choice in choices[:MAX_CHOICES] if words(choice)]
-
-
 _PAIRS: Json = {"type": "array", "items": values.STRINGS | {"minItems": 2, "maxItems": 2}}
-_CHILDREN = Form(_read_children, _PAIRS, _write_children)
-_CHOICES = Form(_read_choices, _PAIRS, _write_choices)
+_CHILDREN = Form(
+    _read_children, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]]
+)
+_CHOICES = Form(_read_choices, _PAIRS, lambda found: [list(choice) for choice in found[:MAX_CHOICES] if words(choice)])
 _PERCENT = Form(lambda value: integer(value, 0, 100), {"type": "integer", "minimum": 0, "maximum": 100})
 _COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum": 0})
 

@@ -606,7 +606,7 @@ def read_config(document: bytes, _folder: Path) -> object:
     text = document.decode("utf-8", "replace")
     found, problems = settings.load(text, "config.toml")
     # What is in force is listed from the text once more.
-    assert len(reference.in_force(found, text, problems)) == len(reference.settings()) + len(found.machines)
+    assert len(reference.in_force(found, text, problems)) == len(settings.SETTINGS) + len(found.machines)
     for problem in problems:
         str(problem).encode("utf-8", "replace")
     return found

@@ -50,8 +50,9 @@ def assemble(source: Path, repository: str) -> None:
         shutil.copy2(path, source / path.name)
     shutil.copytree(ROOT / "docs/images", source / "images")
     (source / "published").mkdir()
-    shutil.copy2(ROOT / "docs/tally-variable.json", source)
-    shutil.copy2(ROOT / "docs/tally-variable.json", source / "published")
+    for path in (ROOT / "docs").glob("*.json"):
+        shutil.copy2(path, source)
+        shutil.copy2(path, source / "published")
     for name, text in reference.pages(ROOT).items():
         (source / name).write_text(text, "utf-8")
 

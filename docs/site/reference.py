@@ -14,6 +14,7 @@ from pathlib import Path
 from tallylight.agents import agent_files
 from tallylight.cli.main import ALIASES, GROUPS
 from tallylight.config import reference
+from tallylight.config.settings import SETTINGS
 from tallylight.wire import registry
 
 #: Columns of the help that is shown; wider than this a page has to be scrolled.
@@ -61,8 +62,7 @@ def _whole(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]
 def settings() -> str:
     """Every key of config.toml with what it may be."""
     rows = [
-        f"| `{one.key}` | {_allowed(one.form)} | {_code(one.form.get('default'))} | {_cell(one.about)} |"
-        for one in reference.settings()
+        f"| `{one.key}` | {_allowed(one.schema)} | {_code(one.default)} | {_cell(one.form.about)} |" for one in SETTINGS
     ]
     return "\n".join(
         [

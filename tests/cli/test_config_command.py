@@ -10,8 +10,7 @@ import pytest
 
 from tallylight.cli import config
 from tallylight.cli.main import main
-from tallylight.config.documented import DEFAULTS
-from tallylight.config.reference import schema, template
+from tallylight.config.reference import defaults, schema
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import SnapshotWriter
@@ -97,7 +96,7 @@ def test_check(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_what_is_printed_for_others(capsys: pytest.CaptureFixture[str]) -> None:
     """The file of defaults, and the schema, as they are."""
     assert main(["config", "default"]) == 0
-    assert capsys.readouterr().out == DEFAULTS
+    assert capsys.readouterr().out == defaults()
     assert main(["config", "schema"]) == 0
     assert json.loads(capsys.readouterr().out) == schema()
 
@@ -125,7 +124,7 @@ def test_edit(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     write_it = editor(tmp_path, f'[ "$1" = --wait ] && cp "$2" {tmp_path}/before && echo "poll_ms = 300" >"$2"')
 
     assert edit([], VISUAL=write_it, EDITOR="false") == 0
-    assert (tmp_path / "before").read_text() == template()
+    assert (tmp_path / "before").read_text() == defaults(is_template=True)
     assert file.read_text() == "poll_ms = 300\n"
     assert capsys.readouterr().out == f"{file}: no mistakes\n"
 
@@ -146,7 +145,7 @@ def test_an_untouched_new_file_is_not_kept(file: Path) -> None:
     """Who opens the editor and leaves it again has no file; one that was there stays, whatever is in it."""
     assert edit([], EDITOR="true") == 0
     assert not file.exists()
-    write(file, template())
+    write(file, defaults(is_template=True))
     assert edit([], EDITOR="true") == 0
     assert file.exists()
 

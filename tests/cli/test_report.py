@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tallylight import __version__
 from tallylight.cli import doctor
-from tallylight.config import reference, settings
+from tallylight.config import settings
 from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
 from tallylight.setup import online, report
@@ -46,9 +46,9 @@ def test_no_secret_comes_out(secrets: list[str], shape: str, data: st.DataObject
     """Planted in every text of the environment, settings, panes and findings, no secret is in the report."""
     secret = data.draw(st.sampled_from(secrets))
     text = shape.replace("{}", secret)
-    keys = [setting for setting in reference.settings() if setting.form["type"] in ("string", "array")]
+    keys = [setting for setting in settings.SETTINGS if isinstance(setting.default, str | list)]
     setting = data.draw(st.sampled_from(keys))
-    value = json.dumps([text] if setting.form["type"] == "array" else text)
+    value = json.dumps([text] if isinstance(setting.default, list) else text)
     table, _, name = setting.key.rpartition(".")
     toml = (f"[{table}]\n" if table else "") + f"{name} = {value}\n"
     config, mistakes = settings.load(toml, f"/home/{secret}/config.toml")
@@ -188,3 +188,12 @@ def test_offline(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         (found,) = online.findings("0.1.0", f"http://127.0.0.1:{silent.getsockname()[1]}/")
     assert "timed out" in found.text
+
+
+def test_of_a_machine_only_that_there_is_one_is_told() -> None:
+    """Its name and its command are a person's own."""
+    toml = '[machines]\nsecret = "ssh secret.example"\n'
+
+    told = report.report([], [], (settings.load(toml, "")[0], toml), {})
+
+    assert f"machines.{report.MASK} = {report.MASK}" in told and "secret" not in told

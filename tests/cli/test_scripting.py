@@ -1,4 +1,4 @@
-"""docs/scripting.md and the commands that it is about say the same: exit codes, rules, the keys of JSON."""
+"""docs/scripting.md and the commands that it is about say the same: exit codes and rules."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ import pytest
 from tallylight.cli import exit_codes
 from tallylight.cli.exit_codes import MEANINGS
 from tallylight.cli.main import main
-from tallylight.cli.read import document, question_document
-from tallylight.snapshot.addresses import Found
-from tests.actions.desk import Desk, seen
-from tests.cli.panes import HOST, WAITING
 from tests.hosts.kitty.test_script_typing import EVERY, OWN
 from tests.test_docs import faults
 
@@ -32,16 +28,6 @@ def test_the_exit_codes_are_those_of_the_page() -> None:
     assert rows("| exit code | means |") == {str(code): text for code, text in MEANINGS.items()}
     own = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
     assert own | {0, 1, 2} == set(MEANINGS)
-
-
-def test_the_json_is_that_of_the_page() -> None:
-    """Each key of `tally read --json` has its row, and those of a question are named there."""
-    asked = Desk(seen("claude/permission-bash-80")).shown()
-    told = rows("| key | value |")
-    named = {key for cell in told for key in re.findall(r"`(\w+)`", cell)}
-    assert named == set(document(Found(HOST, WAITING), asked))
-    question = question_document(asked)
-    assert {*question, *question["choices"][0]} <= set(re.findall(r"`(\w+)`", told["`question`"]))
 
 
 def test_the_rules_are_those_of_the_page() -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import attrs
 import pytest
 
-from tallylight.config.key_bindings import ACTIONS
 from tallylight.config.settings import Config, load
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.palettes import PALETTES
@@ -128,17 +124,6 @@ def test_mistakes_in_notify(line: str, key: str, settings: dict[str, object]) ->
 
     assert [(error.key, error.line) for error in errors] == [(f"notify.{key}", 2)]
     assert config.notify == attrs.evolve(Settings(), **settings)
-
-
-def test_the_documentation_shows_the_defaults() -> None:
-    """The file in docs/configuration.md is read without a complaint, and is what one has without a file."""
-    text = Path(__file__).parents[2].joinpath("docs/configuration.md").read_text("utf-8")
-    block = text.partition("```toml\n")[2].partition("```")[0]
-
-    assert load(block, "configuration.md") == (Config(), [])
-    keys = block.partition("[keys]")[2].partition("\n[")[0]
-    names = re.findall(r'^# (\w+) = "([^"]*)"', keys, re.MULTILINE)
-    assert names == [(action.name, action.keys[0].replace("kitty_mod", "ctrl+shift")) for action in ACTIONS]
 
 
 @each(

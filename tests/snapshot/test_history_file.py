@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from tallylight.files.read_write import FileError
 from tallylight.model.errors import TallyError
+from tallylight.model.limits import KEPT_S
 from tallylight.snapshot import history_file
 from tallylight.snapshot.history import Sum, added, merged, total, without_repeated
-from tallylight.snapshot.history_file import MAX_AGE_S, MAX_BYTES, MAX_LINE, append, path, read, recent, trim, trimmed
+from tallylight.snapshot.history_file import MAX_BYTES, MAX_LINE, append, path, read, recent, trim, trimmed
 from tallylight.snapshot.turns import Ending, Turn
 
 NOW = 1_763_690_000.0
@@ -89,7 +90,7 @@ def test_a_line_without_an_end(file: Path) -> None:
 
 def test_what_is_old_goes(file: Path) -> None:
     """After thirty days; where nothing is to go, the file is not touched."""
-    append(file, [turn("old", NOW - MAX_AGE_S - 60), turn("new", NOW - MAX_AGE_S + 60)])
+    append(file, [turn("old", NOW - KEPT_S - 60), turn("new", NOW - KEPT_S + 60)])
     before = file.stat().st_ino
     trim(file, NOW - 3600)
     assert file.stat().st_ino == before

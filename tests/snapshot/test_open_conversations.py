@@ -10,11 +10,11 @@ from pathlib import Path
 import attrs
 import pytest
 
+from tallylight.model.limits import KEPT_S
 from tallylight.model.status import Status
 from tallylight.snapshot import open_conversations, writer
 from tallylight.snapshot.open_conversations import (
     INTERVAL_S,
-    MAX_AGE_S,
     REFRESH_S,
     SETTLE_S,
     Lost,
@@ -190,7 +190,7 @@ def test_what_is_old_goes(environ: dict[str, str]) -> None:
     old.die()
     for host in (old, living):
         os.utime(host.file.path, (NOW, NOW))
-    Host(environ, NOW + MAX_AGE_S + 5)
+    Host(environ, NOW + KEPT_S + 5)
     assert not old.file.path.exists() and living.file.path.exists()
 
 

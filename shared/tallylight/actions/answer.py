@@ -36,6 +36,7 @@ from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import is_edge
 from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError
+from tallylight.model.limits import MAX_CELLS as MAX_CELLS
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
@@ -44,8 +45,6 @@ from tallylight.wire.text import sanitise, width
 MAX_ABOVE = 100
 #: Characters of a dialog, above its choices, that are shown. One that is longer is to be looked at where it is.
 MAX_CONTEXT = 100_000
-#: Of a row or a label that is shown, in cells. What is as long ends in `…`, and is not answered.
-MAX_CELLS = 4000
 #: The pointer and the number in front of a choice.
 _NUMBER = re.compile(r"(?:[^\w\s] ?)?\d{1,2}[.):] {1,3}")
 _POINTER = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}")

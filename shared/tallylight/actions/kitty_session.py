@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from tallylight.model.errors import DecodeError
+from tallylight.model.limits import MAX_EXACT
 from tallylight.wire import values
 
 #: Windows that are read of one file, and characters of one.
@@ -24,7 +25,6 @@ MAX_WINDOWS, MAX_CHARS = 1000, 1 << 20
 _FLAG = "kitty-unserialize-data="
 #: What the shell of a window runs first.
 _STARTUP = "cmd_at_shell_startup"
-_MAX_ID = 2**53
 
 
 @attrs.frozen
@@ -53,7 +53,7 @@ def windows(text: str, folder: str) -> list[SavedWindow]:
             of_tab = posixpath.normpath(posixpath.join(folder, rest.strip()))
         elif len(found) < MAX_WINDOWS and (launch := _launch(line)) is not None:
             saved, options, program = launch
-            if (id_ := values.integer(saved.get("id"), 1, _MAX_ID)) is not None:
+            if (id_ := values.integer(saved.get("id"), 1, MAX_EXACT)) is not None:
                 own = next((option.partition("=")[2] for option in options if option.startswith("--cwd=")), "")
                 cwd = posixpath.normpath(posixpath.join(folder, own)) if own else of_tab
                 found.append(SavedWindow(number, id_, cwd, tuple(program)))

@@ -15,7 +15,6 @@ from pathlib import Path
 from tallylight.cli.output import Output, clean, pad
 from tallylight.cli.parser import Parser
 from tallylight.config import reference, settings
-from tallylight.config.documented import DEFAULTS
 from tallylight.files.directories import config_file
 from tallylight.files.read_write import atomic_write, read_text
 from tallylight.files.system import System
@@ -101,7 +100,9 @@ def main(argv: list[str], system: System | None = None) -> int:
         if not options.file:
             _tell_in_force(system)
         return code
-    sys.stdout.write(DEFAULTS if options.verb == "default" else json.dumps(reference.schema(), indent=2) + "\n")
+    sys.stdout.write(
+        reference.defaults() if options.verb == "default" else json.dumps(reference.schema(), indent=2) + "\n"
+    )
     return 0
 
 
@@ -117,10 +118,12 @@ def _read(path: Path) -> tuple[str, settings.Config, list[DataFileError]]:
 def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     text, config, mistakes = _read(path)
     every = reference.in_force(config, text, mistakes)
-    known = {*(one.key for one in every), *reference.OWN_NAMES}
-    if unknown := [key for key in options.keys if not any(_is_in(one, key) for one in known)]:
-        raise TallyError(f"there is no setting {clean(unknown[0], 60)!r}; `tally config default` has all of them")
-    shown = [one for one in every if not options.keys or any(_is_in(one.key, key) for key in options.keys)]
+    known = [f"{key}." for key in (*(one.key for one in every), *reference.OWN_NAMES)]
+    for key in options.keys:
+        if not any(one.startswith(f"{key}.") for one in known):
+            raise TallyError(f"there is no setting {clean(key, 60)!r}; `tally config default` has all of them")
+    wanted = tuple(f"{key}." for key in options.keys) or ("",)
+    shown = [one for one in every if f"{one.key}.".startswith(wanted)]
     if options.json:
         document = {
             "version": JSON_VERSION,
@@ -132,6 +135,12 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
         return 1 if mistakes else 0
     output = Output.to(sys.stdout, colours.chosen(environ, options.color))
     output.line(f"# {clean(str(path))}{'' if path.exists() else ' is not there: these are the defaults'}")
+    _print(output, shown)
+    return 1 if _complain(mistakes) else 0
+
+
+def _print(output: Output, shown: list[reference.InForce]) -> None:
+    """Write settings as TOML, and where each is from."""
     table = ""
     for one in shown:
         above, name = one.place
@@ -144,11 +153,6 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
             continue
         said = pad(f"{name} = {clean(one.value)}", _ASIDE)
         output.line(f"{said}# default" if one.line is None else f"{output.strong(said)}# line {one.line}")
-    return 1 if _complain(mistakes) else 0
-
-
-def _is_in(key: str, wanted: str) -> bool:
-    return key == wanted or key.startswith(f"{wanted}.")
 
 
 def _complain(mistakes: list[DataFileError]) -> bool:
@@ -184,7 +188,7 @@ def _tell_in_force(system: System) -> None:
 def _edit(path: Path, system: System) -> int:
     command = _editor(system.env)
     is_new = not path.exists()
-    begun = reference.template()
+    begun = reference.defaults(is_template=True)
     if is_new:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, begun.encode())

@@ -19,12 +19,10 @@ from tallylight.cli.output import Output, clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
+from tallylight.model.limits import MAX_CELLS
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.wire.text import sanitise
-
-#: Of one row or label that is printed, in cells.
-MAX_CELLS = 4000
 
 
 def make_parser() -> Parser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -73,47 +74,51 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """List the panes."""
     options = make_parser().parse_args(argv)
-    panes = _read_fleet() if options.broker else read_panes(os.environ)
+    if options.broker:
+        from tallylight.cli.fleet import read_fleet  # as much again as all else that this command loads
+
+        panes = read_fleet()
+    else:
+        panes = read_panes(os.environ)
     labels = labels_file.Reader(labels_file.path(os.environ))
     labels.poll()
-    every = labelled(panes.panes, labels.labels)
-    shown = [found for found in every if found.pane.status is Status.WAITING or not options.waiting]
-    code = _code(panes, shown) if options.waiting else 0
-    is_wide = options.output == "wide"
-    besides = _read_beside(shown) if is_wide and not options.broker else {}
+    shown = list(labelled(panes.panes, labels.labels))
+    code = 0
+    if options.waiting:
+        shown = [found for found in shown if found.pane.status is Status.WAITING]
+        code = WAITS if shown else 0 if panes.hosts or panes.machines else 1
+    besides = None
+    if options.output == "wide":
+        besides = {} if options.broker else _read_beside(shown)
+    # Only of this machine is known how long its agents waited.
+    waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
     if options.json:
-        waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
-        sys.stdout.write(json.dumps(to_json(panes, shown, besides if is_wide else None) | waited, indent=2) + "\n")
+        sys.stdout.write(json.dumps(to_json(panes, shown, besides) | waited, indent=2) + "\n")
         return code
-    for problem in panes.problems:
+    for problem in (*panes.problems, *filter(None, [labels.problem]), *panes.troubles):
         sys.stderr.write(f"tally status: {clean(str(problem))}\n")
-    if labels.problem:
-        sys.stderr.write(f"tally status: {clean(labels.problem)}\n")
-    for trouble in panes.troubles:
-        sys.stderr.write(f"tally status: {clean(trouble)}\n")
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
-    left_out = repeated((found.host, found.pane) for found in panes.panes)
-    lit = [f for f in shown if options.all or (f.is_lit and (f.host, f.pane.id) not in left_out)]
-    if lit:
-        draw(output, lit, time.time(), besides if is_wide else None)
-    else:
-        output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
-    if not options.waiting and not options.broker and (waited_s := waited_today(os.environ, time.time())) >= 1:
-        output.line(f"agents waited {duration(waited_s)} for you today")
+    _print(options, panes, shown, besides, waited.get("waited_s", 0.0))
     return code
 
 
-def _read_fleet() -> Panes:
-    from tallylight.cli.fleet import read_fleet  # as much again as all else that this command loads
-
-    return read_fleet()
-
-
-def _code(panes: Panes, waiting: list[Found]) -> int:
-    """The exit code that tells a script whether anything is *waiting*."""
-    if waiting:
-        return WAITS
-    return 0 if panes.hosts or panes.machines else 1
+def _print(
+    options: argparse.Namespace,
+    panes: Panes,
+    shown: list[Found],
+    besides: Mapping[int, Beside] | None,
+    waited_s: float,
+) -> None:
+    """Write what of *shown* a person wants to see, and how long agents waited for them today."""
+    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    if not options.all:
+        left_out = repeated((found.host, found.pane) for found in panes.panes)
+        shown = [found for found in shown if found.is_lit and (found.host, found.pane.id) not in left_out]
+    if shown:
+        draw(output, shown, time.time(), besides)
+    else:
+        output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
+    if not options.waiting and waited_s >= 1:
+        output.line(f"agents waited {duration(waited_s)} for you today")
 
 
 def nothing(panes: Panes) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -72,7 +73,7 @@ def make_parser() -> Parser:
     which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")
     which.add_argument("--all", action="store_true", help="return when all of the panes are there")
     parser.add_argument("--new", action="store_true", help="count only what begins after this command")
-    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after so long")
+    parser.add_argument("--timeout", type=_seconds, default=math.inf, metavar="SECONDS", help="give up after so long")
     parser.add_argument("--json", action="store_true", help="print one JSON object per pane that was waited for")
     return parser
 
@@ -96,16 +97,16 @@ def main(argv: list[str]) -> int:
         since=time.time() if options.new else None,
         chosen=chosen,
     )
-    end = None if options.timeout is None else time.monotonic() + options.timeout
+    end = time.monotonic() + options.timeout
     while True:
         now = time.monotonic()
         ends = wait.look(panes.panes, now)
         if ends:
             break
-        if end is not None and now >= end:
+        if now >= end:
             sys.stderr.write(f"tally wait: still waiting after {options.timeout:g} s\n")
             return TIMED_OUT
-        time.sleep(POLL_S if end is None else min(POLL_S, end - now))
+        time.sleep(min(POLL_S, end - now))
         if feed.poll(time.monotonic()):
             panes = Panes.of(feed.snapshots, feed.problems)
     _tell(ends, as_json=options.json)
@@ -194,11 +195,16 @@ def _tell(ends: tuple[End, ...], *, as_json: bool) -> None:
         if as_json:
             told = {"address": end.address, "state": end.state, "pane": pane.to_json() if pane is not None else None}
             output.line(json.dumps(told))
-            continue
-        is_there = pane is not None and end.state == pane.status
-        words = status_words(pane.status, pane.kind) if pane is not None and is_there else end.state
-        asked = (pane.question or pane.message) if pane is not None and is_there else ""
-        name = (pane.project or pane.title) if pane is not None else ""
-        called = end.found.name if end.found is not None else end.address
-        cells = (called, words, clean(pane.agent, 20) if pane is not None else "", clean(name), clean(asked))
-        output.line(GAP.join(cell for cell in cells if cell))
+        else:
+            output.line(GAP.join(cell for cell in _cells(end) if cell))
+
+
+def _cells(end: End) -> tuple[str, ...]:
+    """What is written of a pane: what it is called, its state, its agent, its name and what it asks."""
+    if end.found is None:
+        return end.address, end.state
+    pane = end.found.pane
+    is_there = end.state == pane.status
+    words = status_words(pane.status, pane.kind) if is_there else end.state
+    asked = pane.question or pane.message if is_there else ""
+    return end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asked)

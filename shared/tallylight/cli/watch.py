@@ -4,7 +4,7 @@
 The first line is everything (`"event": "state"`); then comes a line for each pane that changed (`"pane"`) or went
 (`"gone"`), and for each host that came or went (`"host"`). Every line carries the counts by status, so that a reader of
 counts need not keep a table. It costs a `stat` a host ten times a second, and ends when nobody reads any more.
-docs/sessions.md has the fields.
+docs/json.md has the keys.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ from tallylight.snapshot.addresses import Found, in_order
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.remote.broker import Subscriber
 
 #: Of every line. A key that goes or changes its meaning makes it 2; a new key or event does not.
 JSON_VERSION = 1
@@ -57,27 +61,35 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Write lines until nobody reads them, or ctrl-C."""
     options = make_parser().parse_args(argv)
-    fleet = subscriber() if options.broker else None
-    feed = fleet or Feed(directory(os.environ))
-    watch, broker = Watch(), BrokerWatch()
     try:
-        while True:
-            feed.poll(time.monotonic())
-            lines = list(broker.changes(fleet.problem, fleet.mirror.known)) if fleet is not None else []
-            # Until the broker has told everything there is no state to begin with.
-            if fleet is None or fleet.is_complete or watch.has_begun:
-                lines += watch.changes({found.name: found.panes for found in feed.snapshots})
-            for line in lines:
-                sys.stdout.write(json.dumps({"version": JSON_VERSION, "at": round(time.time(), 3), **line}) + "\n")
-            sys.stdout.flush()
-            if options.once and fleet is not None and fleet.link.has_failed:
-                raise TallyError(fleet.problem)
-            if (options.once and watch.has_begun) or not _is_read(sys.stdout, POLL_S):
-                return 0
+        _follow(subscriber() if options.broker else None, once=options.once)
     except BrokenPipeError:
         # Nobody reads: that is how it is meant to end. What is not written yet would be complained about at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return 0
+
+
+def _follow(fleet: Subscriber | None, *, once: bool) -> None:
+    """Write what changes, in the *fleet* or on this machine, until nobody reads it; *once*: the first line alone."""
+    feed = fleet or Feed(directory(os.environ))
+    watch, broker = Watch(), BrokerWatch()
+    while True:
+        feed.poll(time.monotonic())
+        if fleet is not None:
+            _write(broker.changes(fleet.problem, fleet.mirror.known))
+        # Until the broker has told everything there is no state to begin with.
+        if fleet is None or fleet.is_complete or watch.has_begun:
+            _write(watch.changes({found.name: found.panes for found in feed.snapshots}))
+        sys.stdout.flush()
+        if once and fleet is not None and fleet.link.has_failed:
+            raise TallyError(fleet.problem)
+        if (once and watch.has_begun) or not _is_read(sys.stdout, POLL_S):
+            return
+
+
+def _write(lines: Iterator[Line]) -> None:
+    for line in lines:
+        sys.stdout.write(json.dumps({"version": JSON_VERSION, "at": round(time.time(), 3), **line}) + "\n")
 
 
 def _is_read(stream: TextIO, seconds: float) -> bool:

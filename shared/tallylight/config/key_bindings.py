@@ -13,8 +13,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tallylight.files.toml import Table
-
 #: Of a key as a person writes it: no blank, which would end it, and nothing that does not show.
 KEY = r"[^\s#'\"\\]{1,64}"
 _MAP = re.compile(r"map (\S+) kitten (.+)")
@@ -97,19 +95,11 @@ class Binding(NamedTuple):
         return " ".join(("map", self.key, "kitten", path, *self.action.options))
 
 
-def wanted(table: Table) -> dict[str, str]:
-    """A person's own keys by the names of the actions: `""` is none. What cannot be a key is complained of."""
-    found = {}
-    for action in ACTIONS:
-        if action.name in table:
-            mistakes = len(table.errors)
-            key = table.text(action.name, form=f"({KEY})?")
-            if key and not re.fullmatch(KEY, key):
-                table.complain(action.name, f'is {key!r:.60}; write a key as in kitty.conf: "ctrl+shift+y"')
-            if len(table.errors) == mistakes:
-                found[action.name] = key
-    table.close()
-    return found
+def wanted(keys: object) -> dict[str, str]:
+    """A person's own keys by the names of the actions, of the table `[keys]`: `""` is none. No others are taken."""
+    found = keys if isinstance(keys, dict) else {}
+    said = ((action.name, found.get(action.name)) for action in ACTIONS)
+    return {name: key for name, key in said if isinstance(key, str) and re.fullmatch(f"({KEY})?", key)}
 
 
 def choose(

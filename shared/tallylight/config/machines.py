@@ -51,7 +51,7 @@ def parse_machines(table: Table) -> dict[str, Machine]:
 
 
 def _machine(table: Table, name: str) -> Machine | None:
-    value = table.text_or_table(name, "", choices=())
+    value = table.text_or_table(name)
     if isinstance(value, str):
         command = _words(table, name, value)
         return Machine(name, command) if command else None

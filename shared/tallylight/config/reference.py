@@ -1,7 +1,7 @@
 """
-What settings there are, found by having `settings.read` read: their types, limits and defaults are said nowhere else.
+What settings there are, as a file of defaults and as a JSON Schema; and which are in force, and from where.
 
-From it come the JSON Schema of the file, and the list of what is in force and from where.
+All of it is made from how they are declared (`config.declared`); docs/configuration.md shows the file of defaults.
 """
 
 from __future__ import annotations
@@ -9,29 +9,19 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
 
-from tallylight.config.colour import hexadecimal
-from tallylight.config.documented import DEFAULTS
-from tallylight.config.key_bindings import ACTIONS
+from tallylight.config.declared import Setting, described
 from tallylight.config.machines import MAX_MACHINES, NAME, Machine
-from tallylight.config.settings import Config, read
-from tallylight.files.toml import MAX_ITEMS, Table, line_of, load
+from tallylight.config.settings import FORMS, SETTINGS, Config
+from tallylight.files.toml import line_of, load
 from tallylight.model.errors import DataFileError
-from tallylight.model.status import Status
-from tallylight.tracker.notify import STATUSES
 
 #: The dialect of JSON Schema that editors of TOML know (taplo, Even Better TOML, VS Code).
 DIALECT = "http://json-schema.org/draft-07/schema#"
-#: Keys whose values `Config` has at another place than the file.
-_ELSEWHERE = {
-    "scripting.allow": "scripting",
-    "list.branches": "listed.branches",
-    "list.pull_requests": "listed.pull_requests",
-}
 _COMMAND = {"type": "string", "minLength": 1}
 #: Tables whose keys are a person's own names.
 OWN_NAMES: dict[str, dict[str, Any]] = {
@@ -50,99 +40,58 @@ OWN_NAMES: dict[str, dict[str, Any]] = {
                 },
             ]
         },
+        "description": "see machines.md: other machines and containers, each by the command that runs one there",
     }
 }
-_COMMENTED = re.compile(r"^(?:\[(\w+)\]|(?:# )?(\w+) = .*?)(?:\s+# (.*))?$")
+_MACHINES = f"""
+[machines]            # {OWN_NAMES["machines"]["description"]}
+#   devbox = "ssh devbox"
+#   ci = {{ command = "docker exec -i ci" }}
+"""
+#: Cells before what is said of a key: the first that have room, or else as many as it takes.
+_STOPS = (22, 28)
+#: What each table is about, by its name.
+_TABLES = {form.key or name: form.about for name, form in FORMS.items() if form.names} | {
+    form.key.partition(".")[0]: form.table for form in FORMS.values() if form.table
+}
+_OWN = {name for name, form in FORMS.items() if form.is_own}
 
 
-@attrs.frozen
-class Setting:
-    """One key of the file: its dotted name, what its value must be as JSON Schema has it, and what it means."""
-
-    key: str
-    form: dict[str, Any]
-    about: str = ""
-
-    @property
-    def table(self) -> str:
-        return self.key.rpartition(".")[0]
+def _line(said: str, about: str) -> str:
+    """*said* and what it is about, behind it."""
+    cells = next((stop for stop in _STOPS if len(said) < stop), len(said) + 3)
+    return f"{said:{cells}}# {about}\n" if about else f"{said}\n"
 
 
-class _Asking(Table):
-    """A table that has every key, and notes what is asked of it instead of answering."""
+def defaults(*, is_template: bool = False) -> str:
+    """
+    The file with every key at its default, and what each means. What stands behind a `#` has no default of its own.
 
-    def __init__(self, found: list[tuple[str, dict[str, Any]]], names: dict[str, tuple[str, ...]], prefix: str = ""):
-        super().__init__({}, "", "", prefix)
-        self._found, self._names = found, names
-
-    def __contains__(self, key: str) -> bool:
-        return True
-
-    def _note(self, key: str, form: dict[str, Any]) -> None:
-        self._found.append((self._prefix + key, form))
-
-    def text(self, key: str, default: str = "", *, choices: Iterable[str] = (), form: str = "") -> str:
-        self._note(key, _text(choices, form) | {"default": default})
-        return default
-
-    def boolean(self, key: str, default: bool) -> bool:
-        self._note(key, {"type": "boolean", "default": default})
-        return default
-
-    def number(self, key: str, default: float, low: float, high: float, *, zero: bool = False) -> float:
-        limits: dict[str, Any] = {"minimum": low, "maximum": high}
-        limits = {"anyOf": [{"const": 0}, limits]} if zero else limits
-        self._note(key, {"type": "number", **limits, "default": default})
-        return default
-
-    def words(
-        self, key: str, default: tuple[str, ...] = (), *, choices: Iterable[str] = (), form: str = ""
-    ) -> tuple[str, ...]:
-        items = {"minLength": 1} | _text(choices, form)
-        self._note(key, {"type": "array", "items": items, "maxItems": MAX_ITEMS, "default": list(default)})
-        return default
-
-    def table(self, key: str) -> Table:
-        return _Asking(self._found, self._names, f"{self._prefix}{key}.")
-
-    def text_or_table(self, key: str, default: str, *, choices: Iterable[str]) -> str | Table:  # noqa: ARG002
-        self._names[self._prefix + key] = tuple(choices)
-        return self.table(key)
+    *is_template*: every key is commented out, so that what is not changed follows new releases.
+    """
+    return "".join(_default_lines(is_template=is_template)) + _MACHINES
 
 
-def _text(choices: Iterable[str], form: str) -> dict[str, Any]:
-    allowed = list(choices)
-    return {"type": "string"} | ({"enum": allowed} if allowed else {}) | ({"pattern": f"^({form})$"} if form else {})
-
-
-def settings() -> tuple[Setting, ...]:
-    """Every setting, table by table as `DEFAULTS` has them."""
-    found: list[tuple[str, dict[str, Any]]] = []
-    read(_Asking(found, {}))
-    about = _abouts()
-    tables = ["", *re.findall(r"^\[(\w+)\]", DEFAULTS, re.MULTILINE)]
-    known = (Setting(key, form, about.get(key) or about.get(key.rpartition(".")[0], "")) for key, form in found)
-    return tuple(sorted(known, key=lambda one: (tables.index(one.table.partition(".")[0]), one.table)))
-
-
-def _abouts() -> dict[str, str]:
-    """What each key and table means, from the comments of `DEFAULTS`."""
-    found = {f"keys.{action.name}": action.what for action in ACTIONS}
-    table = ""
-    for line in DEFAULTS.splitlines():
-        if (match := _COMMENTED.match(line)) is not None:
-            table = match[1] or table
-            key = match[1] or (f"{table}.{match[2]}" if table else match[2])
-            if match[3]:
-                found[key] = match[3]
-    return found
+def _default_lines(*, is_template: bool) -> Iterator[str]:
+    known: set[str] = set()
+    for one in SETTINGS:
+        table, name, *inner = one.key.split(".") if one.table else ("", one.key)
+        if table and table not in known:
+            yield "\n" + _line(f"[{table}]", _TABLES[table])
+        form = one.form
+        said, about = f"{name} = {_toml(form.sample or one.default)}", form.about
+        if inner:
+            if f"{table}.{name}" in known:
+                continue
+            said, about = f"{name} = {{}}", FORMS[table].names[name].about
+        known |= {table, f"{table}.{name}"}
+        if form.limits[1]:
+            about += f"; {form.limits[0]:g} to {form.limits[1]:g}" + (f", 0 is {form.zero}" if form.zero else "")
+        yield _line(f"# {said}" if is_template or table in _OWN else said, "" if table == "keys" else about)
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the file: what it refuses, `settings.load` complains of."""
-    names: dict[str, tuple[str, ...]] = {}
-    read(_Asking([], names))
-    about = _abouts()
     tables: dict[str, dict[str, Any]] = {"": {}}
 
     def properties(table: str) -> dict[str, Any]:
@@ -151,28 +100,20 @@ def schema() -> dict[str, Any]:
             tables[table] = {}
             above, _, name = table.rpartition(".")
             form = _object(tables[table])
-            form = {"anyOf": [{"type": "string", "enum": list(names[table])}, form]} if table in names else form
-            properties(above)[name] = _told(form, about.get(table, ""))
+            if table == "colours":
+                form = {"anyOf": [{"type": "string", "enum": list(FORMS["palette"].choices)}, form]}
+            about = FORMS[above].names[name].about if above else _TABLES[table]
+            properties(above)[name] = described(form, about)
         return tables[table]
 
-    for setting in settings():
-        properties(setting.table)[setting.key.rpartition(".")[2]] = _told(setting.form, setting.about)
-    tables[""].update({name: _told(form, about.get(name, "")) for name, form in OWN_NAMES.items()})
+    for one in SETTINGS:
+        properties(one.table)[one.key.rpartition(".")[2]] = one.schema
+    tables[""].update(OWN_NAMES)
     return {"$schema": DIALECT, "title": "Tallylight's config.toml", **_object(tables[""])}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _told(form: dict[str, Any], about: str) -> dict[str, Any]:
-    return form | ({"description": about} if about else {})
-
-
-def template() -> str:
-    """`DEFAULTS` with every key commented out, as a file to begin with: what is not changed follows new releases."""
-    lines = [f"# {line}" if re.match(r"\w+ = ", line) else line for line in DEFAULTS.splitlines()]
-    return "".join(f"{line}\n" for line in lines)
 
 
 @attrs.frozen
@@ -202,11 +143,11 @@ def in_force(config: Config, text: str, mistakes: Iterable[DataFileError]) -> li
         data = {}
     wrong = {mistake.key for mistake in mistakes}
     found = []
-    for setting in settings():
-        at = _said_by(data, setting)
+    for one in SETTINGS:
+        at = _said_by(data, one)
         # A number outside its limits is moved to the nearest one, and so the line still has its say.
-        counts = at and (at not in wrong or setting.form["type"] in ("number", "array"))
-        found.append(InForce(setting.key, value(config, setting.key), line_of(text, at) if counts else None))
+        counts = at and (at not in wrong or one.schema["type"] in ("number", "array"))
+        found.append(InForce(one.key, _value(config, one), line_of(text, at) if counts else None))
     for name, machine in config.machines.items():
         key = f"machines.{name}"
         found.append(InForce(key, _machine(machine), line_of(text, key)))
@@ -232,33 +173,19 @@ def _said_by(data: dict[str, Any], setting: Setting) -> str:
     return "colours.palette" if setting.table == "colours" and "palette" in table else ""
 
 
-def value(config: Config, key: str) -> str:
+def _value(config: Config, setting: Setting) -> str:
     """
-    What *config* has at the dotted *key*, as one writes it in TOML.
+    What *config* has for *setting*, as one writes it in TOML.
 
     Nothing for what somebody else chooses: a key `tally setup`, and a colour the theme.
     """
-    table, _, name = key.rpartition(".")
-    if table == "keys":
-        return _toml(config.keys[name]) if name in config.keys else ""
-    if table == "colours":
-        if name == "palette":
-            return _toml(config.palette)
-        status = Status(name)
-        return "" if status in config.themed else _toml(hexadecimal(config.colours[status]))
-    found: Any = config
-    for part in _ELSEWHERE.get(key, key).split("."):
-        found = found.get(Status(part), "") if isinstance(found, dict) else getattr(found, part)
-    if key == "notify.when":
-        found = [status.value for status in STATUSES if status in found]
-    elif key == "notify.quiet":
-        found = ["-".join(f"{at // 60:02}:{at % 60:02}" for at in span) for span in found]
-    return _toml(found)
+    found = setting.of(config)
+    if found is None:
+        return "" if setting.table == "keys" else _toml(setting.default)
+    is_themed = setting.path[0] == "colours" and setting.path[1] in config.themed
+    return "" if is_themed else _toml(setting.form.write(found))
 
 
 def _toml(found: object) -> str:
-    if isinstance(found, float):
-        return f"{found:g}"
-    found = sorted(found) if isinstance(found, frozenset) else list(found) if isinstance(found, tuple) else found
     # A string, a list of strings or a truth is written in TOML as in JSON.
-    return json.dumps(found, ensure_ascii=False)
+    return f"{found:g}" if isinstance(found, float) else json.dumps(found, ensure_ascii=False)

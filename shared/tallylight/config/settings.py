@@ -2,21 +2,23 @@
 The configuration: `~/.config/tallylight/config.toml`, its keys, defaults and limits.
 
 Text goes in, a `Config` and a list of errors come out. A bad key costs itself: it keeps its default, or the nearest
-value that is allowed, and is named with its line. An unknown key is reported and does nothing. docs/configuration.md
-describes each key.
+value that is allowed, and is named with its line. An unknown key is reported and does nothing. Each field says of its
+key what it means; docs/configuration.md shows that.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
+from typing import Any
 
 import attrs
 
 from tallylight.config.colour import FORM, NAMES, hexadecimal, parse_colour
-from tallylight.config.fleet import Fleet, parse_fleet
-from tallylight.config.key_bindings import wanted
+from tallylight.config.declared import Form, Setting, forms, section, setting, settings
+from tallylight.config.fleet import Fleet, unsafe
+from tallylight.config.key_bindings import ACTIONS, KEY
 from tallylight.config.machines import Machine, parse_machines
-from tallylight.files.toml import Table, did_you_mean, parse
+from tallylight.files.toml import Table, parse
 from tallylight.model.errors import DataFileError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.palettes import PALETTES, THEME
@@ -27,114 +29,208 @@ from tallylight.tracker.notify import Settings as Notify
 
 #: What programs may do to panes, from the least to the most; see `actions.permission`.
 SCRIPTING = ("none", "own", "ask", "all")
-STYLES = ("stripe", "colour", "icon", "off")
-OS_WINDOW_TITLES = ("auto", "always", "off")
-PANELS_PER = ("window", "tab")
-EXPLICIT_LASTS = ("agent", "tab")
-SPAN = "([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])"
+_PALETTES = (*PALETTES, THEME)
+_SPAN = "([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])"
 _HOST = r"(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
-_CONTACT = "(?:(?:mailto:|https://)[!-~]+)?"
 
 
 @attrs.frozen(kw_only=True)
 class Trust:
-    """
-    *explicit_lasts*: how long a protocol report keeps guesses from voting: the `agent`'s life or the `tab`'s.
-    *unknown_agents*: whether a program that no agent file names may have a light, see `evidence.unknown`.
-    *done_is* and *idle_is*: as what a finished turn and an agent at its prompt are shown; `waiting` until they act.
-    """
+    """Whom a light believes, and for how long."""
 
-    explicit_lasts: str = "agent"
-    unknown_agents: bool = True
-    done_is: Status = Status.DONE
-    idle_is: Status = Status.IDLE
+    explicit_lasts: str = setting(
+        "agent", 'how long one report silences guesses: "agent" or "tab"', choices=("agent", "tab")
+    )
+    unknown_agents: bool = setting(True, "a program that no agent file names may have a light; see trust.md")
+    done_is: Status = setting(
+        Status.DONE,
+        'as what a finished turn is shown: "done", or "waiting" until you act',
+        choices=("done", "waiting"),
+        read=Status,
+    )
+    idle_is: Status = setting(
+        Status.IDLE,
+        'the same of an agent at its prompt: "idle" or "waiting"',
+        choices=("idle", "waiting"),
+        read=Status,
+    )
 
 
 @attrs.frozen(kw_only=True)
 class Kitty:
     """How kitty's tab bar shows the light."""
 
-    style: str = "stripe"
-    #: Whether waiting pulses.
-    pulse: bool = True
-    #: Whether a mark that is not colour alone is drawn beside it.
-    mark: bool = True
-    #: Whether an agent's own signs are left out of a title that has the mark beside it.
-    strip_glyphs: bool = True
-    #: When the title of the OS window has a mark: `auto` is where no tab bar can be seen.
-    os_window_title: str = "auto"
-    #: Whether each of several windows in a tab has its own light.
-    splits: bool = True
-
-
-@attrs.frozen(kw_only=True)
-class History:
-    """What is kept of the turns of agents: whether anything is."""
-
-    keep: bool = True
-
-
-@attrs.frozen(kw_only=True)
-class Listed:
-    """
-    What lists show of an agent beside its light: whether the *branches* and the changes of its repository; and whether
-    GitHub is asked for *pull_requests* of the branches.
-    """
-
-    branches: bool = True
-    pull_requests: bool = False
+    style: str = setting(
+        "stripe",
+        '"stripe", "icon", "colour" (of the whole tab) or "off"',
+        choices=("stripe", "colour", "icon", "off"),
+    )
+    mark: bool = setting(True, "beside the stripe a sign that is not colour alone: ● ! ? ✓ ✓? ✗ ○ ◌ ·")
+    strip_glyphs: bool = setting(True, "an agent's own signs (✳ ◐ ⠋) go from a title that has our mark beside it")
+    pulse: bool = setting(True, "waiting lights pulse")
+    splits: bool = setting(True, "each of several windows in a tab has its own light")
+    os_window_title: str = setting(
+        "auto",
+        'the mark in the OS window\'s title: "auto" where no tab bar is seen, "always" or "off"',
+        choices=("auto", "always", "off"),
+    )
 
 
 @attrs.frozen(kw_only=True)
 class Panel:
-    """The list as a panel: its *width* in columns, and whether there is one *per* tab or for all of an OS window."""
+    """The list as a panel."""
 
-    width: int = 32
-    per: str = "window"
+    width: int = setting(32, "columns of the panel", limits=(24, 40))
+    per: str = setting(
+        "window",
+        'one in view in every tab of an OS window, or only where you opened it: "tab"',
+        choices=("window", "tab"),
+    )
 
 
 @attrs.frozen(kw_only=True)
 class Push:
-    """
-    Messages to browsers: whether they say what is asked, the push services (`host` or `host:port`) that may have a
-    *private* address, and the *contact* that push services are told, `mailto:…` or `https:…`.
-    """
+    """Messages to browsers; *private_hosts* are written `host` or `host:port`."""
 
-    question: bool = False
-    private_hosts: tuple[str, ...] = ()
-    contact: str = ""
+    question: bool = setting(
+        False, "true: they say what is asked, which a locked phone may show; false: only whose agent needs you"
+    )
+    private_hosts: tuple[str, ...] = setting(
+        (),
+        'push services of your own network: ["push.lan", "push.lan:8443"]; others need a public address',
+        pattern=_HOST,
+        wrong='write "push.lan" or "push.lan:8443"',
+        read=str.lower,
+    )
+    contact: str = setting(
+        "",
+        'what push services are told of you: "mailto:you@example.org"; else the address of the page',
+        pattern="(?:(?:mailto:|https://)[!-~]+)?",
+        wrong='write "mailto:you@example.org" or "https://example.org"',
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Listed:
+    """What lists show of an agent beside its light."""
+
+    branches: bool = setting(True, "read the branch and the changes of each agent's repository; false: read none")
+    pull_requests: bool = setting(
+        False, "and ask GitHub, by `gh`, for the open pull request of its branch and its checks"
+    )
+
+
+@attrs.frozen(kw_only=True)
+class History:
+    """What is kept of the turns of agents."""
+
+    keep: bool = setting(True, "write down what agents did, for `tally log`; false: write nothing")
+
+
+def _span(word: str) -> tuple[int, int]:
+    """A span of the day, in minutes after midnight, of a text with the form of one."""
+    start, end = (60 * int(time[:2]) + int(time[3:]) for time in word.split("-"))
+    return start, end
+
+
+def _spans(spans: Iterable[tuple[int, int]]) -> list[str]:
+    return ["-".join(f"{at // 60:02}:{at % 60:02}" for at in span) for span in spans]
+
+
+_SOUND = 'of a status: a sound of the desktop\'s theme, a file or "silent": {done = "silent", error = "~/x.oga"}'
+#: The forms of the settings of `tracker.notify`, which knows no file.
+_NOTIFY = {
+    "when": Form(
+        about='what you are told of: of these and "down"; [] is nothing',
+        choices=tuple(status.value for status in STATUSES),
+        read=Status,
+        many=frozenset,
+        write=lambda found: [status.value for status in STATUSES if status in found],
+    ),
+    "min_turn_s": Form(about="the end of a shorter turn is not told", limits=(0, 3600)),
+    "quiet": Form(
+        about='spans of the day without notifications: ["22:00-07:00", "12:00-13:00"]',
+        pattern=_SPAN,
+        wrong='write a time span as "22:00-07:00"',
+        read=_span,
+        write=_spans,
+    ),
+    "command": Form(about='run instead of a notification: ["/home/me/bin/tell", "--urgent"]'),
+    "buttons": Form(about="answer a question, never a permission, by buttons of its notification (kitty)"),
+    "snooze_min": Form(about="how long a snooze is that names no time", limits=(1, 1440)),
+    "delay_s": Form(about="tell only what is still so after this many seconds", limits=(0, 3600)),
+    "mute": Form(about='names of projects that you are never told of: ["notes"]', many=frozenset, write=sorted),
+    "sounds": Form(about=_SOUND, names=dict.fromkeys(STATUSES, Form(about=_SOUND))),
+}
+_KEYS = {
+    action.name: Form(
+        about=action.what,
+        pattern=f"({KEY})?",
+        wrong='write a key as in kitty.conf: "ctrl+shift+y"',
+        sample=action.keys[0].replace("kitty_mod", "ctrl+shift"),
+    )
+    for action in ACTIONS
+}
+_ABOUT_COLOURS = {
+    Status.WORKING: 'also "#39F", or a name: "blue", "orange"',
+    Status.WAITING: "pulses between this and a brighter one",
+}
+_COLOURS = {
+    status: Form(
+        about=_ABOUT_COLOURS.get(status, ""),
+        pattern=FORM,
+        wrong='write a colour as "#RRGGBB", "#RGB" or a name',
+        near=NAMES,
+        read=parse_colour,
+        write=hexadecimal,
+    )
+    for status in COLOURS
+}
 
 
 @attrs.frozen(kw_only=True)
 class Config:
-    """Every setting. Times end in their unit."""
+    """Every setting, in the order of the file. Times end in their unit."""
 
-    poll_ms: int = 250
-    silence_s: float = 4.0
-    stale_s: float = 30.0
-    #: 0: never.
-    fuse_s: float = 300.0
-    debounce_ms: int = 100
-    #: Whether the conversations that are open are kept on disk, for `tally restore`.
-    keep_conversations: bool = True
-    trust: Trust = Trust()
-    kitty: Kitty = Kitty()
-    history: History = History()
-    listed: Listed = Listed()
-    panel: Panel = Panel()
-    notify: Notify = attrs.Factory(Notify)
-    push: Push = Push()
-    fleet: Fleet = attrs.Factory(Fleet)
+    poll_ms: int = setting(250, "how often each pane is looked at", limits=(100, 30_000))
+    silence_s: float = setting(4.0, "a guessed agent that is silent for so long waits for you", limits=(0.1, 60))
+    stale_s: float = setting(30.0, 'a guessed or titled "working" without evidence ends', limits=(5, 3600))
+    fuse_s: float = setting(300.0, 'a reported "working" without evidence ends', limits=(10, 3600), zero="never")
+    debounce_ms: int = setting(100, "changes faster than this are held back", limits=(50, 10_000))
+    keep_conversations: bool = setting(True, "keep what is open on disk, for `tally restore`; false: keep nothing")
+    trust: Trust = section(Trust)
+    kitty: Kitty = section(Kitty)
+    panel: Panel = section(Panel, "see list.md")
+    notify: Notify = section(Notify, "see notifications.md", own=_NOTIFY)
+    push: Push = section(Push, "see serve.md: messages to browsers that are not open")
+    listed: Listed = section(Listed, "see list.md", key="list")
+    history: History = section(History, "see notifications.md")
+    #: One of `SCRIPTING`.
+    scripting: str = setting(
+        "own",
+        'what programs may do to panes: "none", "own" (type into those they started), "ask" (you, once), "all"',
+        choices=SCRIPTING,
+        key="scripting.allow",
+        table="see scripting.md",
+    )
+    #: A person's own by the names of `key_bindings.ACTIONS`; `""` is none.
+    keys: dict[str, str] = setting(
+        attrs.Factory(dict),
+        'read by `tally setup`: a key as in kitty.conf, or "" for none; without an entry it finds one',
+        names=_KEYS,
+        is_own=True,
+    )
+    palette: str = setting(
+        "default",
+        'or "light", "theme", "protan", "deutan", "tritan"; colours below take the place of its own',
+        choices=_PALETTES,
+        key="colours.palette",
+    )
+    #: Red, green and blue, 0 to 255 each.
+    colours: dict[Status, RGB] = setting(attrs.Factory(lambda: dict(COLOURS)), "", names=_COLOURS)
     #: Other machines, by the names that a person gave them.
     machines: dict[str, Machine] = attrs.Factory(dict)
-    #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
-    keys: dict[str, str] = attrs.Factory(dict)
-    #: The palette that colours are from which are not given one by one.
-    palette: str = "default"
-    #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
-    colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
-    #: What programs may do to panes: one of `SCRIPTING`.
-    scripting: str = "own"
+    fleet: Fleet = section(Fleet, "see fleet.md; without a broker there is none", is_own=True)
     #: The lights whose colour is to be that of the terminal's theme, where the host knows it.
     themed: frozenset[Status] = frozenset()
 
@@ -157,6 +253,11 @@ class Config:
         )
 
 
+#: What each of the fields is in the file, and every setting of it, in the order of the file.
+FORMS = forms(Config)
+SETTINGS: tuple[Setting, ...] = tuple(settings(FORMS, Config()))
+
+
 def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     """
     The configuration in *text*, and everything that is wrong with it; never raises.
@@ -167,132 +268,39 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         table = parse(text, path)
     except DataFileError as error:
         return Config(), [error]
-    return read(table), table.errors
+    return _read(table), table.errors
 
 
-def read(table: Table) -> Config:
-    """The configuration in *table*, which keeps what is wrong with it."""
+def _read(top: Table) -> Config:
+    """The configuration in *top*, which keeps what is wrong with it."""
+    values: dict[str, Any] = {"machines": parse_machines(top.table("machines"))}
+    tables = {"": top}
+    colours = top.text_or_table("colours", _PALETTES)
+    if isinstance(colours, str):
+        values["palette"] = colours or "default"
+        colours = Table({}, "", "")
+    tables["colours"] = colours
+    for one in SETTINGS:
+        above, _, name = one.table.rpartition(".")
+        if one.table not in tables:
+            tables[one.table] = tables[above].table(name)
+        if (found := one.read(tables[one.table])) is not None:
+            place = values
+            for part in one.path[:-1]:
+                place = place.setdefault(part, {})
+            place[one.path[-1]] = found
     default = Config()
-    trust, kitty = table.table("trust"), table.table("kitty")
-    panel = table.table("panel")
-    history, scripting, listed = table.table("history"), table.table("scripting"), table.table("list")
-    palette, colours, themed = _colours(table)
-    config = Config(
-        poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
-        silence_s=table.number("silence_s", default.silence_s, 0.1, 60),
-        stale_s=table.number("stale_s", default.stale_s, 5, 3600),
-        fuse_s=table.number("fuse_s", default.fuse_s, 10, 3600, zero=True),
-        debounce_ms=round(table.number("debounce_ms", default.debounce_ms, 50, 10_000)),
-        keep_conversations=table.boolean("keep_conversations", default.keep_conversations),
-        trust=Trust(
-            explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS),
-            unknown_agents=trust.boolean("unknown_agents", default.trust.unknown_agents),
-            done_is=Status(trust.text("done_is", default.trust.done_is.value, choices=("done", "waiting"))),
-            idle_is=Status(trust.text("idle_is", default.trust.idle_is.value, choices=("idle", "waiting"))),
-        ),
-        kitty=Kitty(
-            style=kitty.text("style", default.kitty.style, choices=STYLES),
-            pulse=kitty.boolean("pulse", default.kitty.pulse),
-            mark=kitty.boolean("mark", default.kitty.mark),
-            strip_glyphs=kitty.boolean("strip_glyphs", default.kitty.strip_glyphs),
-            splits=kitty.boolean("splits", default.kitty.splits),
-            os_window_title=kitty.text("os_window_title", default.kitty.os_window_title, choices=OS_WINDOW_TITLES),
-        ),
-        history=History(keep=history.boolean("keep", default.history.keep)),
-        listed=Listed(
-            branches=listed.boolean("branches", default.listed.branches),
-            pull_requests=listed.boolean("pull_requests", default.listed.pull_requests),
-        ),
-        panel=Panel(
-            width=round(panel.number("width", default.panel.width, 24, 40)),
-            per=panel.text("per", default.panel.per, choices=PANELS_PER),
-        ),
-        notify=_notify(table.table("notify")),
-        push=_push(table.table("push")),
-        scripting=scripting.text("allow", default.scripting, choices=SCRIPTING),
-        keys=wanted(table.table("keys")),
-        fleet=parse_fleet(table.table("fleet")),
-        machines=parse_machines(table.table("machines")),
-        palette=palette,
-        colours=colours,
-        themed=themed,
-    )
-    listed.retire("ports")
-    for part in (trust, kitty, history, panel, scripting, listed, table):
-        part.close()
+    for field, found in values.items():
+        if attrs.has(cls := type(getattr(default, field))):
+            values[field] = cls(**found)
+    own = values.get("colours", {})
+    palette = values.get("palette", default.palette)
+    values["colours"] = {**PALETTES.get(palette, COLOURS), **own}
+    values["themed"] = frozenset(COLOURS) - own.keys() if palette == THEME else frozenset()
+    config = Config(**values)
+    if unsafe(config.fleet):
+        tables["fleet"].complain("tls", "is off: the password is sent over the network unencrypted")
+    tables["list"].retire("ports")
+    for table in tables.values():
+        table.close()
     return config
-
-
-def _notify(table: Table) -> Notify:
-    default = Notify()
-    when = tuple(status.value for status in STATUSES if status in default.when)
-    settings = Notify(
-        when=frozenset(map(Status, table.words("when", when, choices=[status.value for status in STATUSES]))),
-        min_turn_s=table.number("min_turn_s", default.min_turn_s, 0, 3600),
-        quiet=tuple(span for word in table.words("quiet", form=SPAN) if (span := _span(table, word)) is not None),
-        command=table.words("command"),
-        snooze_min=table.number("snooze_min", default.snooze_min, 1, 1440),
-        buttons=table.boolean("buttons", default.buttons),
-        delay_s=table.number("delay_s", default.delay_s, 0, 3600),
-        mute=frozenset(table.words("mute")),
-        sounds=_sounds(table.table("sounds")),
-    )
-    table.close()
-    return settings
-
-
-def _push(table: Table) -> Push:
-    default = Push()
-    settings = Push(
-        question=table.boolean("question", default.question),
-        private_hosts=tuple(host.lower() for host in table.words("private_hosts", form=_HOST)),
-        contact=table.text("contact", default.contact, form=_CONTACT),
-    )
-    for host in settings.private_hosts:
-        if not re.fullmatch(_HOST, host):
-            table.complain("private_hosts", f'has {host!r:.80}; write "push.lan" or "push.lan:8443"')
-    if not re.fullmatch(_CONTACT, settings.contact):
-        table.complain(
-            "contact", f'is {settings.contact!r:.80}; write "mailto:you@example.org" or "https://example.org"'
-        )
-        settings = attrs.evolve(settings, contact="")
-    table.close()
-    return settings
-
-
-def _sounds(table: Table) -> dict[Status, str]:
-    found = {status: table.text(status.value, "") for status in STATUSES}
-    table.close()
-    return {status: sound for status, sound in found.items() if sound}
-
-
-def _span(table: Table, word: str) -> tuple[int, int] | None:
-    found = re.fullmatch(SPAN, word)
-    if found is None:
-        table.complain("quiet", f'has {word!r:.40}; write a time span as "22:00-07:00"')
-        return None
-    hours = [int(part) for part in found.groups()]
-    return 60 * hours[0] + hours[1], 60 * hours[2] + hours[3]
-
-
-def _colours(top: Table) -> tuple[str, dict[Status, RGB], frozenset[Status]]:
-    """The name of the palette in *top*, its colours with those given one by one, and those that the theme has."""
-    names = (*PALETTES, THEME)
-    table = top.text_or_table("colours", "default", choices=names)
-    name = table if isinstance(table, str) else table.text("palette", "default", choices=names)
-    palette = PALETTES.get(name, COLOURS)
-    if isinstance(table, str):
-        return name, dict(palette), frozenset(palette) if name == THEME else frozenset()
-    own = {status for status in COLOURS if status in table}
-    found = {status: _colour(table, status, palette[status]) for status in COLOURS}
-    table.close()
-    return name, found, frozenset(COLOURS) - own if name == THEME else frozenset()
-
-
-def _colour(table: Table, status: Status, default: RGB) -> RGB:
-    value = table.text(status.value, hexadecimal(default), form=FORM)
-    colour = parse_colour(value)
-    if colour is None:
-        meant = did_you_mean(value, NAMES)
-        table.complain(status.value, f'is {value!r:.60}; write a colour as "#RRGGBB", "#RGB" or a name{meant}')
-    return colour or default

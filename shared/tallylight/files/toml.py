@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 
 from tallylight.model.errors import DataFileError
+from tallylight.model.limits import MAX_WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ MAX_ITEMS = 1000
 MAX_PARTS = 32
 #: Mistakes whose line is looked for, and unknown keys that are named: each costs a way through the whole text.
 MAX_TOLD = 20
-#: Of a word that is compared with those that are known.
-MAX_WORD = 64
 
 # Possessive throughout: a line that is none, and may be of any length, is given up in one go.
 _HEADER = re.compile(r"\s*+\[\[?+\s*+([A-Za-z0-9_.\"' -]++)\s*+\]\]?+\s*+(?:#.*)?$")
@@ -143,12 +142,8 @@ class Table:
         self._taken.add(key)
         return self._data.get(key)
 
-    def text(self, key: str, default: str = "", *, choices: Iterable[str] = (), form: str = "") -> str:  # noqa: ARG002
-        """
-        A text, one of *choices* if there are any.
-
-        *form* is a regular expression that JSON Schema knows, too, for who describes the file; the caller checks it.
-        """
+    def text(self, key: str, default: str = "", *, choices: Iterable[str] = ()) -> str:
+        """A text, one of *choices* if there are any."""
         value = self._take(key)
         if value is None:
             return default
@@ -186,16 +181,9 @@ class Table:
         self.complain(key, f"is {_shown(value)}; it must be {low:g} to {high:g}, so {nearest:g} is used")
         return nearest
 
-    def words(
-        self,
-        key: str,
-        default: tuple[str, ...] = (),
-        *,
-        choices: Iterable[str] = (),
-        form: str = "",  # noqa: ARG002
-    ) -> tuple[str, ...]:
+    def words(self, key: str, default: tuple[str, ...] = (), *, choices: Iterable[str] = ()) -> tuple[str, ...]:
         """
-        A list of texts that are not empty, each one of *choices* if there are any; *form* as of `text`.
+        A list of texts that are not empty, each one of *choices* if there are any.
 
         One that may not be there costs itself; a list of nothing else is a mistake, and an empty one a wish.
         """
@@ -222,10 +210,10 @@ class Table:
             value = None
         return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors, self._lines)
 
-    def text_or_table(self, key: str, default: str, *, choices: Iterable[str]) -> str | Table:
-        """What may be written as one of *choices*, or as a table."""
+    def text_or_table(self, key: str, choices: Iterable[str] = ()) -> str | Table:
+        """What may be written as one of *choices*, or as a table; `""` for another text."""
         if isinstance(self._data.get(key), str):
-            return self.text(key, default, choices=choices)
+            return self.text(key, choices=choices)
         return self.table(key)
 
     def tables(self, key: str) -> list[Table]:

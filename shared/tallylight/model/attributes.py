@@ -17,7 +17,7 @@ from operator import attrgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 
@@ -26,18 +26,24 @@ class _Nothing:
         return "NOTHING"
 
 
-_NOTHING: Any = _Nothing()
+#: What the default of a field is that has none.
+NOTHING: Any = _Nothing()
+
+
+_NO_METADATA: Mapping[str, Any] = {}
 
 
 class _Field:
     """One field of a class, with the names that attrs has for its parts."""
 
-    __slots__ = ("alias", "default", "eq", "factory", "init", "kw_only", "name", "type")
-    metadata: dict[str, object] = {}  # noqa: RUF012 - nobody writes into it
+    __slots__ = ("alias", "default", "eq", "factory", "init", "kw_only", "metadata", "name", "type")
 
-    def __init__(self, default: Any, factory: Callable[[], Any] | None, *, init: bool, eq: bool) -> None:
+    def __init__(
+        self, default: Any, factory: Callable[[], Any] | None, metadata: Mapping[str, Any], *, init: bool, eq: bool
+    ) -> None:
         self.default = default
         self.factory = factory
+        self.metadata = metadata
         self.init = init
         self.eq = eq
         self.name = self.alias = self.type = ""
@@ -45,10 +51,15 @@ class _Field:
 
 
 def _field(
-    *, default: Any = _NOTHING, factory: Callable[[], Any] | None = None, init: bool = True, eq: bool = True
+    *,
+    default: Any = NOTHING,
+    factory: Callable[[], Any] | None = None,
+    metadata: Mapping[str, Any] = _NO_METADATA,
+    init: bool = True,
+    eq: bool = True,
 ) -> Any:
     """Say more of a field than its default."""
-    return _Field(default, factory, init=init, eq=eq)
+    return _Field(default, factory, metadata, init=init, eq=eq)
 
 
 def _evolve(value: Any, **changes: Any) -> Any:
@@ -74,8 +85,8 @@ def _made(cls: Any, *, is_frozen: bool, kw_only: bool) -> Any:
     inside = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     fields = []
     for name, type_ in cls.__annotations__.items():
-        found = inside.pop(name, _NOTHING)
-        one = found if isinstance(found, _Field) else _Field(found, None, init=True, eq=True)
+        found = inside.pop(name, NOTHING)
+        one = found if isinstance(found, _Field) else _Field(found, None, _NO_METADATA, init=True, eq=True)
         one.name, one.alias, one.type, one.kw_only = name, name.lstrip("_"), type_, kw_only
         fields.append(one)
     names = tuple(one.name for one in fields)
@@ -113,7 +124,7 @@ def _no_values(_: object) -> None:
 
 def _init(cls: Any, fields: list[_Field], *, is_frozen: bool) -> Any:
     """Compile the `__init__` of a class."""
-    known: dict[str, Any] = {"NOTHING": _NOTHING}
+    known: dict[str, Any] = {"NOTHING": NOTHING}
     places: list[str] = []
     named: list[str] = []
     body = ["pass"]
@@ -122,12 +133,12 @@ def _init(cls: Any, fields: list[_Field], *, is_frozen: bool) -> Any:
         known |= {f"set_{name}": vars(cls)[name].__set__, f"default_{name}": one.default, f"make_{name}": one.factory}
         if one.init:
             missing = f"default_{name}" if one.factory is None else "NOTHING"
-            has_default = one.default is not _NOTHING or one.factory is not None
+            has_default = one.default is not NOTHING or one.factory is not None
             (named if one.kw_only else places).append(f"{value}={missing}" if has_default else value)
         if one.factory is not None:
             value = f"make_{name}() if {value} is NOTHING else {value}" if one.init else f"make_{name}()"
         elif not one.init:
-            if one.default is _NOTHING:
+            if one.default is NOTHING:
                 continue  # `__attrs_post_init__` sets it
             value = f"default_{name}"
         body.append(f"set_{name}(self, {value})" if is_frozen else f"self.{name} = {value}")
@@ -158,6 +169,7 @@ def _set_state(self: Any, state: tuple[object, dict[str, Any]]) -> None:
 
 
 if TYPE_CHECKING:
+    from attrs import NOTHING as NOTHING
     from attrs import define as define
     from attrs import evolve as evolve
     from attrs import field as field

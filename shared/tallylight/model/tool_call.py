@@ -32,7 +32,7 @@ MAX_EDITS = 200
 
 def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
     """What *name* is to do with the input *given*; files below *cwd* are named from there. Nothing if unknown."""
-    tool = _line(name)[:_NAME]
+    tool = name.strip().partition("\n")[0][:_NAME] if isinstance(name, str) else ""
     if not tool:
         return ""
     if isinstance(given, str):
@@ -119,10 +119,6 @@ def _patched(lines: list[str]) -> Iterator[str]:
 
 def _stat(added: int, removed: int) -> str:
     return f" (+{added} −{removed})" if added or removed else ""
-
-
-def _line(value: Any) -> str:
-    return value.strip().partition("\n")[0] if isinstance(value, str) else ""
 
 
 def _middle(text: str) -> str:

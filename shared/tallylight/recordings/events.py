@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.foreground import Foreground
@@ -29,7 +30,6 @@ _NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}", re.ASCII)
 #: The text fields of a report that are recorded, and the cells kept of each. No argument list: it is run, not shown.
 _TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024, "worktree": 1024, "mode": 64}
 _TEXTS |= {"message": 512, "what": 200, "detail": 256}
-_MAX_WORD = 64
 _MOST = (1 << 63) - 1
 _SOURCES = {source.word: source for source in Source}
 
@@ -116,8 +116,8 @@ def _report(fields: dict[str, Any]) -> Report:
     if not isinstance(source, str) or source not in _SOURCES:
         raise LineError("has a report of no known source")
     try:
-        status = None if fields.get("status") is None else Status(values.text(fields["status"], _MAX_WORD))
-        kind = None if fields.get("kind") is None else Kind(values.text(fields["kind"], _MAX_WORD))
+        status = None if fields.get("status") is None else Status(values.text(fields["status"], MAX_WORD))
+        kind = None if fields.get("kind") is None else Kind(values.text(fields["kind"], MAX_WORD))
     except ValueError:
         raise LineError("has a report of no known status or kind") from None
     agent = fields.get("agent")

@@ -18,12 +18,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from tallylight.model import attributes
+from tallylight.model.limits import MAX_RECORDS as MAX_RECORDS
 from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
-#: OSC 7501 asks for 64 and recommends 256.
-MAX_RECORDS = 256
 #: An identical report is told again this long after the last time, in seconds: in the host it holds off the fuse.
 REFRESH_S = 30.0
 #: The host's own fuse for what a program says explicitly.

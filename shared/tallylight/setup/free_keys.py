@@ -118,10 +118,10 @@ def wishes(system: System) -> dict[str, str]:
     """The person's own keys, of config.toml. What is wrong in there is for `tally doctor` to say."""
     path = directories.config_file(system.env)
     try:
-        table = toml.parse(read_write.read_limited(path).decode("utf-8", "replace"), str(path))
+        data = toml.load(read_write.read_limited(path).decode("utf-8", "replace"), str(path))
     except (OSError, TallyError):
         return {}
-    return key_bindings.wanted(table.table("keys"))
+    return key_bindings.wanted(data.get("keys"))
 
 
 def plan(system: System, place: Layout, here: Kitty) -> tuple[list[key_bindings.Binding], Answer | None]:

@@ -19,7 +19,7 @@ from pathlib import Path
 import tallylight
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.config import reference
-from tallylight.config.settings import Config
+from tallylight.config.settings import SETTINGS, Config
 from tallylight.files import build
 from tallylight.model.finding import Finding
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -138,10 +138,12 @@ def _terminal(environ: Mapping[str, str]) -> str:
 
 def _settings(config: Config, text: str) -> list[str]:
     """The settings that are set; the value only of those that take no words of a person's."""
-    forms = {setting.key: setting.form for setting in reference.settings()}
+    forms = {setting.key: setting.schema for setting in SETTINGS}
     told = []
     for one in reference.in_force(config, text, []):
-        if one.line is not None:
+        if one.line is not None and one.key not in forms:  # what a person has named
+            told.append(f"{one.place[0]}.{MASK} = {MASK}")
+        elif one.line is not None:
             form = forms[one.key]
             is_open = form["type"] in ("string", "array") and "enum" not in form
             told.append(f"{one.key} = {MASK if is_open else one.value}")

@@ -23,6 +23,7 @@ from tallylight.files import directories, install_paths, read_write
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
+from tallylight.model.limits import MAX_PATH
 from tallylight.setup.checks import SETUP
 from tallylight.wire import values
 
@@ -64,7 +65,6 @@ return setmetatable(M, {
 })
 """
 _READ_LIMIT = 1 << 20
-_MAX_PATH = 4096
 _USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
 _GUARDED = re.compile(r"\bpcall\s*\(\s*require\b")
 #: This has a copy of its own.
@@ -266,7 +266,7 @@ def _made(note: Path) -> Sequence[str]:
         return []
     made = found.get("made") if isinstance(found, dict) else None
     listed = made if isinstance(made, list) else []
-    return [path for folder in listed if (path := values.exact(folder, _MAX_PATH))]
+    return [path for folder in listed if (path := values.exact(folder, MAX_PATH))]
 
 
 def lines(system: System, here: WezTerm) -> Iterator[str]:

@@ -39,8 +39,9 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
             with contextlib.suppress(OSError, SnapshotError):
                 found.append(read(path))
     known: Known = {}
+    boot, _, _ = birth_of(os.getpid()).rpartition("/")
     for snapshot in sorted(found, key=lambda one: -one.written):
-        if not _is_possible(snapshot, clock):
+        if snapshot.birth.rpartition("/")[0] != boot or snapshot.written > clock + SLACK_S:
             continue
         is_today = today(snapshot.written) == today(clock)
         for pane in snapshot.panes:
@@ -48,11 +49,6 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
             if 0 < pane.since <= snapshot.written + SLACK_S and pane.pid not in [other.pid for other in others]:
                 others.append(pane if is_today else attrs.evolve(pane, waited_s=0.0))
     return known
-
-
-def _is_possible(snapshot: Snapshot, clock: float) -> bool:
-    boot, _, _ = birth_of(os.getpid()).rpartition("/")
-    return snapshot.birth.rpartition("/")[0] == boot and snapshot.written <= clock + SLACK_S
 
 
 def _trimmed(folder: Path, host: str, clock: float) -> list[Path]:

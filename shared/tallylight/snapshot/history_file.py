@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import stat
@@ -22,22 +21,19 @@ from pathlib import Path
 import attrs
 
 from tallylight.files import directories, read_write
+from tallylight.files.lock import BusyError as BusyError
+from tallylight.files.lock import locked
 from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.limits import KEPT_S
 from tallylight.snapshot.history import History, without_repeated
 from tallylight.snapshot.turns import Turn
 from tallylight.snapshot.waiting_time_file import today
 from tallylight.snapshot.writer import checked_directory
 from tallylight.wire import values
 
-#: Seconds that a turn is kept: thirty days.
-MAX_AGE_S = 30 * 86400.0
 #: Bytes of the file, and of one line. What is trimmed to make room is trimmed to `TRIMMED` of it.
 MAX_BYTES, MAX_LINE = 5_000_000, 8192
 TRIMMED = 0.8
-
-
-class BusyError(TallyError):
-    """Another host writes at this moment."""
 
 
 def path(environ: Mapping[str, str]) -> Path:
@@ -57,7 +53,7 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
         return
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     checked_directory(file.parent, create=True)
-    with _locked(file.parent):
+    with locked(file.parent, "another host writes"):
         try:
             size = file.lstat().st_size
         except FileNotFoundError:
@@ -69,7 +65,7 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
 
 def trim(file: Path, now: float) -> None:
     """
-    Take out what is older than `MAX_AGE_S` at *now*, in seconds since the epoch, and lines that later ones replace.
+    Take out what is older than `KEPT_S` at *now*, in seconds since the epoch, and lines that later ones replace.
 
     Nothing happens where there is nothing to take out. Errors as of `append`.
     """
@@ -77,12 +73,12 @@ def trim(file: Path, now: float) -> None:
         checked_directory(file.parent)
     except FileNotFoundError:
         return
-    with _locked(file.parent):
+    with locked(file.parent, "another host writes"):
         try:
             data = _read(file)
         except FileNotFoundError:
             return
-        kept = trimmed(data, before=now - MAX_AGE_S)
+        kept = trimmed(data, before=now - KEPT_S)
         if kept != data:
             read_write.atomic_write(file, kept, 0o600)
 
@@ -177,37 +173,20 @@ def _read(file: Path) -> bytes:
 
 
 def _append(file: Path, data: bytes) -> None:
+    """Write *data* behind what is there; whole, or nothing of it."""
     fd = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             raise read_write.FileError(file, "is not a regular file")
-        _write(fd, data, found.st_size)
-    finally:
-        os.close(fd)
-
-
-def _write(fd: int, data: bytes, size: int) -> None:
-    """Write *data* behind the *size* bytes that are there; whole, or nothing of it."""
-    if size and os.pread(fd, 1, size - 1) != b"\n":
-        data = b"\n" + data  # a line that the power cut off ends here
-    try:
-        if os.write(fd, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.ftruncate(fd, size)
-        raise
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+        if found.st_size and os.pread(fd, 1, found.st_size - 1) != b"\n":
+            data = b"\n" + data  # a line that the power cut off ends here
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(f"{folder}: another host writes") from None
-        yield
+            if os.write(fd, data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(fd, found.st_size)
+            raise
     finally:
         os.close(fd)

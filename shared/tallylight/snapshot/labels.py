@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 from tallylight.model import attributes
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.values import Json, listed, number, text
-from tallylight.wire import values
+from tallylight.snapshot.values import MAX_TEXT, Json, Reader, key, many, number, one_of, read, short, write
 from tallylight.wire.text import sanitise
+from tallylight.wire.values import exact
 
 VERSION = 1
 #: The colours there are, as the terminal's palette has them, from its number 1 on.
@@ -28,16 +28,21 @@ MAX_LABELS = 500
 MAX_KEY = 600
 
 
+def named(name: str) -> str:
+    """*name* as it is kept: one line of at most `MAX_NAME` cells, without control characters."""
+    return sanitise(name, cells=MAX_NAME, graphemes=MAX_NAME).strip()
+
+
 @attributes.frozen
 class Label:
-    """What a person gave one conversation: a *name*, a *colour* of `COLOURS`, a place on top. Each may be missing."""
+    """What a person gave one conversation. Each may be missing."""
 
-    name: str = ""
-    colour: str = ""
-    is_pinned: bool = False
+    name: str = key("", "the name you gave its conversation", short(MAX_TEXT, named))
+    colour: str = key("", "the colour you gave it", one_of(("", *COLOURS)))
+    is_pinned: bool = key(False, "it stays on top of the list", name="pinned")
 
-    def to_json(self) -> Json:
-        return {"name": self.name, "colour": self.colour, "pinned": self.is_pinned}
+    from_json = Reader()
+    to_json = write
 
     @property
     def next_colour(self) -> str:
@@ -47,11 +52,6 @@ class Label:
 
 
 NOTHING = Label()
-
-
-def named(name: str) -> str:
-    """*name* as it is kept: one line of at most `MAX_NAME` cells, without control characters."""
-    return sanitise(name, cells=MAX_NAME, graphemes=MAX_NAME).strip()
 
 
 def keys(host: str, pane: Pane) -> tuple[str, ...]:
@@ -71,31 +71,33 @@ class _Entry:
 
     @classmethod
     def from_json(cls, value: Json) -> _Entry | None:
-        key = values.exact(value.get("key"), MAX_KEY)
-        colour = text(value.get("colour"), MAX_NAME)
-        label = Label(named(text(value.get("name"))), colour if colour in COLOURS else "", value.get("pinned") is True)
-        return cls(key, label, number(value.get("at"))) if key and label != NOTHING else None
+        label = Label.from_json(value) or NOTHING
+        found = exact(value.get("key"), MAX_KEY) if label != NOTHING else ""
+        return cls(found, label, number(value.get("at"))) if found else None
+
+    def to_json(self) -> Json:
+        return {"key": self.key, **self.label.to_json(), "at": self.at}
+
+
+_ENTRIES = many(_Entry, MAX_LABELS)
 
 
 @attributes.frozen
 class Labels:
     """All labels, and the *group* of `GROUPS` in which lists show their rows."""
 
-    group: str = ""
+    group: str = key("", form=one_of(GROUPS))
     _entries: Mapping[str, _Entry] = attributes.field(factory=dict)
 
     @classmethod
     def from_json(cls, value: object) -> Labels | None:
         """What a document says; None if it is none of this version."""
-        if not isinstance(value, dict) or value.get("version") != VERSION:
+        if not isinstance(value, dict) or value.get("version") != VERSION or (found := read(cls, value)) is None:
             return None
-        found = listed(value.get("labels"), _Entry.from_json, MAX_LABELS)
-        group = text(value.get("group"), MAX_NAME)
-        return cls(group if group in GROUPS else "", {entry.key: entry for entry in found})
+        return cls(found.group, {entry.key: entry for entry in _ENTRIES.read(value.get("labels"))})
 
     def to_json(self) -> Json:
-        entries = [{"key": entry.key, **entry.label.to_json(), "at": entry.at} for entry in self._entries.values()]
-        return {"version": VERSION, "group": self.group, "labels": entries}
+        return {"version": VERSION, **write(self), "labels": [entry.to_json() for entry in self._entries.values()]}
 
     def of(self, host: str, pane: Pane) -> Label:
         """The label of *pane*, which *host* shows."""

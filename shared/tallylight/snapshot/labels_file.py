@@ -7,15 +7,12 @@ document of ours is told to whoever reads it, changes nothing for them, and is s
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tallylight.files import directories, read_write
+from tallylight.files.lock import locked
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.writer import checked_directory
@@ -23,8 +20,8 @@ from tallylight.wire import values
 
 #: Of the file. Five hundred labels have room.
 MAX_BYTES = 1024 * 1024
-#: How long, in seconds, another list may write before a change is given up, and between two looks whether it has ended.
-PATIENCE_S, LOOK_S = 1.0, 0.02
+#: How long, in seconds, another list may write before a change is given up.
+PATIENCE_S = 1.0
 
 
 class BrokenError(TallyError):
@@ -64,7 +61,7 @@ def change(file: Path, how: Callable[[Labels], Labels]) -> tuple[Labels, str]:
     """
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     checked_directory(file.parent, create=True)
-    with _locked(file.parent):
+    with locked(file.parent, "another list writes there and does not end; try again", PATIENCE_S):
         message = ""
         try:
             found = read(file)
@@ -107,21 +104,3 @@ class Reader:
         except (OSError, TallyError) as error:
             self.labels, self.problem = Labels(), str(error)
         return (self.labels, self.problem) != before
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise TallyError(f"{folder}: another list writes there and does not end; try again") from None
-                time.sleep(LOOK_S)
-        yield
-    finally:
-        os.close(fd)

@@ -22,6 +22,7 @@ import attrs
 
 from tallylight.files import directories, read_write
 from tallylight.model.errors import TallyError
+from tallylight.model.limits import KEPT_S
 from tallylight.snapshot.schema import VERSION, Pane, Snapshot
 from tallylight.snapshot.values import text
 from tallylight.snapshot.writer import SnapshotError, birth_of, checked_directory, is_alive
@@ -35,8 +36,6 @@ MAX_BYTES = 1024 * 1024
 SETTLE_S = 5.0
 #: Seconds between two writings at least, and between two of what has not changed at most.
 INTERVAL_S, REFRESH_S = 5.0, 600.0
-#: Seconds after which a file of a host that is gone is removed: thirty days.
-MAX_AGE_S = 30 * 86400.0
 
 _NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}-[0-9]{1,13}\.json\Z")
 
@@ -113,12 +112,12 @@ class OpenConversations:
 
     @classmethod
     def for_host(cls, host: str, environ: Mapping[str, str], clock: Callable[[], float]) -> OpenConversations:
-        """The file of this process. What is older than `MAX_AGE_S` is removed."""
+        """The file of this process. What is older than `KEPT_S` is removed."""
         folder = directory(environ)
         kept = cls(folder / f"{host}-{os.getpid()}-{int(clock() * 1000) % 10**13}.json", host, clock)
         with contextlib.suppress(OSError, TallyError):
             for path in _paths(folder):
-                is_old = clock() - path.lstat().st_mtime > MAX_AGE_S
+                is_old = clock() - path.lstat().st_mtime > KEPT_S
                 if is_old and not any(is_alive(one.host.pid, one.host.birth) for one in _read(path)[:1]):
                     path.unlink()
         return kept

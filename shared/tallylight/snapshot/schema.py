@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot import values
 from tallylight.snapshot.entries import AnswerEntry as AnswerEntry
 from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
 from tallylight.snapshot.entries import LosingEntry as LosingEntry
 from tallylight.snapshot.entries import MachineEntry as MachineEntry
 from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
-from tallylight.snapshot.values import MAX_ID, MAX_LIST, Json, count, kind_of, listed, number, path, text, texts, words
+from tallylight.snapshot.values import Form, Json, Reader, key, many, read, record, short, text, told, words, write
 from tallylight.snapshot.values import status_of as status_of
 from tallylight.wire.values import integer
 from tallylight.wire.values import number as decimal
@@ -27,96 +28,103 @@ OWN = "own"
 #: Of the choices of one question, and of the subagents of one agent.
 MAX_CHOICES = MAX_CHILDREN = 16
 
+Pairs = tuple[tuple[str, str], ...]
+
+
+def _read_children(value: object) -> Pairs:
+    if not isinstance(value, list):
+        return ()
+    pairs = (entry for entry in value[:MAX_CHILDREN] if isinstance(entry, list) and len(entry) == 2)
+    return tuple((text(name), text(status)) for name, status in pairs if text(name))
+
+
+def _read_choices(value: object) -> Pairs:
+    """The answers a question takes. One that is not whole is left out: half of its keys would be another answer."""
+    if not isinstance(value, list):
+        return ()
+    pairs = (words(entry) for entry in value[:MAX_CHOICES])
+    # What is no character is no key either.
+    return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
+
+
+_PAIRS: Json = {"type": "array", "items": values.STRINGS | {"minItems": 2, "maxItems": 2}}
+_CHILDREN = Form(
+    _read_children, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]]
+)
+_CHOICES = Form(_read_choices, _PAIRS, lambda found: [list(choice) for choice in found[:MAX_CHOICES] if words(choice)])
+_PERCENT = Form(lambda value: integer(value, 0, 100), {"type": "integer", "minimum": 0, "maximum": 100})
+_COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum": 0})
+
 
 @attributes.frozen(kw_only=True)
 class Pane:
     """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs said them."""
 
-    id: str
-    status: Status
-    kind: Kind | None = None
-    tab: str = ""
-    os_window: str = ""
-    title: str = ""
-    agent: str = ""
-    project: str = ""
-    session: str = ""
-    message: str = ""
-    since: float = 0.0
-    seen: bool = False
-    pid: int | None = None
-    reason: ReasonEntry = attributes.field(factory=ReasonEntry)
-    records: tuple[RecordEntry, ...] = ()
-    losing: tuple[LosingEntry, ...] = ()
-    #: What is true of its turn, of what is asked and of the rest.
-    answers: tuple[AnswerEntry, ...] = ()
-    #: Where the agent works, as it said itself.
-    cwd: str = ""
-    #: How far it is: `3/7`.
-    progress: str = ""
-    #: What there is to do, in order; the one at the place of what *progress* says is done is the current one.
-    tasks: tuple[str, ...] = ()
-    #: What the conversation is about, in the agent's words; its mode (`plan`), its worktree, and what it does (`edit`).
-    topic: str = ""
-    mode: str = ""
-    worktree: str = ""
-    detail: str = ""
-    #: How many background tasks or subagents still run.
-    background: int = 0
-    #: What its own record tells: its model, how many percent of its context are used, its subagents and what they do,
-    #: the first lines of its last reply, until when a limit stops it, and its cost in US dollars by its own account.
-    model: str = ""
-    context: int | None = None
-    children: tuple[tuple[str, str], ...] = ()
-    reply: str = ""
-    limited_until: float = 0.0
-    cost: float | None = None
-    #: Whether its record is in a format that is not known here.
-    strange_record: bool = False
-    #: The question on its screen, one line; the answers it takes, each as the keys to type and their label; and what
-    #: tells this prompt from every other.
-    question: str = ""
-    #: The one thing needed to decide that: `Bash: npm test`.
-    what: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
-    prompt: str = ""
-    #: The text that a person has queued for the end of its turn, in one line; and why it will not be sent, if so.
-    queued: str = ""
-    unsent: str = ""
-    #: Argument lists as the agent said them, to be filled in and checked at the gate.
-    resume: tuple[str, ...] = ()
-    fork: tuple[str, ...] = ()
-    #: The process that the host knows to be the agent; None if none is.
-    agent_pid: int | None = None
-    conversation: ConversationEntry = attributes.field(factory=ConversationEntry)
-    #: Until when a person has put it off; 0 if they have not.
-    snoozed_until: float = 0.0
-    #: Until when a person wants no notification of it; 0 if they want them, `MAX_NUMBER` if that has no end.
-    muted_until: float = 0.0
-    #: A person marked it as not read.
-    unread: bool = False
-    #: Whether the agent has gone on since it last asked.
-    answered: bool = False
-    #: How long it waited for a person today, in seconds.
-    waited_s: float = 0.0
-    #: Whether a notification was shown for what it now needs.
-    notified: bool = False
-    #: Whether it is in front of a person.
-    visible: bool = False
-    #: How many reports, titles and marks a second its programs said and we read, while it is too much to read; else 0.
-    said_per_s: int = 0
-    read_per_s: int = 0
-    #: The program in the foreground, if no agent file names it; and by what it is taken for an agent, if it is.
-    unknown: str = ""
-    signs: str = ""
-    #: The name of the detached session or workspace it belongs to.
-    host_title: str = ""
-    #: The argument list that attaches a terminal to it, for a pane that is in none; empty where there is no such thing.
-    attach: tuple[str, ...] = ()
-    #: The terminals on which somebody is attached to its session: `/dev/pts/5`.
-    terminals: tuple[str, ...] = ()
-    #: The terminal that it is itself, in a terminal program.
-    terminal: str = ""
+    id: str = attributes.field(metadata=told("the pane, in its host", values.ID))
+    status: Status = attributes.field(metadata=told("what it shows", values.STATUS))
+    kind: Kind | None = key(None, "what it waits for", values.KIND)
+    tab: str = key("", "the tab that it is in")
+    os_window: str = key("", "the OS window that it is in")
+    title: str = key("", "its title")
+    #: Of the detached session or workspace it belongs to.
+    host_title: str = key("", "the name of the session or workspace that it is in")
+    terminal: str = key("", "the terminal of the pane itself, where the host knows it")
+    agent: str = key("", "the name of the agent: `claude`")
+    project: str = key("", "the project that the agent works on")
+    session: str = key("", "the agent's own name for its conversation")
+    message: str = key("", "what the agent says of its status")
+    progress: str = key("", "how far it is: `3/7`")
+    question: str = key("", "the question on its screen, one line")
+    what: str = key("", "the one thing needed to decide that: `Bash: npm test`")
+    prompt: str = key("", "what tells this prompt from every other")
+    model: str = key("", "the model, by the agent's own record")
+    reply: str = key("", "the first lines of its last reply, as one line")
+    topic: str = key("", "what the conversation is about, in the agent's words")
+    mode: str = key("", "the agent's mode: `plan`")
+    worktree: str = key("", "the worktree that the agent names")
+    detail: str = key("", "what it does: `edit`")
+    unknown: str = key("", "the program in the foreground, if no agent file names it")
+    signs: str = key("", "by what that is taken for an agent, if it is")
+    queued: str = key("", "the text that waits for the end of its turn, one line")
+    unsent: str = key("", "why that will not be sent, if so")
+    since: float = key(0.0, "since when it has this status")
+    snoozed_until: float = key(0.0, "until when you have put it off; 0 if you have not")
+    #: `MAX_NUMBER` if that has no end.
+    muted_until: float = key(0.0, "until when you want no notification of it; 0 if you want them")
+    waited_s: float = key(0.0, "how many seconds it waited for you today")
+    limited_until: float = key(0.0, "until when a limit stops it; 0 if none does")
+    background: int = key(0, "how many background tasks or subagents still run")
+    said_per_s: int = key(0, "how many reports, titles and marks a second its programs say, if too many; else 0")
+    read_per_s: int = key(0, "how many of those are read")
+    seen: bool = key(False, "you have looked at it")
+    unread: bool = key(False, "you have marked it as not read")
+    answered: bool = key(False, "the agent has gone on since it last asked")
+    notified: bool = key(False, "a notification was shown for what it now needs")
+    visible: bool = key(False, "it is in front of you")
+    strange_record: bool = key(False, "the agent's record is in a format that is not known here")
+    pid: int | None = key(None, "the process of the pane", values.COUNT)
+    agent_pid: int | None = key(None, "the process that the host knows to be the agent", values.COUNT)
+    cwd: str = key("", "where the agent works, as it said itself", values.PATH)
+    context: int | None = key(None, "how many percent of its context are used", _PERCENT)
+    cost: float | None = key(None, "its cost in US dollars by its own account", _COST)
+    children: Pairs = key((), "its subagents, each with what it does", _CHILDREN)
+    reason: ReasonEntry = key(ReasonEntry(), "why it shows this", record(ReasonEntry))
+    conversation: ConversationEntry = key(
+        ConversationEntry(), "its last conversation with an agent, which may be gone", record(ConversationEntry)
+    )
+    records: tuple[RecordEntry, ...] = key((), "what is shown of each agent in it", many(RecordEntry))
+    losing: tuple[LosingEntry, ...] = key((), "what was said and put aside", many(LosingEntry))
+    answers: tuple[AnswerEntry, ...] = key(
+        (), "what is true of its turn, of what it asks and the rest", many(AnswerEntry)
+    )
+    choices: Pairs = key((), "the answers that the question takes: the keys to type, and a label", _CHOICES)
+    #: The one at the place of what *progress* says is done is the current one.
+    tasks: tuple[str, ...] = key((), "what there is to do, in order", values.TEXTS)
+    #: As the agent said them, to be filled in and checked at the gate.
+    resume: tuple[str, ...] = key((), "the words of the command that resumes it, by the agent")
+    fork: tuple[str, ...] = key((), "the words of the command that forks it, by the agent")
+    attach: tuple[str, ...] = key((), "the words of the command that attaches a terminal to it, if it is in none")
+    terminals: tuple[str, ...] = key((), "the terminals on which somebody is attached to its session: `/dev/pts/5`")
 
     @property
     def works_in(self) -> str:
@@ -128,90 +136,8 @@ class Pane:
         """What it waits for, in the words that tell most: what it is about, else the question; nothing if unknown."""
         return (self.what or self.question) if self.status is Status.WAITING else ""
 
-    @classmethod
-    def from_json(cls, value: Json) -> Pane | None:
-        status, name = status_of(value.get("status")), text(value.get("id"), MAX_ID)
-        if status is None or not name:
-            return None
-        return cls(
-            id=name,
-            status=status,
-            kind=kind_of(value.get("kind")),
-            pid=count(value.get("pid")),
-            agent_pid=count(value.get("agent_pid")),
-            **{name: count(value.get(name)) or 0 for name in _COUNTS},  # type: ignore[arg-type]
-            cwd=path(value.get("cwd")),
-            context=integer(value.get("context"), 0, 100),
-            cost=decimal(value.get("cost"), 0, 1e9),
-            children=_children(value.get("children")),
-            reason=ReasonEntry.from_json(value.get("reason")),
-            conversation=ConversationEntry.from_json(value.get("conversation")),
-            records=listed(value.get("records"), RecordEntry.from_json),
-            losing=listed(value.get("losing"), LosingEntry.from_json),
-            answers=listed(value.get("answers"), AnswerEntry.from_json),
-            choices=_choices(value.get("choices")),
-            tasks=texts(value.get("tasks")),
-            resume=words(value.get("resume")),
-            fork=words(value.get("fork")),
-            attach=words(value.get("attach")),
-            terminals=words(value.get("terminals")),
-            **{name: text(value.get(name)) for name in _TEXTS},  # type: ignore[arg-type]
-            **{name: number(value.get(name)) for name in _NUMBERS},  # type: ignore[arg-type]
-            **{name: value.get(name) is True for name in _FLAGS},  # type: ignore[arg-type]
-        )
-
-    def to_json(self) -> Json:
-        return {
-            "id": self.id[:MAX_ID],
-            "status": self.status.value,
-            "kind": self.kind.value if self.kind else None,
-            **{name: text(getattr(self, name)) for name in _TEXTS},
-            **{name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS, *_FLAGS)},
-            "pid": self.pid,
-            "agent_pid": self.agent_pid,
-            "cwd": path(self.cwd),
-            "context": self.context,
-            "cost": self.cost,
-            "children": [[text(name), text(status)] for name, status in self.children[:MAX_CHILDREN]],
-            "reason": self.reason.to_json(),
-            "conversation": self.conversation.to_json(),
-            "records": [record.to_json() for record in self.records[:MAX_LIST]],
-            "losing": [entry.to_json() for entry in self.losing[:MAX_LIST]],
-            "answers": [entry.to_json() for entry in self.answers[:MAX_LIST]],
-            "choices": [list(choice) for choice in self.choices[:MAX_CHOICES] if words(choice)],
-            "tasks": list(texts(self.tasks)),
-            "resume": list(words(self.resume)),
-            "fork": list(words(self.fork)),
-            "attach": list(words(self.attach)),
-            "terminals": list(words(self.terminals)),
-        }
-
-
-_SAID = ("agent", "project", "session", "message", "progress", "question", "what", "prompt", "model", "reply")
-_UNKNOWN = ("unknown", "signs")
-_QUEUED = ("queued", "unsent")
-_DOING = ("topic", "mode", "worktree", "detail")
-_TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING, *_UNKNOWN, *_QUEUED)
-_NUMBERS = ("since", "snoozed_until", "muted_until", "waited_s", "limited_until")
-_COUNTS = ("background", "said_per_s", "read_per_s")
-_FLAGS = ("seen", "unread", "answered", "notified", "visible", "strange_record")
-
-
-def _children(value: object) -> tuple[tuple[str, str], ...]:
-    """The subagents, each by name with what it does."""
-    if not isinstance(value, list):
-        return ()
-    pairs = (entry for entry in value[:MAX_CHILDREN] if isinstance(entry, list) and len(entry) == 2)
-    return tuple((text(name), text(status)) for name, status in pairs if text(name))
-
-
-def _choices(value: object) -> tuple[tuple[str, str], ...]:
-    """The answers a question takes. One that is not whole is left out: half of its keys would be another answer."""
-    if not isinstance(value, list):
-        return ()
-    pairs = (words(entry) for entry in value[:MAX_CHOICES])
-    # What is no character is no key either.
-    return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
+    from_json = Reader()
+    to_json = write
 
 
 @attributes.frozen(kw_only=True)
@@ -222,20 +148,25 @@ class Snapshot:
     *birth* names the writer's life more exactly than *pid* and *started* can.
     """
 
-    host: str
-    pid: int
-    started: float
-    birth: str = ""
-    written: float
-    #: How far the host has read what its terminal wrote for it, by the writer's own count; 0 where nothing is written.
-    heard: int = 0
-    #: What programs may do to its panes: the word of `[scripting] allow` that is in force there.
-    allow: str = OWN
-    #: The keys of the configuration that would let programs do more, and wait for the next start of the host.
-    withheld: tuple[str, ...] = ()
-    #: The other machines whose panes these are; none where they are of this one.
-    machines: tuple[MachineEntry, ...] = ()
-    panes: tuple[Pane, ...]
+    host: str = key("", "the kind of host: `kitty`", short(16))
+    pid: int = key(0, "its process")
+    started: float = key(0.0, "when it started")
+    birth: str = key("", "the life of its process")
+    written: float = key(0.0, "as of when all this is so")
+    #: By the writer's own count; 0 where nothing is written.
+    heard: int = key(0, "how far the host has read what its terminal wrote for it", is_always=False)
+    #: The word of `[scripting] allow` that is in force there.
+    allow: str = key(OWN, "what programs may do to its panes", short(8), is_always=False)
+    withheld: tuple[str, ...] = key(
+        (),
+        "keys of the configuration that let programs do more from its next start on",
+        values.TEXTS,
+        is_always=False,
+    )
+    machines: tuple[MachineEntry, ...] = key(
+        (), "the other machines whose panes these are", many(MachineEntry), is_always=False
+    )
+    panes: tuple[Pane, ...] = key((), "its panes", many(Pane, 1 << 20))
 
     @property
     def name(self) -> str:
@@ -244,30 +175,9 @@ class Snapshot:
 
     @classmethod
     def from_json(cls, value: Json, max_panes: int) -> Snapshot:
-        return cls(
-            host=text(value.get("host"), 16),
-            pid=count(value.get("pid")) or 0,
-            started=number(value.get("started")),
-            birth=text(value.get("birth")),
-            written=number(value.get("written")),
-            heard=count(value.get("heard")) or 0,
-            allow=text(value.get("allow"), 8) or OWN,
-            withheld=texts(value.get("withheld")),
-            machines=listed(value.get("machines"), MachineEntry.from_json),
-            panes=listed(value.get("panes"), Pane.from_json, max_panes),
-        )
+        """Of *value* only *max_panes* panes are read."""
+        panes = value.get("panes")
+        return read(cls, value | {"panes": panes[:max_panes] if isinstance(panes, list) else ()}) or cls()
 
     def to_json(self) -> Json:
-        return {
-            "version": VERSION,
-            "host": self.host,
-            "pid": self.pid,
-            "started": self.started,
-            "birth": self.birth,
-            "written": self.written,
-            **({"heard": self.heard} if self.heard else {}),
-            **({"allow": self.allow} if self.allow != OWN else {}),
-            **({"withheld": list(self.withheld)} if self.withheld else {}),
-            **({"machines": [machine.to_json() for machine in self.machines]} if self.machines else {}),
-            "panes": [pane.to_json() for pane in self.panes],
-        }
+        return {"version": VERSION} | write(self)

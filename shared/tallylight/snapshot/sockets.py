@@ -24,13 +24,12 @@ from pathlib import Path
 import attrs
 
 from tallylight.model.errors import TallyError
+from tallylight.model.limits import MAX_FILES
 from tallylight.snapshot.requests import folder_of
 from tallylight.snapshot.writer import SnapshotError, checked_directory
 
 #: Connections that wait to be taken.
 BACKLOG = 16
-#: Files in the directory that are looked at for sockets of hosts that are gone.
-MAX_FILES = 256
 #: Bytes of an address (`sun_path`), without the zero at its end.
 MAX_ADDRESS = 107
 #: Python has no name for it yet: https://man7.org/linux/man-pages/man7/unix.7.html

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
@@ -28,8 +29,6 @@ CHECKPOINT_S = 300.0
 #: Of what was asked in one turn the first so many are kept, each cut to so many cells; a title is cut to the same.
 MAX_ASKED = 8
 TEXT_CELLS = 120
-#: Panes that are followed at once; a host shows no more.
-MAX_PANES = 1000
 #: Seconds for which the end of a turn is held back: sources may yet agree how it ended.
 SETTLE_S = 2.0
 #: A turn that is stopped sooner, in seconds, and asked nothing, was none: a look at the screen took it for one.

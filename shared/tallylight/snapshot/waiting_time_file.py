@@ -17,12 +17,12 @@ from pathlib import Path
 
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
+from tallylight.model.limits import MAX_FILES
 from tallylight.snapshot.waiting_time import Ledger, Waited
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory, is_alive, read
 from tallylight.wire import values
 
 MAX_BYTES = 1024
-MAX_FILES = 256
 #: The seconds by which what a reader works out may be wrong: nobody counts them.
 SLACK_S = 2.0
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from tallylight.files import read_write
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
+from tallylight.model.limits import MAX_FILES as MAX_FILES
+from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
 from tallylight.snapshot.lives import is_ours as is_ours
@@ -26,14 +28,10 @@ from tallylight.snapshot.schema import OWN, VERSION, MachineEntry, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
 
-#: Ten times the panes anyone has; a host that publishes more is broken, and readers pay for it.
-MAX_PANES = 1000
 #: Of one file. A pane of one agent is about 1 kB.
 MAX_BYTES = 4 * 1024 * 1024
 #: Seconds until the next try after the disk refused.
 RETRY = 5.0
-#: Of files in the directory that a reader looks at.
-MAX_FILES = 256
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 
+from tallylight.model.limits import MAX_RECORDS as MAX_RECORDS
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
@@ -19,8 +20,6 @@ from tallylight.tracker.claims import Claim
 _POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
 #: Who tells each dialog once, and what it is about with it.
 _EXACT = (Source.RECORD, Source.REGISTRY)
-#: What the OSC 7501 specification names as typical; it asks for 64 at least.
-MAX_RECORDS = 256
 
 
 class Records:

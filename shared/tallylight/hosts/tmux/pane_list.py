@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import attrs
 
-#: More panes than a snapshot holds.
-MAX_PANES = 1000
+from tallylight.model.limits import MAX_PANES as MAX_PANES
+
 #: In the order in which they are asked for. What is free text comes with the others: the secret keeps it apart.
 _FIELDS = (
     "pid", "pane_id", "pane_pid", "session_id", "session_name", "window_id", "window_index", "pane_active",

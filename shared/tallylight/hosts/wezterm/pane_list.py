@@ -22,11 +22,10 @@ import attrs
 
 from tallylight.evidence.screen import Look
 from tallylight.model.errors import DecodeError
+from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.wire import values
 from tallylight.wire.styled import StyledScreen, read_screen
 
-#: Ten times the panes anyone has.
-MAX_PANES = 1000
 #: Of the words of one pane in the feed. Lua keeps 16.
 MAX_SAID = 64
 #: Of the feed, in bytes.

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 import attrs
 
+from tallylight.model.limits import MAX_EXACT
 from tallylight.wire import values
 from tallylight.wire.styled import MAX_COLUMNS, MAX_ROW, MAX_ROWS, Reader, StyledLine, StyledScreen
 
 #: Of all rows of one picture, in characters, which have 12 bytes as JSON at most; the rows behind that are left out.
 MAX_PICTURE = 340_000
-_MAX_NUMBER = 2**53
 
 
 @attrs.define
@@ -78,8 +78,8 @@ class Receiver:
         """The screen of *pane* after *message*; None if that is none, or changes a picture that is not here."""
         if not isinstance(message, dict):
             return None
-        number, since = (values.integer(message.get(name), 0, _MAX_NUMBER) for name in ("number", "since"))
-        columns = values.integer(message.get("columns"), 1, _MAX_NUMBER)
+        number, since = (values.integer(message.get(name), 0, MAX_EXACT) for name in ("number", "since"))
+        columns = values.integer(message.get("columns"), 1, MAX_EXACT)
         count = values.integer(message.get("count"), 0, MAX_ROWS)
         rows = message.get("rows")
         if None in (number, since, columns, count) or not isinstance(rows, list) or len(rows) > MAX_ROWS:

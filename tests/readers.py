@@ -31,7 +31,6 @@ from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
-from tallylight.hooks import receipt as hooks_book
 from tallylight.hooks import state as hooks_state
 from tallylight.hosts import script_messages
 from tallylight.hosts.fleet.messages import Message, PaneTopic, Presence, decode_mark, decode_presence
@@ -542,7 +541,7 @@ ENTRY = {"path": "/k/kitty.conf", "pristine": "00", "backup": "kitty.conf-1", "m
 def read_receipt(document: bytes, folder: Path) -> object:
     (folder / "receipt.json").write_bytes(document)
     found = receipt.load(folder)
-    for entry in found.entries.values():
+    for entry in found.entries:
         with contextlib.suppress(OSError):
             entry.path.lstat()
         time.localtime(entry.at)
@@ -553,7 +552,7 @@ def read_receipt(document: bytes, folder: Path) -> object:
 
 def read_book(document: bytes, folder: Path) -> object:
     (folder / "hooks.json").write_bytes(document)
-    found = hooks_book.load(folder)
+    found = receipt.load(folder, receipt.HOOKS)
     found.save()
     return found.entries
 

@@ -264,9 +264,7 @@ def _times(system: System) -> tuple[float | None, float | None]:
     with contextlib.suppress(OSError):
         linked = install_paths.layout(system).lib.lstat().st_mtime
     with contextlib.suppress(TallyError):
-        wired = max(
-            (entry.at for entry in receipt.load(directories.state_dir(system.env)).entries.values()), default=linked
-        )
+        wired = max((entry.at for entry in receipt.load(directories.state_dir(system.env)).entries), default=linked)
     return linked, wired
 
 

@@ -17,8 +17,9 @@ from tallylight.cli.output import Output, clean
 from tallylight.cli.parser import Parser
 from tallylight.files import directories
 from tallylight.files.system import System
+from tallylight.files.user_file import Edit
 from tallylight.hooks import compact, install, remove, state
-from tallylight.hooks.install import Edit, Target
+from tallylight.hooks.install import Target
 from tallylight.model.errors import TallyError
 from tallylight.ui.layout import wrap
 

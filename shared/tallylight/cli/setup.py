@@ -17,8 +17,9 @@ from collections.abc import Sequence
 import tallylight
 from tallylight.cli.parser import Parser
 from tallylight.config.key_bindings import Binding
-from tallylight.files import directories, extras, install_paths, managed_block
+from tallylight.files import directories, extras, install_paths
 from tallylight.files.system import System
+from tallylight.files.user_file import Edit
 from tallylight.hooks import install, remove
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
@@ -210,7 +211,7 @@ def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:
     return FAILED
 
 
-def _show(system: System, state: environment.State, edit: kitty_conf.Edit | None) -> None:
+def _show(system: System, state: environment.State, edit: Edit | None) -> None:
     place = install_paths.layout(system)
     system.say(f"tallylight {tallylight.__version__} will")
     if state.build:
@@ -271,27 +272,22 @@ def _tell_what_is_there(system: System, here: kitty.Kitty, state: environment.St
 
 
 def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
-    steps = kitty_conf.plan_undo(system, kitty.find_conf(system))
+    wiring = kitty_conf.plan_undo(system, kitty.find_conf(system))
     place = install_paths.layout(system)
     taken, problems = remove.plan_removal(system, install.packaged())
     for problem in problems:
         system.say(str(problem))
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
     linked = not wezterm.is_undone(system)
-    if not steps and not taken and not linked and not (everything and installed):
+    if not wiring and not taken and not linked and not (everything and installed):
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _tell_how_to_remove_the_rest(system)
         return DONE
     for line in wezterm.warning(system):
         system.say(line)
-    for step in steps:
-        name = system.short(step.path)
-        if step.goes:
-            system.say(f"{name} was made by Tallylight and will be removed.")
-        system.say(
-            managed_block.diff(name, managed_block.decode(step.before), managed_block.decode(step.after)).rstrip("\n")
-        )
-    for edit in taken:
+    for edit in (*wiring, *taken):
+        if edit in wiring and edit.goes:
+            system.say(f"{system.short(edit.path)} was made by Tallylight and will be removed.")
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
     if linked:
         system.say(f"The link {system.short(wezterm.look(system).link)} will be removed; your own Lua is not changed.")
@@ -299,9 +295,9 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         system.say(f"{system.short(place.data)} and the link {system.short(place.command)} will be removed.")
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
-    for step in steps:
-        kitty_conf.undo(system, step)
-        system.say(_told(system, step))
+    for edit in wiring:
+        kitty_conf.undo(system, edit)
+        system.say(_told(system, edit))
     for edit in taken:
         system.say(remove.undo(system, edit))
     for path in wezterm.undo(system) if linked else ():
@@ -316,17 +312,17 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     return DONE
 
 
-def _told(system: System, step: kitty_conf.Undone) -> str:
-    name = system.short(step.path)
-    if step.goes:
+def _told(system: System, edit: Edit) -> str:
+    name = system.short(edit.path)
+    if edit.goes:
         return f"{name} removed: Tallylight had made it."
-    if step.is_pristine:
+    if edit.restores:
         return f"{name} is restored, byte for byte."
-    if step.entry is None:
+    if edit.entry is None:
         return f"{name}: Tallylight's lines were removed."
-    when = datetime.datetime.fromtimestamp(step.entry.at).astimezone().strftime("%Y-%m-%d")
-    kept = f" The file as it was before {when}: {step.entry.backup}" if step.entry.backup else ""
-    if not step.before:
+    when = datetime.datetime.fromtimestamp(edit.entry.at).astimezone().strftime("%Y-%m-%d")
+    kept = f" The file as it was before {when}: {edit.entry.backup}" if edit.entry.backup else ""
+    if not edit.before:
         return f"{name} no longer exists; there is nothing to undo.{kept}"
     return f"{name} was edited after setup: Tallylight's lines were removed, everything else was kept.{kept}"
 

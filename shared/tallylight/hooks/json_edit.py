@@ -183,7 +183,7 @@ def _addition(text: str, node: Node, key: str | None, value: Any, style: Style) 
 
 def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], style: Style) -> tuple[int, str]:
     """Where to put *items* into the container *node*, and as what text."""
-    is_inline = bool(node.items) and not _has_line_end(text[node.start : node.end])
+    is_inline = bool(node.items) and not {"\n", "\r"} & {*text[node.start : node.end]}
     base = _indent(text, node.start)
     if node.items and not is_inline:
         key, first = node.items[0]
@@ -196,7 +196,8 @@ def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], s
         + (json.dumps(value) if is_inline else _written(value, style, inner))
         for key, value in items
     ]
-    between = ", " if is_inline else "," + style.line + inner
+    lead = " " if is_inline else style.line + inner
+    between = "," + lead
     joined = between.join(written)
     if not node.items:
         behind = text[node.start + 1 : node.end - 1]
@@ -206,10 +207,10 @@ def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], s
     if text[last : node.end - 1].strip(" \t\r\n") in ("", ","):
         if node.comma:
             at = text.index(",", last) + 1
-            return at, (" " if is_inline else style.line + inner) + joined + ","
+            return at, lead + joined + ","
         return last, between + joined
     # There are comments behind the last one, and they are to stay with it.
-    return node.start + 1, ("" if is_inline else style.line + inner) + joined + ("," if not is_inline else ", ")
+    return node.start + 1, joined + between if is_inline else lead + joined + ","
 
 
 def _written(value: Any, style: Style, indent: str) -> str:
@@ -230,10 +231,6 @@ def _style(text: str, root: Node) -> Style:
 def _line_end(text: str) -> str:
     at = text.find("\n")
     return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
-
-
-def _has_line_end(text: str) -> bool:
-    return "\n" in text or "\r" in text
 
 
 def _line_start(text: str, at: int) -> int:

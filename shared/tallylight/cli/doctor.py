@@ -14,11 +14,10 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
 
 import tallylight
 from tallylight.cli import emit, hooks
-from tallylight.cli.output import Output, clean
+from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file, settings
 from tallylight.config.settings import Config
@@ -32,37 +31,23 @@ from tallylight.model.finding import Finding, Health
 from tallylight.setup import checks, online, report, sessions, wezterm
 from tallylight.snapshot import history_file, writer
 from tallylight.snapshot.schema import Snapshot
-from tallylight.ui.layout import wrap
 from tallylight.wire import tty
 
 #: Of `--json`.
 VERSION = 1
 #: How long a light may take to arrive; the snapshot is at most 0.2 s behind.
 ARRIVES_S = 2.0
-#: The column in which what was found begins, and the cells that it gets at least.
-_INDENT, _LEAST = 25, 20
 _NOTHING = "no terminal with Tallylight is running"
 
 
-class Wire(Protocol):
+class Wire:
     """The way to the terminal and back."""
 
-    def send(self, fields: Mapping[str, str]) -> bool:
-        """Write a report to this process's terminal; False if it has none."""
-
-    def snapshots(self) -> tuple[list[Snapshot], list[writer.SnapshotError]]: ...
-
-    def sleep(self, seconds: float) -> None: ...
-
-    def started(self, pid: int) -> float | None:
-        """When a process started, in seconds since the epoch."""
-
-
-class RealWire:
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
 
     def send(self, fields: Mapping[str, str]) -> bool:
+        """Write a report to this process's terminal; False if it has none."""
         fd = tty.open_terminal(self.env)
         if fd is None:
             return False
@@ -79,6 +64,7 @@ class RealWire:
         time.sleep(seconds)
 
     def started(self, pid: int) -> float | None:
+        """When a process started, in seconds since the epoch."""
         return process_table.table().start_time(pid)
 
 
@@ -110,14 +96,15 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
     """Run every check; 1 if something is wrong."""
     options = make_parser().parse_args(list(argv))
     system = system or System()
-    wire = wire or RealWire(system.env)
+    wire = wire or Wire(system.env)
     columns = Output.to(sys.stdout, system.env).columns
     found = []
     more = online.findings(tallylight.__version__) if options.online else ()
     for finding in itertools.chain(examine(system, wire), more):
         found.append(finding)
         if not (options.json or options.report):
-            system.say(_line(finding, columns))
+            head = f"{finding.health.value:<9}  {finding.what:<12}  "
+            system.say(hanging(head, finding.text, finding.remedy, 25, columns))
     faults = sum(finding.is_fault for finding in found)
     if options.report:
         system.say(report.report(found, wire.snapshots()[0], _config(system), system.env))
@@ -137,15 +124,6 @@ def _config(system: System) -> tuple[Config, str]:
     except (OSError, TallyError):
         text = ""
     return settings.load(text, "")[0], text
-
-
-def _line(finding: Finding, columns: int) -> str:
-    # Messages name files and quote what is in them: anything could be in there.
-    first, *more = wrap(clean(finding.text, 500), max(columns - _INDENT, _LEAST))
-    lines = [f"{finding.health.value:<9}  {finding.what:<12}  {first}", *(f"{'':<{_INDENT}}{line}" for line in more)]
-    if finding.remedy:  # in one line: it may be a command to copy
-        lines.append(f"{'':<{_INDENT}}→ {clean(finding.remedy, 500)}")
-    return "\n".join(lines)
 
 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tallylight.cli.ending import on_signal
-from tallylight.cli.output import clean
+from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
@@ -76,8 +76,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if not options.no_screen:
         sources.append(ScreenSource(environ))
     poller = PollingHost("sessions", sources, environ)
-    for problem in poller.problems.values():
-        sys.stderr.write(f"tally host: {clean(problem, 500)}\n")
+    complain("host", *poller.problems.values(), cells=500)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
     TextQueue.serve(poller, "sessions", Multiplexers(environ), environ)

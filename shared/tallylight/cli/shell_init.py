@@ -14,7 +14,7 @@ from importlib import resources
 
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
-from tallylight.cli.output import clean
+from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
 from tallylight.evidence.commands import SHELLS, interpreter_name
 
@@ -56,8 +56,7 @@ def main(argv: list[str]) -> int:
     """Print the code for one shell."""
     options = make_parser().parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
-    for error in errors:
-        sys.stderr.write(f"tally shell-init: {clean(str(error))}\n")
+    complain("shell-init", *errors)
     sys.stdout.write(render(options.shell, names(agents)))
     return 0
 

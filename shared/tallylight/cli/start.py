@@ -23,7 +23,7 @@ from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import Output, clean, refused
+from tallylight.cli.output import UNBOUNDED, Output, clean, complain, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import reach_of
 from tallylight.cli.status import JSON_VERSION
@@ -93,7 +93,7 @@ def main(argv: list[str]) -> int:
         told = reach_of(panes).start(host, options.agent, options.place, options.name, options.prompt)
     if isinstance(told, Refusal):
         if base is not None:
-            sys.stderr.write(f"tally start: the worktree {clean(str(base.path))} was made, and is left\n")
+            complain("start", f"the worktree {clean(str(base.path))} was made, and is left", cells=UNBOUNDED)
         return _refused(told, as_json=options.json)
     _wait_for(f"{host}:{told.pane}")
     if options.json:

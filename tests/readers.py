@@ -52,8 +52,7 @@ from tallylight.recordings.replay import Replay
 from tallylight.serve import model
 from tallylight.serve.push.endpoints import ForbiddenError, parse
 from tallylight.serve.push.subscriptions import Store
-from tallylight.setup import agents as setup_agents
-from tallylight.setup import dependencies, environment, free_keys, online, wezterm
+from tallylight.setup import dependencies, free_keys, made, online
 from tallylight.snapshot import (
     addresses,
     feed,
@@ -196,9 +195,9 @@ def read_conversations(document: bytes, folder: Path) -> object:
 
 def read_made(document: bytes, folder: Path) -> object:
     (folder / "made.json").write_bytes(document)
-    made = environment._made(SimpleNamespace(data=folder))  # type: ignore[arg-type]
-    environment._remove_if_empty(*made)
-    return made
+    found = made.read(folder / "made.json")
+    made.remove(found)
+    return [os.fsencode(one) for one in found]
 
 
 def read_request(document: bytes, folder: Path) -> object:
@@ -567,12 +566,6 @@ def read_kitty_keys(document: bytes, _folder: Path) -> object:
     return answer
 
 
-def read_wezterm_note(document: bytes, folder: Path) -> object:
-    note = folder / "wezterm.json"
-    note.write_bytes(document)
-    return [Path(made).exists() or os.fsencode(made) for made in wezterm._made(note)]
-
-
 def read_pip_index(document: bytes, folder: Path) -> object:
     original = dependencies._download
     dependencies._download = lambda _url: document
@@ -627,10 +620,6 @@ def read_index(document: bytes, _folder: Path) -> object:
 
 def read_agent_file(document: bytes, _folder: Path) -> object:
     return agent.parse_agent(document.decode("utf-8", "replace"), "a.toml")
-
-
-def read_agent_programs(document: bytes, _folder: Path) -> object:
-    return setup_agents._programs("a", document.decode("utf-8", "replace"))
 
 
 def read_toml(document: bytes, _folder: Path) -> object:
@@ -736,7 +725,7 @@ READERS = {
         read=read_conversations,
     ),
     "directories that setup made": Reader(
-        modules=("setup.environment",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_made
+        modules=("setup.made",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_made
     ),
     "request": Reader(
         modules=("snapshot.requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request
@@ -1046,9 +1035,6 @@ READERS = {
         example={"mod": "ctrl+shift", "taken": {"kitty_mod+y": ["copy"]}},
         read=read_kitty_keys,
     ),
-    "note of WezTerm's setup": Reader(
-        modules=("setup.wezterm",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_wezterm_note
-    ),
     "index of pip": Reader(
         modules=("setup.dependencies",),
         example={
@@ -1106,8 +1092,5 @@ READERS = {
         read=read_agent_file,
         errors=(DataFileError,),
         form="toml",
-    ),
-    "agent file, for setup": Reader(
-        modules=("setup.agents",), example=AGENT, read=read_agent_programs, form="toml"
     ),
 }  # fmt: skip

@@ -28,7 +28,7 @@ from tallylight.hooks import state
 from tallylight.hosts.wezterm import pane_list
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
-from tallylight.setup import checks, online, report, sessions, wezterm
+from tallylight.setup import checks, online, report, running_kitty, sessions, wezterm
 from tallylight.snapshot import history_file, writer
 from tallylight.snapshot.schema import Snapshot
 from tallylight.wire import tty
@@ -205,7 +205,7 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     living, problems = wire.snapshots()
     for problem in problems:
         yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it will be written again")
-    pid = _kitty_pid(system)
+    pid = running_kitty.named(system)
     if living and not problems:
         hosts = ", ".join(f"{host.host} {host.pid}" for host in living)
         yield Finding("snapshots", Health.OK, f"{system.short(folder)}: {hosts}")
@@ -246,12 +246,6 @@ def _times(system: System) -> tuple[float | None, float | None]:
     return linked, wired
 
 
-def _kitty_pid(system: System) -> int | None:
-    """The kitty this process is in, on this machine."""
-    pid = system.env.get("KITTY_PID", "")
-    return int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 11 else None
-
-
 def _multiplexer(system: System) -> list[Finding]:
     kind = tty.multiplexer(system.env)
     if kind == "screen":
@@ -278,7 +272,7 @@ def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
         yield Finding("light", Health.SKIPPED, "not sent: tmux would drop it")
         return
     living, _ = wire.snapshots()
-    if not living and _kitty_pid(system) is None:
+    if not living and running_kitty.named(system) is None:
         yield Finding("light", Health.SKIPPED, "not sent: no terminal on this machine runs tallylight yet")
         return
     record = {"id": f"doctor-{os.getpid()}"}
@@ -295,25 +289,22 @@ def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
     except (OSError, tty.TerminalStuckError) as error:
         yield Finding("light", Health.BROKEN, f"cannot be sent: {error}", "try it in another tab")
         return
+    is_in_wezterm = system.env.get("TERM_PROGRAM") == "WezTerm" and not tty.multiplexer(system.env)
     if where:
         yield Finding("light", Health.OK, f"sent from here, arrived in {where} after {took:.1f} s")
     elif system.env.get("ZELLIJ"):
         # https://github.com/zellij-org/zellij/issues/3954
         text = "sent, but not received: Zellij passes none of Tallylight's sequences on"
         yield Finding("light", Health.BROKEN, text, "run the agent outside of Zellij, or in tmux or GNU Screen")
-    elif _is_in_wezterm(system) and any(host.host == "wezterm" for host in living):
+    elif is_in_wezterm and any(host.host == "wezterm" for host in living):
         remedy = "look into WezTerm's log (ctrl+shift+l) for lines that start with tallylight"
         yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
-    elif _kitty_pid(system) is None and not tty.multiplexer(system.env):
+    elif running_kitty.named(system) is None and not tty.multiplexer(system.env):
         text = "sent, but not received: this terminal is no kitty or WezTerm on this machine that runs tallylight"
         yield Finding("light", Health.SKIPPED, text)
     else:
         remedy = "restart kitty; if that does not help, start it from another terminal and read what it prints"
         yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
-
-
-def _is_in_wezterm(system: System) -> bool:
-    return system.env.get("TERM_PROGRAM") == "WezTerm" and not tty.multiplexer(system.env)
 
 
 def _arrival(wire: Wire, record: str) -> str:

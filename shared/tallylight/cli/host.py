@@ -36,9 +36,17 @@ def make_parser() -> Parser:
         codes={0: "it was told to end", 1: "failed, or already running"},
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for name, (what, add, _) in KINDS.items():
-        examples = {_EXAMPLES[name]: "until it is told to end"}
-        add(kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", examples=examples))
+    for name, (what, example, _) in KINDS.items():
+        examples = {f"tally host {example}": "until it is told to end"}
+        kind = kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", examples=examples)
+        if name == "sessions":
+            _add_sessions(kind)
+            continue
+        which = "WezTerm's GUI" if name == "wezterm" else "the mux server, if it is another one"
+        kind.add_argument(
+            "--pid", type=int, required=name == "wezterm", metavar="PID", help=f"the process id of {which}"
+        )
+        kind.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
     return parser
 
 
@@ -95,11 +103,6 @@ def _running(host: str, environ: Mapping[str, str]) -> str | None:
     return next((found.name for found in feed.snapshots if found.host == host), None)
 
 
-def _add_wezterm(parser: Parser) -> None:
-    parser.add_argument("--pid", type=int, required=True, metavar="PID", help="the process id of WezTerm's GUI")
-    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
-
-
 def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.wezterm import sidecar
 
@@ -111,11 +114,6 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm, began) + "\n")
     return 0
-
-
-def _add_mux(parser: Parser) -> None:
-    parser.add_argument("--pid", type=int, metavar="PID", help="the process id of the mux server, if it is another one")
-    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
 
 
 def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -133,21 +131,13 @@ def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-#: Each kind: what it is, its options, and how it is run.
-_EXAMPLES = {
-    "sessions": "tally host sessions --no-screen",
-    "wezterm-mux": "tally host wezterm-mux",
-    "wezterm": "tally host wezterm --pid 4711",
-}
-KINDS: dict[
-    str,
-    tuple[
-        str,
-        Callable[[Parser], None],
-        Callable[[argparse.Namespace, Mapping[str, str]], int],
-    ],
-] = {
-    "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions),
-    "wezterm-mux": ("watch the panes of WezTerm's mux server, where their agents run", _add_mux, _mux),
-    "wezterm": ("watch the panes of one WezTerm, in the background; started by its Lua", _add_wezterm, _wezterm),
+#: Each kind: what it is, an example, and how it is run.
+KINDS: dict[str, tuple[str, str, Callable[[argparse.Namespace, Mapping[str, str]], int]]] = {
+    "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", "sessions --no-screen", _sessions),
+    "wezterm-mux": ("watch the panes of WezTerm's mux server, where their agents run", "wezterm-mux", _mux),
+    "wezterm": (
+        "watch the panes of one WezTerm, in the background; started by its Lua",
+        "wezterm --pid 4711",
+        _wezterm,
+    ),
 }

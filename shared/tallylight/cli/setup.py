@@ -12,10 +12,11 @@ import dataclasses
 import datetime
 import os
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import tallylight
+from tallylight.agents import names
 from tallylight.cli.parser import Parser
 from tallylight.config.key_bindings import Binding
 from tallylight.files import directories, extras, install_paths
@@ -26,7 +27,6 @@ from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.setup import environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
-from tallylight.setup.agents import installed_agents
 from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
@@ -254,7 +254,8 @@ def _tell(system: System, plan: _Plan) -> None:
             system.say(f"              older than {oldest}, the oldest that is tested: update kitty")
     elif not beside.is_here:
         system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
-    agents = installed_agents(system)
+    known: Sequence[Mapping[str, Any]] = names.NAMES
+    agents = [one["name"] for one in known if any(map(system.which, one.get("processes", (one["name"],))))]
     system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no setup'}")
     if agents:
         system.say("              they need no setup; `tally hooks install` makes them report their status themselves")

@@ -16,7 +16,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
-from tallylight.evidence.commands import SHELLS, interpreter_name
+from tallylight.evidence.commands import interpreter_name
 
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
 #: What stands in a template where the names go.
@@ -68,12 +68,8 @@ def names(agents: Agents) -> list[str]:
     Only those that are an agent's alone: `agent` and `copilot` may be anything. Not a shell's or an interpreter's,
     whatever a user's file says.
     """
-    found = {name for agent in agents for name in agent.processes}
-    return sorted(name for name in found if _NAME.fullmatch(name) and name not in _RESERVED and not _runs_others(name))
-
-
-def _runs_others(name: str) -> bool:
-    return name in SHELLS or bool(interpreter_name(name))
+    found = {name for agent in agents for name in agent.processes} - _RESERVED
+    return sorted(name for name in found if _NAME.fullmatch(name) and not interpreter_name(name))
 
 
 def render(shell: str, agents: list[str]) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tallylight.hooks.jsonc import Node, gap, parse
@@ -56,8 +56,8 @@ def ours(text: str, agent: str, *, grouped: bool) -> dict[str, list[str]]:
     """The commands of ours for *agent* in *text*, by event."""
     root = _root(text)
     found: dict[str, list[str]] = {}
-    for event, hook in _hooks(root, grouped=grouped):
-        for command in _commands(hook):
+    for event, way in _hooks(root, grouped=grouped):
+        for command in _commands(way):
             if agent_of(command) == agent:
                 found.setdefault(event, []).append(str(command))
     return found
@@ -111,10 +111,11 @@ def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) 
         return cut
     for _ in range(_MAX_OURS):
         root = _root(text)
-        spans = [] if root is None else _first_of_ours(text, root, agent, grouped=grouped)
-        if not spans:
+        ways = (way for _, way in _hooks(root, grouped=grouped) if agent in map(agent_of, _commands(way)))
+        first = next(ways, None)
+        if root is None or first is None:
             return text
-        for start, end in reversed(spans):
+        for start, end in reversed(_spans(text, root, first)):
             text = text[:start] + text[end:]
     raise TallyError(f"there are more than {_MAX_OURS} hooks of Tallylight in it")
 
@@ -150,26 +151,29 @@ def _root(text: str) -> Node | None:
     return root
 
 
-def _hooks(root: Node | None, *, grouped: bool) -> Iterable[tuple[str, Node]]:
-    """Every hook and its event."""
+def _hooks(root: Node | None, *, grouped: bool) -> Iterator[tuple[str, list[tuple[Node, int]]]]:
+    """Every hook: its event, and the way to it, each container with the place in it."""
     holder = root.member("hooks") if root is not None else None
-    for key, events in holder.items if holder is not None else ():
+    if holder is None:
+        return
+    for place, (key, events) in enumerate(holder.items):
         assert key is not None, "it is an object"
-        for item in events.values() if events.kind == "array" else ():
+        for index, item in enumerate(events.values() if events.kind == "array" else ()):
+            way = [(holder, place), (events, index)]
             if not grouped:
-                yield key.value, item
+                yield key.value, way
                 continue
             inner = item.member("hooks") if item.kind == "object" else None
-            for hook in inner.values() if inner is not None and inner.kind == "array" else ():
-                yield key.value, hook
+            if inner is not None and inner.kind == "array":
+                for number in range(len(inner.items)):
+                    yield key.value, [*way, (inner, number)]
 
 
-def _commands(hook: Node) -> list[object]:
+def _commands(way: list[tuple[Node, int]]) -> list[object]:
+    """What the hook at the end of *way* says."""
+    container, index = way[-1]
+    hook = container.items[index][1]
     return [node.value for _, node in hook.items] if hook.kind == "object" else []
-
-
-def _is_ours(hook: Node, agent: str) -> bool:
-    return any(agent_of(command) == agent for command in _commands(hook))
 
 
 # Putting in --------------------------------------------------------------------------------------------------
@@ -251,35 +255,10 @@ def _begins_line(text: str, at: int) -> bool:
 # Taking out --------------------------------------------------------------------------------------------------
 
 
-def _first_of_ours(text: str, root: Node, agent: str, *, grouped: bool) -> list[tuple[int, int]]:
-    """The spans of the first hook of ours, with all around it that is empty without it."""
-    holder = root.member("hooks")
-    for place, (_, events) in enumerate(holder.items if holder is not None else ()):
-        for index, item in enumerate(events.values() if events.kind == "array" else ()):
-            path = [(holder, place), (events, index)]
-            if not grouped:
-                if _is_ours(item, agent):
-                    return _spans(text, root, path)
-                continue
-            inner = item.member("hooks") if item.kind == "object" else None
-            for number, hook in enumerate(inner.values() if inner is not None and inner.kind == "array" else ()):
-                if inner is not None and _is_ours(hook, agent):
-                    return _spans(text, root, [*path, (inner, number)])
-    return []
-
-
-def _spans(text: str, root: Node, path: list[tuple[Node | None, int]]) -> list[tuple[int, int]]:
-    """From the innermost out: what would be left empty goes, too. The file's own object stays."""
-    at = len(path) - 1
-    while at > 0:
-        container, _ = path[at]
-        assert container is not None, "the path goes through containers"
-        if len(container.items) > 1:
-            break
-        at -= 1
-    container, index = path[at]
-    assert container is not None, "the path goes through containers"
-    if at == 0 and len(container.items) == 1:
+def _spans(text: str, root: Node, way: list[tuple[Node, int]]) -> list[tuple[int, int]]:
+    """The hook at the end of *way*, with all around it that is empty without it. The file's own object stays."""
+    container, index = next((step for step in reversed(way) if len(step[0].items) > 1), way[0])
+    if len(container.items) == 1:
         index = next(i for i, (_, node) in enumerate(root.items) if node is container)
         container = root
     return _item_spans(text, container, index)

@@ -374,7 +374,7 @@ def read_settings(document: bytes, _folder: Path) -> object:
     hooks = {"Stop": json_edit.entry('{"type":"command","command":"{command}"}', "tally hook claude")}
     made = json_edit.insert(text, hooks, grouped=True) if not json_edit.ours(text, "claude", grouped=True) else None
     if made is not None:
-        assert json_edit.remove(made.text, "claude", made.pieces, grouped=True) == text
+        assert json_edit.remove(made[0], "claude", made[1], grouped=True) == text
     return held
 
 

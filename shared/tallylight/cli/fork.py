@@ -204,17 +204,13 @@ def _ask_here(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
             return 1
         os.chdir(plan.cwd)
         os.execvpe(plan.argv[0], list(plan.argv), {**os.environ, **plan.env})  # noqa: S606 - an argument list, no shell
-    except (OSError, TallyError) as error:
-        text = f"{_fault(error)}; nothing was started"
-        ask(attrs.evolve(offer, found=Refusal("start", text)), sys.stdin.fileno(), environ, lambda _: None)
-        return 1
-
-
-def _fault(error: Exception) -> str:
-    """What went wrong, for a person."""
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    return str(error).removeprefix("nothing was started: ")
+    except TallyError as error:
+        fault = str(error).removeprefix("nothing was started: ")
+    except OSError as error:
+        fault = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    refusal = Refusal("start", f"{fault}; nothing was started")
+    ask(attrs.evolve(offer, found=refusal), sys.stdin.fileno(), environ, lambda _: None)
+    return 1
 
 
 def _ask(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:

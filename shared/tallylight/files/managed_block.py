@@ -156,7 +156,8 @@ def insert(text: str, body: str) -> str:
     """
     split = parts(text)
     rest = _theirs(split)
-    end = _line_end(rest)
+    first = _END.search(rest)
+    end = first[0] if first is not None else "\n"
     place = next((i for i, part in enumerate(split) if part.whole), None)
     if place is None:
         is_bare = bool(rest) and rest[-1] not in "\r\n"
@@ -191,9 +192,3 @@ def diff(name: str, before: str, after: str) -> str:
 
 def _theirs(split: list[Part]) -> str:
     return "".join(part.foreign if part.ours else part.text for part in split)
-
-
-def _line_end(text: str) -> str:
-    """The first line end of *text*."""
-    found = _END.search(text)
-    return found[0] if found is not None else "\n"

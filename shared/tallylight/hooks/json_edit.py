@@ -1,7 +1,7 @@
 """
 Surgery on a JSON file of an agent's: our hooks go in and come out, and nothing else changes by a byte.
 
-Text goes in, and comes out as an `Insertion`: the new text and the exact pieces that were put in. `remove` cuts those
+Text goes in, and comes out as the new text and the exact pieces that were put in. `remove` cuts those
 out again, wherever they stand by then. Where a person or the agent has written the file again, and the pieces are no
 longer to be found, our hooks are taken out one by one by their commands, with what is empty without them.
 
@@ -24,13 +24,6 @@ from tallylight.wire import values
 _OURS = re.compile(r"""(?:^|[/\s'"])tally['"]*\s+hook\s+([a-z0-9][a-z0-9._-]*)(?:\s|$)""")
 #: Rounds of taking out one hook; each event has one.
 _MAX_OURS = 500
-
-
-class Insertion(NamedTuple):
-    """A text with our hooks in it, and the pieces that are ours, in the order of the text."""
-
-    text: str
-    pieces: tuple[str, ...]
 
 
 class Style(NamedTuple):
@@ -69,9 +62,11 @@ def holds(text: str) -> dict[str, Any]:
     return {} if root is None else dict(root.data())
 
 
-def insert(text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, version: int = 0) -> Insertion:
+def insert(
+    text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, version: int = 0
+) -> tuple[str, tuple[str, ...]]:
     """
-    *text* with one hook for each event of *hooks*, which has none of ours yet.
+    *text* with one hook for each event of *hooks*, which has none of ours yet; and our pieces, in their order in it.
 
     *grouped*: each event holds groups of hooks. *version* is what a new file has under that name.
     """
@@ -82,12 +77,12 @@ def insert(text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, 
         whole = ({"version": version} if version else {}) | {"hooks": values}
         start = style.line if text and text[-1] not in "\r\n\ufeff" else ""
         piece = start + _written(whole, style, "") + style.line
-        return Insertion(text + piece, (piece,))
+        return text + piece, (piece,)
     style = _style(text, root)
     holder = root.member("hooks")
     if holder is None:
         at, piece = _addition(text, root, "hooks", values, style)
-        return Insertion(text[:at] + piece + text[at:], (piece,))
+        return text[:at] + piece + text[at:], (piece,)
     additions = []
     new: dict[str, Any] = {}
     for event, value in values.items():
@@ -101,7 +96,7 @@ def insert(text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, 
     additions.sort()
     for at, piece in reversed(additions):
         text = text[:at] + piece + text[at:]
-    return Insertion(text, tuple(piece for _, piece in additions))
+    return text, tuple(piece for _, piece in additions)
 
 
 def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) -> str:

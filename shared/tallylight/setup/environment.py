@@ -65,11 +65,6 @@ def _first(folders: Sequence[Path]) -> Path | None:
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def is_private(place: Layout, source: Source) -> bool:
-    """Whether this code already runs from the private environment."""
-    return source.package.is_relative_to(place.releases.resolve())
-
-
 def _files(folder: Path) -> list[Path]:
     found: list[Path] = []
     for here, folders, names in os.walk(folder):
@@ -175,7 +170,8 @@ def look(
     place = layout(system)
     has_bar = has_tab_bar(place) if tab_bar is None else tab_bar
     bound = tuple(present_keys(place) if bindings is None else bindings)
-    if is_private(place, source):
+    if source.package.is_relative_to(place.releases.resolve()):
+        # This code already runs from there.
         name = source.package.parent.parent.name
         build = False
     else:

@@ -20,7 +20,6 @@ from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file, settings
-from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
@@ -107,7 +106,8 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
             system.say(hanging(head, finding.text, finding.remedy, 25, columns))
     faults = sum(finding.is_fault for finding in found)
     if options.report:
-        system.say(report.report(found, wire.snapshots()[0], _config(system), system.env))
+        text = read_write.text_or_nothing(directories.config_file(system.env))
+        system.say(report.report(found, wire.snapshots()[0], (settings.load(text, "")[0], text), system.env))
     elif options.json:
         rows = [finding._asdict() for finding in found]
         system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
@@ -115,15 +115,6 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
         none = "No problems found." if wire.snapshots()[0] else f"No problems found, but {_NOTHING}."
         system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else f"\n{none}")
     return 1 if faults else 0
-
-
-def _config(system: System) -> tuple[Config, str]:
-    """The configuration, and its text."""
-    try:
-        text = read_write.read_text(directories.config_file(system.env))
-    except (OSError, TallyError):
-        text = ""
-    return settings.load(text, "")[0], text
 
 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:

@@ -90,7 +90,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     TextQueue.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:
         poller.at_end.append(MachinesHost.serve(environ).stop)
-    on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    _end_at_signals(poller)
     parent = os.getppid()
     poller.run(until=lambda: options.with_parent and os.getppid() != parent)
     return 0
@@ -122,13 +122,12 @@ def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if (other := _running(mux.HOST, environ)) is not None:
         raise TallyError(f"the mux server is already watched by {other}")
     server = options.pid if options.pid is not None else mux.server_of(environ)
-    mux.serve(
-        environ,
-        server,
-        options.wezterm,
-        lambda poller: on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP),
-    )
+    mux.serve(environ, server, options.wezterm, _end_at_signals)
     return 0
+
+
+def _end_at_signals(poller: PollingHost) -> None:
+    on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 #: Each kind: what it is, an example, and how it is run.

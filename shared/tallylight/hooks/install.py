@@ -39,10 +39,6 @@ class Target:
     def form(self) -> str:
         return str(self.place["form"])
 
-    @property
-    def grouped(self) -> bool:
-        return self.form == "groups"
-
     def folder(self, system: System) -> Path:
         """The agent's folder, where its own variable or XDG_CONFIG_HOME puts it."""
         own = system.env.get(self.place["folder_env"], "") if self.place["folder_env"] else ""
@@ -114,7 +110,7 @@ def _present(target: Target, data: bytes) -> dict[str, list[str]]:
         return {"": [managed_block.decode(data)]} if managed_block.decode(data).startswith(_PLUGIN) else {}
     if target.form == "tables":
         return toml_edit.ours(managed_block.decode(data))
-    return json_edit.ours(managed_block.decode(data), target.agent, grouped=target.grouped)
+    return json_edit.ours(managed_block.decode(data), target.agent, grouped=target.form == "groups")
 
 
 def is_right(system: System, target: Target) -> bool:
@@ -165,9 +161,9 @@ def _install_edits(system: System, target: Target, path: Path, book: Receipt) ->
         after, piece = toml_edit.insert(bare, commands(system, target))
         pieces = (piece,)
     else:
-        bare = json_edit.remove(text, target.agent, pieces, grouped=target.grouped)
+        bare = json_edit.remove(text, target.agent, pieces, grouped=target.form == "groups")
         hooks = {event: json_edit.entry(target.place["entry"], c) for event, c in commands(system, target).items()}
-        after, pieces = json_edit.insert(bare, hooks, grouped=target.grouped, version=target.place["new"])
+        after, pieces = json_edit.insert(bare, hooks, grouped=target.form == "groups", version=target.place["new"])
     own = managed_block.encode(bare)
     backup = own if before is not None else None
     return [Edit(path, before, managed_block.encode(after), target.agent, pieces, own, backup)]

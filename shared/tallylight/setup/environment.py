@@ -124,19 +124,12 @@ def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = ()
 
 def present_keys(place: Layout) -> list[key_bindings.Binding]:
     """The key bindings of an earlier setup."""
-    return key_bindings.read(_present_conf(place))
+    return key_bindings.read(read_write.text_or_nothing(place.kitty_conf))
 
 
 def has_tab_bar(place: Layout) -> bool:
     """Whether an earlier setup has kitty show its tab bar always."""
-    return TAB_BAR in _present_conf(place).splitlines()
-
-
-def _present_conf(place: Layout) -> str:
-    try:
-        return read_write.read_limited(place.kitty_conf).decode("utf-8", "replace")
-    except (OSError, TallyError):
-        return ""
+    return TAB_BAR in read_write.text_or_nothing(place.kitty_conf).splitlines()
 
 
 class State(NamedTuple):

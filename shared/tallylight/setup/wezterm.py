@@ -61,7 +61,6 @@ return setmetatable(M, {
   end,
 })
 """
-_READ_LIMIT = 1 << 20
 _USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
 _GUARDED = re.compile(r"\bpcall\s*\(\s*require\b")
 #: This has a copy of its own.
@@ -100,9 +99,9 @@ class WezTerm(NamedTuple):
             return (
                 not self.link.is_symlink()
                 and [path.name for path in self.link.iterdir()] == ["init.lua"]
-                and read_write.read_limited(self.link / "init.lua", _READ_LIMIT).decode("utf-8", "replace") == STUB
+                and read_write.text_or_nothing(self.link / "init.lua") == STUB
             )
-        except (OSError, TallyError):
+        except OSError:
             return False
 
     @property
@@ -124,12 +123,7 @@ class WezTerm(NamedTuple):
         return found[:_MAX_QUOTED]
 
     def _text(self, *, keeps_comments: bool = False) -> str:
-        if self.config is None:
-            return ""
-        try:
-            text = read_write.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
-        except (OSError, TallyError):
-            return ""
+        text = read_write.text_or_nothing(self.config) if self.config is not None else ""
         return text if keeps_comments else _COMMENT.sub("", text)
 
 

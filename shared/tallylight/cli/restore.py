@@ -27,7 +27,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli import restore_session
 from tallylight.cli.fork import launch, open_pane, to_json
-from tallylight.cli.output import Output, ago, clean, complain
+from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -135,8 +135,7 @@ def _offer(
     if not ask(page, sys.stdin.fileno(), environ, lambda _: None):
         return 1
     failures = [*filter(None, (_start(choice, lost[choice.number], launcher) for choice in page.chosen))]
-    for failure in failures:
-        sys.stderr.write(f"tally restore: {failure}\n")
+    complain("restore", *failures, cells=UNBOUNDED)
     return 1 if failures else 0
 
 

@@ -81,7 +81,7 @@ def insert(
     style = _style(text, root)
     holder = root.member("hooks")
     if holder is None:
-        at, piece = _addition(text, root, "hooks", values, style)
+        at, piece = _additions(text, root, [("hooks", values)], style)
         return text[:at] + piece + text[at:], (piece,)
     additions = []
     new: dict[str, Any] = {}
@@ -89,8 +89,10 @@ def insert(
         node = holder.member(event)
         if node is None:
             new[event] = value
+        elif node.kind == "array":
+            additions.append(_additions(text, node, [(None, value[0])], style))
         else:
-            additions.append(_addition(text, node, None, value[0], style))
+            raise TallyError('an event in "hooks" is not a list')
     if new:
         additions.append(_additions(text, holder, list(new.items()), style))
     additions.sort()
@@ -172,12 +174,6 @@ def _commands(way: list[tuple[Node, int]]) -> list[object]:
 
 
 # Putting in --------------------------------------------------------------------------------------------------
-
-
-def _addition(text: str, node: Node, key: str | None, value: Any, style: Style) -> tuple[int, str]:
-    if key is None and node.kind != "array":
-        raise TallyError('an event in "hooks" is not a list')
-    return _additions(text, node, [(key, value)], style)
 
 
 def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], style: Style) -> tuple[int, str]:

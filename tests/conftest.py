@@ -21,7 +21,6 @@ import pytest
 
 from tallylight.agents import agent
 from tallylight.evidence import process_table
-from tallylight.setup import agents
 
 # Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
 # starts compiles all of itself: half of the time the tests would take.
@@ -87,7 +86,6 @@ class Home:
 def agent_files_are_read_once() -> None:
     """The same text gives the same agent, which nobody can change; most commands read all the files at their start."""
     agent.parse_agent = functools.cache(agent.parse_agent)
-    agents._programs = functools.cache(agents._programs)
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,6 @@ from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
-from tallylight.hooks import receipt as hooks_book
 from tallylight.hooks import state as hooks_state
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
@@ -51,8 +50,7 @@ from tallylight.remote.topics import Presence, decode_mark, decode_presence, top
 from tallylight.serve import model
 from tallylight.serve.push.endpoints import ForbiddenError, parse
 from tallylight.serve.push.subscriptions import Store
-from tallylight.setup import agents as setup_agents
-from tallylight.setup import dependencies, environment, free_keys, online, wezterm
+from tallylight.setup import dependencies, free_keys, made, online
 from tallylight.snapshot import (
     addresses,
     feed,
@@ -195,9 +193,9 @@ def read_conversations(document: bytes, folder: Path) -> object:
 
 def read_made(document: bytes, folder: Path) -> object:
     (folder / "made.json").write_bytes(document)
-    made = environment._made(SimpleNamespace(data=folder))  # type: ignore[arg-type]
-    environment._remove_if_empty(*made)
-    return made
+    found = made.read(folder / "made.json")
+    made.remove(found)
+    return [os.fsencode(one) for one in found]
 
 
 def read_request(document: bytes, folder: Path) -> object:
@@ -374,7 +372,7 @@ def read_settings(document: bytes, _folder: Path) -> object:
     hooks = {"Stop": json_edit.entry('{"type":"command","command":"{command}"}', "tally hook claude")}
     made = json_edit.insert(text, hooks, grouped=True) if not json_edit.ours(text, "claude", grouped=True) else None
     if made is not None:
-        assert json_edit.remove(made.text, "claude", made.pieces, grouped=True) == text
+        assert json_edit.remove(made[0], "claude", made[1], grouped=True) == text
     return held
 
 
@@ -532,7 +530,7 @@ ENTRY = {"path": "/k/kitty.conf", "pristine": "00", "backup": "kitty.conf-1", "m
 def read_receipt(document: bytes, folder: Path) -> object:
     (folder / "receipt.json").write_bytes(document)
     found = receipt.load(folder)
-    for entry in found.entries.values():
+    for entry in found.entries:
         with contextlib.suppress(OSError):
             entry.path.lstat()
         time.localtime(entry.at)
@@ -543,7 +541,7 @@ def read_receipt(document: bytes, folder: Path) -> object:
 
 def read_book(document: bytes, folder: Path) -> object:
     (folder / "hooks.json").write_bytes(document)
-    found = hooks_book.load(folder)
+    found = receipt.load(folder, receipt.HOOKS)
     found.save()
     return found.entries
 
@@ -556,12 +554,6 @@ def read_kitty_keys(document: bytes, _folder: Path) -> object:
         answer.shown("kitty_mod+y").encode("utf-8")
         free_keys.hidden([], answer)
     return answer
-
-
-def read_wezterm_note(document: bytes, folder: Path) -> object:
-    note = folder / "wezterm.json"
-    note.write_bytes(document)
-    return [Path(made).exists() or os.fsencode(made) for made in wezterm._made(note)]
 
 
 def read_pip_index(document: bytes, folder: Path) -> object:
@@ -618,10 +610,6 @@ def read_index(document: bytes, _folder: Path) -> object:
 
 def read_agent_file(document: bytes, _folder: Path) -> object:
     return agent.parse_agent(document.decode("utf-8", "replace"), "a.toml")
-
-
-def read_agent_programs(document: bytes, _folder: Path) -> object:
-    return setup_agents._programs("a", document.decode("utf-8", "replace"))
 
 
 def read_toml(document: bytes, _folder: Path) -> object:
@@ -727,7 +715,7 @@ READERS = {
         read=read_conversations,
     ),
     "directories that setup made": Reader(
-        modules=("setup.environment",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_made
+        modules=("setup.made",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_made
     ),
     "request": Reader(
         modules=("snapshot.requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request
@@ -1028,9 +1016,6 @@ READERS = {
         example={"mod": "ctrl+shift", "taken": {"kitty_mod+y": ["copy"]}},
         read=read_kitty_keys,
     ),
-    "note of WezTerm's setup": Reader(
-        modules=("setup.wezterm",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_wezterm_note
-    ),
     "index of pip": Reader(
         modules=("setup.dependencies",),
         example={
@@ -1088,8 +1073,5 @@ READERS = {
         read=read_agent_file,
         errors=(DataFileError,),
         form="toml",
-    ),
-    "agent file, for setup": Reader(
-        modules=("setup.agents",), example=AGENT, read=read_agent_programs, form="toml"
     ),
 }  # fmt: skip

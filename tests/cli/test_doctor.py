@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.cli import doctor, setup
+from tallylight.cli import doctor, output, setup
 from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane, RecordEntry
@@ -371,9 +371,10 @@ def test_sessions_that_nobody_looks_after_are_told(system: FakeSystem) -> None:
 
 def test_narrow_terminal_breaks_between_words() -> None:
     """A finding goes on below itself; a remedy, which may be a command to copy, stays in one line."""
-    finding = Finding("keys", Health.BROKEN, "ctrl+shift+y jump, ctrl+shift+i agents", "run " + "x" * 60)
+    head = "broken     keys          "
+    text = "ctrl+shift+y jump, ctrl+shift+i agents"
 
-    assert doctor._line(finding, 48).splitlines() == [
+    assert output.hanging(head, text, "run " + "x" * 60, 25, 48).splitlines() == [
         "broken     keys          ctrl+shift+y jump,",
         "                         ctrl+shift+i agents",
         "                         → run " + "x" * 60,

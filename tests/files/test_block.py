@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tallylight.files import managed_block
@@ -59,6 +59,7 @@ def test_remove_undoes_insert_to_the_byte(text: str) -> None:
 
 
 @given(any_texts)
+@example("\r\r\n# BEGIN_TALLYLIGHT\n# END_TALLYLIGHT\n\n")
 def test_insert_twice_is_insert_once(text: str) -> None:
     """A second insert finds the first and changes nothing, even in a text full of stray sentinels."""
     once = managed_block.insert(text, BODY)

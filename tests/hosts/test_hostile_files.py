@@ -16,7 +16,6 @@ from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.evidence.records.places import Places, added, ask
 from tallylight.files import receipt, user_file
-from tallylight.hooks import receipt as hooks_book
 from tallylight.model.errors import TallyError
 from tallylight.pane.file_request import FileRequest
 from tallylight.snapshot import requests, waiting_time_file
@@ -123,7 +122,7 @@ PLACES = {
     "requests of the dead": Place("tallylight/kitty-9.requests", _open_spool),
     "waited": Place(f"tallylight/kitty-{os.getpid()}.waited", _waited),
     "receipt": Place("receipt.json", receipt.load),
-    "hooks": Place("hooks.json", hooks_book.load),
+    "hooks": Place("hooks.json", lambda folder: receipt.load(folder, receipt.HOOKS)),
     "settings of an agent": Place("settings.json", lambda folder: user_file.read(folder / "settings.json")),
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tallylight.files import read_write, receipt, user_file
-from tallylight.hooks import receipt as hooks_book
 from tallylight.model.errors import TallyError
 from tests.setup.fakes import tree
 from tests.strategies import at_most
@@ -31,7 +29,7 @@ COMMON = {
     "at": st.integers(0, 1 << 36).map(float),
 }
 ENTRIES = st.builds(receipt.Entry, **COMMON)  # type: ignore[arg-type]
-HOOKS = st.builds(hooks_book.Entry, agent=WORDS, pieces=st.lists(WORDS, max_size=3).map(tuple), written=WORDS, **COMMON)  # type: ignore[arg-type]
+HOOKS = st.builds(receipt.Entry, agent=WORDS, pieces=st.lists(WORDS, max_size=3).map(tuple), written=WORDS, **COMMON)  # type: ignore[arg-type]
 #: What somebody may have put into one field of an entry.
 ODD = st.one_of(
     st.none(),
@@ -52,24 +50,19 @@ def home(fake_home: Path) -> Path:
     return home
 
 
-def entered(book: receipt.Receipt, path: Path) -> Callable[[str, tuple[str, ...]], receipt.Receipt]:
-    return lambda backup, made: book.with_entry(receipt.Entry(path=path, pristine="", backup=backup, made=made, at=1.0))
-
-
-def change(home: Path, path: Path, *, backup: bytes | None = None) -> receipt.Receipt:
-    """Put three letters into *path*, by a receipt in *home*; the receipt."""
+def change(home: Path, path: Path) -> receipt.Entry | None:
+    """Put three letters into *path*, by a receipt in *home*; what that says of it then."""
     folder = home / "state"
-    book = receipt.load(folder)
-    user_file.change(path, b"new", book, backup=backup, entered=entered(book, path))
-    return receipt.load(folder)
+    user_file.change(user_file.Edit(path, None, b"new", backup=b"old"), receipt.load(folder), 1.0)
+    return receipt.load(folder).find(path)
 
 
 def test_a_change_is_in_the_receipt(home: Path) -> None:
     """The file has the new bytes, its copy the old ones, and the receipt says where that is and what was made."""
     path = home / "a/b/file"
-    entry = change(home, path, backup=b"old").entries[path]
+    entry = change(home, path)
 
-    assert path.read_bytes() == b"new"
+    assert entry is not None and path.read_bytes() == b"new"
     assert Path(entry.backup).read_bytes() == b"old"
     assert entry.made == (str(home / "a"), str(home / "a/b"))
 
@@ -86,7 +79,7 @@ def test_a_directory_that_cannot_be_made(home: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Path, "mkdir", mkdir)
     before = tree(home)
     with pytest.raises(PermissionError):
-        change(home, home / "a/b/file", backup=b"old")
+        change(home, home / "a/b/file")
 
     assert tree(home) == before
 
@@ -100,7 +93,7 @@ def test_what_cannot_be_taken_back_costs_the_rest_nothing(home: Path, monkeypatc
 
     monkeypatch.setattr(read_write, "rewrite", rewrite)
     with pytest.raises(OSError, match="No space"):
-        change(home, home / "a/file", backup=b"old")
+        change(home, home / "a/file")
 
     assert not (home / "state").exists()
     assert (home / "a/another's").exists()
@@ -110,7 +103,7 @@ def test_what_cannot_be_taken_back_costs_the_rest_nothing(home: Path, monkeypatc
 @given(st.lists(ENTRIES, max_size=3, unique_by=lambda entry: entry.path))
 def test_a_receipt_comes_back(home: Path, entries: list[receipt.Entry]) -> None:
     """What was saved is loaded, whatever bytes are in the names; an empty receipt leaves no file."""
-    saved = receipt.Receipt(home / "state", {entry.path: entry for entry in entries})
+    saved = receipt.Receipt(home / "state", receipt.SETUP, tuple(entries))
     saved.save()
 
     assert receipt.load(home / "state") == saved
@@ -119,12 +112,12 @@ def test_a_receipt_comes_back(home: Path, entries: list[receipt.Entry]) -> None:
 
 @settings(max_examples=at_most(50))  # each waits for the disk
 @given(st.lists(HOOKS, max_size=3))
-def test_a_book_of_hooks_comes_back(home: Path, entries: list[hooks_book.Entry]) -> None:
+def test_a_book_of_hooks_comes_back(home: Path, entries: list[receipt.Entry]) -> None:
     """The same of the receipt of hooks, in its order."""
-    saved = hooks_book.Book(home / "state", tuple(entries))
+    saved = receipt.Receipt(home / "state", receipt.HOOKS, tuple(entries))
     saved.save()
 
-    assert hooks_book.load(home / "state") == saved
+    assert receipt.load(home / "state", receipt.HOOKS) == saved
 
 
 @example("at", 10**400)
@@ -140,8 +133,8 @@ def test_a_damaged_field(home: Path, name: str, odd: object) -> None:
     (home / "hooks.json").write_text((home / "receipt.json").read_text())
     found: list[receipt.Entry] = []
     try:
-        found += receipt.load(home).entries.values()
-        found += hooks_book.load(home).entries
+        found += receipt.load(home).entries
+        found += receipt.load(home, receipt.HOOKS).entries
     except TallyError as error:
         assert str(home) in str(error)
     for entry in found:

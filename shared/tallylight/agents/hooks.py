@@ -114,43 +114,50 @@ class Hooks:
 
 def parse_hooks(table: Table) -> Hooks | None:
     """Read the `[hooks]` table; None if it is not there."""
-    form = table.text("form", choices=("", *FORMS))
-    why = table.text("why")
     fields = table.table("fields")
     hooks = Hooks(
-        form=form,
-        why=why,
+        form=table.text("form", choices=("", *FORMS)),
+        why=table.text("why"),
         folder=table.text("folder"),
-        folder_env=_matching(table, "folder_env", _VARIABLE, "is no name of a variable"),
+        folder_env=_variable(table, "folder_env"),
         file=table.text("file"),
         entry=table.text("entry"),
         version=int(table.number("version", 0, 0, 99)),
-        pid_env=_matching(table, "pid_env", _VARIABLE, "is no name of a variable"),
+        pid_env=_variable(table, "pid_env"),
         daemon=table.words("daemon"),
         note=table.text("note"),
-        fields=Fields(**{name: _field(fields, name, default) for name, default in _defaults().items()}),
+        fields=Fields(**{field.name: _field(fields, field.name, str(field.default)) for field in attrs.fields(Fields)}),
         rules=tuple(_rule(rule) for rule in table.tables("rules")),
         needs=tuple(_need(need) for need in table.tables("needs")),
         beside=tuple(_beside(beside) for beside in table.tables("beside")),
     )
     fields.close()
     table.close()
-    if not form and not why:
+    if not hooks.form and not hooks.why:
         return None
-    if form and not (hooks.folder and hooks.file and hooks.rules):
+    _check(hooks, table)
+    return hooks
+
+
+def _check(hooks: Hooks, table: Table) -> None:
+    """Complain of what is whole in itself, and does not fit together."""
+    if hooks.form and not (hooks.folder and hooks.file and hooks.rules):
         table.complain("form", "needs a folder, a file and rules")
-    if form and not hooks.folder.startswith("~/"):
+    if hooks.form and not hooks.folder.startswith("~/"):
         table.complain("folder", "must begin with ~/")
     for name in (hooks.file, *(name for name, _ in hooks.beside), *(need.file for need in hooks.needs)):
         if name.startswith("/") or ".." in name.split("/"):
             table.complain("file", f"is {name!r}; it must be below the folder")
-    if form in ("groups", "list") and not _is_entry(hooks.entry):
+    if hooks.form in ("groups", "list") and not _is_entry(hooks.entry):
         table.complain("entry", 'must be a JSON object that contains the text "{command}"')
-    return hooks
 
 
-def _defaults() -> dict[str, str]:
-    return {field.name: str(field.default) for field in attrs.fields(Fields)}
+def _is_entry(text: str) -> bool:
+    try:
+        found = load(text, strict=True)
+    except DecodeError:
+        return False
+    return isinstance(found, dict) and "{command}" in found.values()
 
 
 def _field(table: Table, key: str, default: str) -> str:
@@ -161,20 +168,12 @@ def _field(table: Table, key: str, default: str) -> str:
     return value
 
 
-def _matching(table: Table, key: str, pattern: re.Pattern[str], problem: str) -> str:
+def _variable(table: Table, key: str) -> str:
     value = table.text(key)
-    if value and not pattern.fullmatch(value):
-        table.complain(key, problem)
+    if value and not _VARIABLE.fullmatch(value):
+        table.complain(key, "is no name of a variable")
         return ""
     return value
-
-
-def _is_entry(text: str) -> bool:
-    try:
-        found = load(text, strict=True)
-    except DecodeError:
-        return False
-    return isinstance(found, dict) and "{command}" in found.values()
 
 
 def _rule(table: Table) -> Rule:

@@ -72,29 +72,27 @@ def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
     """The options of a running *agent* among its arguments *words*, but for those of the data file's own lists."""
-    takes, many, listed = agent.not_args.takes, agent.not_args.many, _listed(agent)
-    flags = {option for option in (*agent.dangerous, *agent.restricts) if "=" not in option} - takes
+    takes, many, listed, known = agent.not_args.takes, agent.not_args.many, _listed(agent), _known(agent)
     lacks = False
     for run, after in itertools.pairwise([*runs(list(itertools.takewhile(lambda word: word != "--", words))), ("",)]):
-        option, *behind = run
+        option = run[0]
         name, equals, value = option.partition("=")
         short = option[:2]
         # `-sVALUE`, where the whole is no option of its own, as pi's `-nt` is.
-        is_attached = not equals and option not in flags and len(option) > 2 and option[1] != "-" and short in takes
-        if is_attached and option not in takes:
+        if not equals and option not in known and short in takes:
             name, equals, value = short, "=", option[2:]
-        was_value, lacks = lacks, not behind and option in takes
+        was_value, lacks = lacks, len(run) == 1 and option in takes
         # `-rID` may be `-r ID`.
-        if not is_option(option) or name in listed or (not option.startswith("--") and short in listed):
+        if not is_option(option) or listed & {name, short}:
             continue
-        certain = run if option in many else run[:2] if option in takes else run[:1]
+        certain = run[: len(run) if option in many else 1 + (option in takes)]
         yield Own(
             name=name,
             words=certain,
             rest=run[len(certain) :],
             after=after[0],
             value=value if equals else certain[1] if len(certain) == 2 else None,
-            is_known=option in takes or option in flags or (bool(equals) and name not in many),
+            is_known=option in known or (bool(equals) and name not in many),
             is_odd=was_value or lacks,
         )
 
@@ -102,7 +100,13 @@ def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
 def _listed(agent: Agent) -> frozenset[str]:
     """The options of the data file's lists, in every spelling."""
     options = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
-    return frozenset(options | {alias for alias, _ in agent.aliases})
+    return frozenset(options | {alias for alias, _ in agent.aliases}) - {"--"}
+
+
+def _known(agent: Agent) -> frozenset[str]:
+    """The options of which the data file tells whether they have a value."""
+    flags = (option for option in (*agent.dangerous, *agent.restricts) if "=" not in option)
+    return agent.not_args.takes.union(flags)
 
 
 def carried(words: Sequence[str], agent: Agent) -> Carried:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.agents.patterns import PatternError, compile_pattern
+from tallylight.agents.titles import read_status
 from tallylight.files.toml import Table
 from tallylight.model.status import Kind, Status
 
@@ -39,8 +40,11 @@ WAYS = ("number", "number enter", "hint", "arrows", "side arrows", "unknown")
 MOVES = ("arrows", "side arrows")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9 _-]{0,39}", re.ASCII)
-#: What a screen may say. `down` and `active` are ours to conclude.
-_STATUSES = tuple(status.value for status in Status if status not in (Status.DOWN, Status.ACTIVE))
+#: How a choice is typed, unless the rule says it.
+_TYPED = {"numbered": "number", "listed": "number", "pointed": "arrows"}
+#: Keys that are for one status alone, and keys that say nothing without another.
+_ONLY_FOR = {"kind": Status.WAITING, "stopped": Status.IDLE, "top": Status.WAITING, "room": Status.WAITING}
+_NEEDS = {"not_below": "lines", "margin": "top"}
 
 
 @attrs.frozen(kw_only=True)
@@ -93,51 +97,38 @@ def _parse(table: Table) -> ScreenRule:
     name = table.text("name")
     if not _NAME.fullmatch(name):
         table.complain("name", "is missing; `tally why` shows it: at most 40 small letters, digits, spaces and dashes")
-    status = table.text("status", choices=_STATUSES)
-    if not status:
-        table.complain("status", "is missing: say what this screen means")
-    kind = table.text("kind", choices=[kind.value for kind in Kind])
-    if kind and status and status != Status.WAITING:
-        table.complain("kind", "is only for waiting")
-    lines, without, not_below = (_patterns(table, key) for key in ("lines", "without", "not_below"))
+    status, kind = read_status(table, "screen")
     choices = table.text("choices", choices=CHOICES)
-    if not lines and not choices:
-        table.complain("lines", "or choices is missing: say what to find on the screen")
-    choose = table.text("choose", "number" if choices in ("numbered", "listed") else "unknown", choices=WAYS)
-    if table.boolean("stopped", False) and status != Status.IDLE:
-        table.complain("stopped", "is only for idle")
-    if not_below and not lines:
-        table.complain("not_below", "needs lines")
-    if not choices and "choose" in table:
-        table.complain("choose", "is only for rules with choices")
-    question, top = table.text("question"), table.text("top")
-    if top and status and status != Status.WAITING:
-        table.complain("top", "is only for waiting")
-    margin, room = (int(table.number(key, 0, 0, most)) for key, most in (("margin", MAX_MARGIN), ("room", MAX_ROOM)))
-    if margin and not top:
-        table.complain("margin", "needs top")
-    if room and status and status != Status.WAITING:
-        table.complain("room", "is only for waiting")
     rule = ScreenRule(
         name=name,
         status=Status(status or Status.IDLE),
         kind=Kind(kind) if kind else None,
-        lines=lines,
-        without=without,
-        not_below=not_below,
+        lines=_patterns(table, "lines"),
+        without=_patterns(table, "without"),
+        not_below=_patterns(table, "not_below"),
         where=table.text("where", "end", choices=PLACES),
         last=int(table.number("last", LAST, 1, MAX_LAST)),
         most=int(table.number("most", MAX_LAST, 1, MAX_LAST)),
         choices=choices,
-        choose=choose if choices != "pointed" or choose != "unknown" else "arrows",
-        question=_pattern(table, "question", question) if question else None,
-        top=_pattern(table, "top", top) if top else None,
-        margin=margin,
-        room=room,
+        choose=table.text("choose", _TYPED.get(choices, "unknown"), choices=WAYS),
+        question=_pattern(table, "question", table.text("question")),
+        top=_pattern(table, "top", table.text("top")),
+        margin=int(table.number("margin", 0, 0, MAX_MARGIN)),
+        room=int(table.number("room", 0, 0, MAX_ROOM)),
         menu=table.boolean("menu", False),
         stopped=table.boolean("stopped", False),
         priority=table.number("priority", 0, -100, 100),
     )
+    for key, only in _ONLY_FOR.items():
+        if getattr(rule, key) and status not in ("", only):
+            table.complain(key, f"is only for {only}")
+    if not rule.lines and not choices:
+        table.complain("lines", "or choices is missing: say what to find on the screen")
+    for key, other in _NEEDS.items():
+        if getattr(rule, key) and not getattr(rule, other):
+            table.complain(key, f"needs {other}")
+    if not choices and "choose" in table:
+        table.complain("choose", "is only for rules with choices")
     table.close()
     return rule
 
@@ -152,6 +143,8 @@ def _patterns(table: Table, key: str) -> tuple[re.Pattern[str], ...]:
 
 
 def _pattern(table: Table, key: str, text: str) -> re.Pattern[str] | None:
+    if not text:
+        return None
     try:
         return compile_pattern(text)
     except PatternError as error:

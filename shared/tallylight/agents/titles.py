@@ -15,7 +15,7 @@ from tallylight.files.toml import Table
 from tallylight.model.status import Kind, Status
 
 _RANGE = re.compile(r"U\+([0-9A-F]{4,5})(?:-([0-9A-F]{4,5}))?")
-#: What a title may say. `down` and `active` are ours to conclude, never a title's.
+#: What a title or a screen may say. `down` and `active` are ours to conclude.
 _STATUSES = tuple(status.value for status in Status if status not in (Status.DOWN, Status.ACTIVE))
 
 
@@ -38,11 +38,16 @@ def parse_rules(tables: Iterable[Table]) -> tuple[TitleRule, ...]:
     return tuple(_parse(table) for table in tables)
 
 
-def _parse(table: Table) -> TitleRule:
+def read_status(table: Table, what: str) -> tuple[str, str]:
+    """The status that *what* the rule is of means, and its kind; empty if they are not there, or wrong."""
     status = table.text("status", choices=_STATUSES)
     if not status:
-        table.complain("status", "is missing: say what this title means")
-    kind = table.text("kind", choices=[kind.value for kind in Kind])
+        table.complain("status", f"is missing: say what this {what} means")
+    return status, table.text("kind", choices=[kind.value for kind in Kind])
+
+
+def _parse(table: Table) -> TitleRule:
+    status, kind = read_status(table, "title")
     glyphs: set[str] = set()
     for word in table.words("glyphs"):
         found = _RANGE.fullmatch(word)

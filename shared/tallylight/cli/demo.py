@@ -130,7 +130,9 @@ class Demo:
                 self._advance(self._now + step.skip, is_skipped=True)
             if step.caption:
                 self._tab = step.tab
-                self._say(step.caption)
+                self._erase()
+                for line in wrap(step.caption, self.output.columns - 1):
+                    self.output.line(self.output.strong(line))
             step.act(self._trackers[step.tab], self._now)
             self._tell()
         self._advance(self._now + REST)
@@ -170,11 +172,6 @@ class Demo:
                 self.output.line(self.output.lit(decision.status, line) if decision.is_lit else line)
         self._draw()
 
-    def _say(self, caption: str) -> None:
-        self._erase()
-        for line in wrap(caption, self.output.columns - 1):
-            self.output.line(self.output.strong(line))
-
     def _strip(self) -> str:
         """Draw the tab bar."""
         cells = []
@@ -190,13 +187,12 @@ class Demo:
             cells.append(f"{stripe}{lights.mark(decision.status, decision.kind)} {tab} ")
         return "  ".join(cells)
 
-    def _why(self) -> str:
-        return clean(f"until: {self._trackers[self._tab].decision.reason.changes}", self.output.columns - 1)
-
     def _draw(self) -> None:
         """Draw the tab bar, and below it what would change the light, where the next line will go."""
         if self.is_live:
-            self.output.stream.write(f"\r\x1b[J\n{self._strip()}\n{self._why()}\x1b[2A\r")
+            changes = self._trackers[self._tab].decision.reason.changes
+            until = clean(f"until: {changes}", self.output.columns - 1)
+            self.output.stream.write(f"\r\x1b[J\n{self._strip()}\n{until}\x1b[2A\r")
             self.output.stream.flush()
 
     def _erase(self) -> None:

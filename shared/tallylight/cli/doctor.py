@@ -14,14 +14,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
 
 import tallylight
 from tallylight.cli import emit, hooks
-from tallylight.cli.output import Output, clean
+from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file, settings
-from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
@@ -29,40 +27,26 @@ from tallylight.hooks import state
 from tallylight.hosts.wezterm import pane_list
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
-from tallylight.setup import checks, online, report, sessions, wezterm
+from tallylight.setup import checks, online, report, running_kitty, sessions, wezterm
 from tallylight.snapshot import history_file, writer
 from tallylight.snapshot.schema import Snapshot
-from tallylight.ui.layout import wrap
 from tallylight.wire import tty
 
 #: Of `--json`.
 VERSION = 1
 #: How long a light may take to arrive; the snapshot is at most 0.2 s behind.
 ARRIVES_S = 2.0
-#: The column in which what was found begins, and the cells that it gets at least.
-_INDENT, _LEAST = 25, 20
 _NOTHING = "no terminal with Tallylight is running"
 
 
-class Wire(Protocol):
+class Wire:
     """The way to the terminal and back."""
 
-    def send(self, fields: Mapping[str, str]) -> bool:
-        """Write a report to this process's terminal; False if it has none."""
-
-    def snapshots(self) -> tuple[list[Snapshot], list[writer.SnapshotError]]: ...
-
-    def sleep(self, seconds: float) -> None: ...
-
-    def started(self, pid: int) -> float | None:
-        """When a process started, in seconds since the epoch."""
-
-
-class RealWire:
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
 
     def send(self, fields: Mapping[str, str]) -> bool:
+        """Write a report to this process's terminal; False if it has none."""
         fd = tty.open_terminal(self.env)
         if fd is None:
             return False
@@ -79,6 +63,7 @@ class RealWire:
         time.sleep(seconds)
 
     def started(self, pid: int) -> float | None:
+        """When a process started, in seconds since the epoch."""
         return process_table.table().start_time(pid)
 
 
@@ -110,17 +95,19 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
     """Run every check; 1 if something is wrong."""
     options = make_parser().parse_args(list(argv))
     system = system or System()
-    wire = wire or RealWire(system.env)
+    wire = wire or Wire(system.env)
     columns = Output.to(sys.stdout, system.env).columns
     found = []
     more = online.findings(tallylight.__version__) if options.online else ()
     for finding in itertools.chain(examine(system, wire), more):
         found.append(finding)
         if not (options.json or options.report):
-            system.say(_line(finding, columns))
+            head = f"{finding.health.value:<9}  {finding.what:<12}  "
+            system.say(hanging(head, finding.text, finding.remedy, 25, columns))
     faults = sum(finding.is_fault for finding in found)
     if options.report:
-        system.say(report.report(found, wire.snapshots()[0], _config(system), system.env))
+        text = read_write.text_or_nothing(directories.config_file(system.env))
+        system.say(report.report(found, wire.snapshots()[0], (settings.load(text, "")[0], text), system.env))
     elif options.json:
         rows = [finding._asdict() for finding in found]
         system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
@@ -128,24 +115,6 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
         none = "No problems found." if wire.snapshots()[0] else f"No problems found, but {_NOTHING}."
         system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else f"\n{none}")
     return 1 if faults else 0
-
-
-def _config(system: System) -> tuple[Config, str]:
-    """The configuration, and its text."""
-    try:
-        text = read_write.read_text(directories.config_file(system.env))
-    except (OSError, TallyError):
-        text = ""
-    return settings.load(text, "")[0], text
-
-
-def _line(finding: Finding, columns: int) -> str:
-    # Messages name files and quote what is in them: anything could be in there.
-    first, *more = wrap(clean(finding.text, 500), max(columns - _INDENT, _LEAST))
-    lines = [f"{finding.health.value:<9}  {finding.what:<12}  {first}", *(f"{'':<{_INDENT}}{line}" for line in more)]
-    if finding.remedy:  # in one line: it may be a command to copy
-        lines.append(f"{'':<{_INDENT}}→ {clean(finding.remedy, 500)}")
-    return "\n".join(lines)
 
 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:
@@ -227,7 +196,7 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     living, problems = wire.snapshots()
     for problem in problems:
         yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it will be written again")
-    pid = _kitty_pid(system)
+    pid = running_kitty.named(system)
     if living and not problems:
         hosts = ", ".join(f"{host.host} {host.pid}" for host in living)
         yield Finding("snapshots", Health.OK, f"{system.short(folder)}: {hosts}")
@@ -264,16 +233,8 @@ def _times(system: System) -> tuple[float | None, float | None]:
     with contextlib.suppress(OSError):
         linked = install_paths.layout(system).lib.lstat().st_mtime
     with contextlib.suppress(TallyError):
-        wired = max(
-            (entry.at for entry in receipt.load(directories.state_dir(system.env)).entries.values()), default=linked
-        )
+        wired = max((entry.at for entry in receipt.load(directories.state_dir(system.env)).entries), default=linked)
     return linked, wired
-
-
-def _kitty_pid(system: System) -> int | None:
-    """The kitty this process is in, on this machine."""
-    pid = system.env.get("KITTY_PID", "")
-    return int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 11 else None
 
 
 def _multiplexer(system: System) -> list[Finding]:
@@ -302,7 +263,7 @@ def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
         yield Finding("light", Health.SKIPPED, "not sent: tmux would drop it")
         return
     living, _ = wire.snapshots()
-    if not living and _kitty_pid(system) is None:
+    if not living and running_kitty.named(system) is None:
         yield Finding("light", Health.SKIPPED, "not sent: no terminal on this machine runs tallylight yet")
         return
     record = {"id": f"doctor-{os.getpid()}"}
@@ -319,25 +280,22 @@ def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
     except (OSError, tty.TerminalStuckError) as error:
         yield Finding("light", Health.BROKEN, f"cannot be sent: {error}", "try it in another tab")
         return
+    is_in_wezterm = system.env.get("TERM_PROGRAM") == "WezTerm" and not tty.multiplexer(system.env)
     if where:
         yield Finding("light", Health.OK, f"sent from here, arrived in {where} after {took:.1f} s")
     elif system.env.get("ZELLIJ"):
         # https://github.com/zellij-org/zellij/issues/3954
         text = "sent, but not received: Zellij passes none of Tallylight's sequences on"
         yield Finding("light", Health.BROKEN, text, "run the agent outside of Zellij, or in tmux or GNU Screen")
-    elif _is_in_wezterm(system) and any(host.host == "wezterm" for host in living):
+    elif is_in_wezterm and any(host.host == "wezterm" for host in living):
         remedy = "look into WezTerm's log (ctrl+shift+l) for lines that start with tallylight"
         yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
-    elif _kitty_pid(system) is None and not tty.multiplexer(system.env):
+    elif running_kitty.named(system) is None and not tty.multiplexer(system.env):
         text = "sent, but not received: this terminal is no kitty or WezTerm on this machine that runs tallylight"
         yield Finding("light", Health.SKIPPED, text)
     else:
         remedy = "restart kitty; if that does not help, start it from another terminal and read what it prints"
         yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
-
-
-def _is_in_wezterm(system: System) -> bool:
-    return system.env.get("TERM_PROGRAM") == "WezTerm" and not tty.multiplexer(system.env)
 
 
 def _arrival(wire: Wire, record: str) -> str:

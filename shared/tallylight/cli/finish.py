@@ -108,19 +108,15 @@ def _at_work(found: Finish) -> Refusal | None:
 
 def _tell(refusal: Refusal | None, found: Finish | None, *, as_json: bool, is_done: bool = True) -> int:
     if as_json:
-        sys.stdout.write(json.dumps(document(refusal, found, is_done=is_done)) + "\n")
+        document = {
+            "version": JSON_VERSION,
+            "path": found.path if found is not None else None,
+            "branch": found.branch if found is not None else None,
+            "commit": found.commit if found is not None else None,
+            "commands": [finish.command(found, step) for step in found.steps] if found is not None else [],
+            "done": is_done and refusal is None,
+            "refused": refusal.rule if refusal is not None else None,
+            "text": clean(refusal.text) if refusal is not None else "",
+        }
+        sys.stdout.write(json.dumps(document) + "\n")
     return refused("finish", refusal) if refusal is not None else 0
-
-
-def document(refusal: Refusal | None, found: Finish | None, *, is_done: bool) -> dict[str, object]:
-    """The JSON of `tally finish`."""
-    return {
-        "version": JSON_VERSION,
-        "path": found.path if found is not None else None,
-        "branch": found.branch if found is not None else None,
-        "commit": found.commit if found is not None else None,
-        "commands": [finish.command(found, step) for step in found.steps] if found is not None else [],
-        "done": is_done and refusal is None,
-        "refused": refusal.rule if refusal is not None else None,
-        "text": clean(refusal.text) if refusal is not None else "",
-    }

@@ -23,7 +23,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
-from tallylight.cli.output import Output, clean
+from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.model.errors import TallyError
@@ -74,34 +74,35 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     environ = colours.chosen(os.environ, options.color)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
-    for problem in (*panes.problems, *problems):
-        sys.stderr.write(f"tally {verb}: {clean(str(problem))}\n")
+    complain(verb, *panes.problems, *problems)
     if not panes.panes and options.pane is None:
         raise TallyError(nothing(panes))
     found = pick(panes, options.pane, os.environ)
-    here = plan = fork.act(verb, found.pane, agents)
-    base: Base | None = None
-    if isinstance(plan, Plan) and getattr(options, "worktree", False):
-        made = fork.worktree_of(plan)
-        if isinstance(made, Refusal):
-            plan = made
-        else:
-            base, plan = made, attrs.evolve(plan, cwd=made.cwd)
+    here = fork.act(verb, found.pane, agents)
+    plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)
+    offer = ForkPage(verb, here, Place(options.location), base is not None, base, options.here)
     if options.json:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0
     if options.here:
-        return _ask_here(
-            ForkPage(verb, here, wants_worktree=base is not None, worktree=base, is_here=True), found, environ
-        )
+        return _ask_here(offer, found, environ)
     if isinstance(plan, Refusal):
         raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
-    command = launch_command(found, plan, Place(options.location), os.environ)
+    command = launch_command(found, plan, offer.place, os.environ)
     if options.dry_run or command is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         describe(Output.to(sys.stdout, environ), plan, base, is_here=command is not None or options.dry_run)
         return 0
-    offer = ForkPage(verb, here, Place(options.location), wants_worktree=base is not None, worktree=base)
     return _ask(offer, found, environ)
+
+
+def _in_worktree(plan: Plan | Refusal) -> tuple[Plan | Refusal, Base | None]:
+    """*plan* in a worktree of its own, and that one; or why it cannot be there."""
+    if isinstance(plan, Refusal):
+        return plan, None
+    made = fork.worktree_of(plan)
+    if isinstance(made, Refusal):
+        return made, None
+    return attrs.evolve(plan, cwd=made.cwd), made
 
 
 def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]:
@@ -203,17 +204,13 @@ def _ask_here(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
             return 1
         os.chdir(plan.cwd)
         os.execvpe(plan.argv[0], list(plan.argv), {**os.environ, **plan.env})  # noqa: S606 - an argument list, no shell
-    except (OSError, TallyError) as error:
-        text = f"{_fault(error)}; nothing was started"
-        ask(attrs.evolve(offer, found=Refusal("start", text)), sys.stdin.fileno(), environ, lambda _: None)
-        return 1
-
-
-def _fault(error: Exception) -> str:
-    """What went wrong, for a person."""
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    return str(error).removeprefix("nothing was started: ")
+    except TallyError as error:
+        fault = str(error).removeprefix("nothing was started: ")
+    except OSError as error:
+        fault = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    refusal = Refusal("start", f"{fault}; nothing was started")
+    ask(attrs.evolve(offer, found=refusal), sys.stdin.fileno(), environ, lambda _: None)
+    return 1
 
 
 def _ask(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:

@@ -19,7 +19,7 @@ from tallylight.wire import envelope, pairs, tty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any, NoReturn
 
     from tallylight.cli.parser import Parser
@@ -56,44 +56,34 @@ def main(argv: list[str]) -> NoReturn:
         posix._exit(0)
     try:
         _set_alarm()
-        handle(argv, _environment())
+        # As `os.environ` would have it.
+        handle(argv, {tty.decoded(key): tty.decoded(value) for key, value in posix.environ.items()})
     except BaseException:  # noqa: S110 - silence is the contract, for an interrupt and the alarm too
         pass
     # Without the interpreter's farewell, which would complain of standard streams that are closed.
     posix._exit(0)
 
 
-def handle(
-    argv: list[str],
-    environ: Mapping[str, str],
-    *,
-    stdin: int = 0,
-    chain: Callable[[], list[Ancestor]] | None = None,
-) -> bool:
+def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
     """Report one event; whether there was something to say and a terminal to say it to."""
     table = _table(argv[0], environ) if argv else None
     if table is None:
         return False
-    data = _read(stdin)
+    data = _read(0)
     report = mapping.report(table, argv[1] if len(argv) > 1 else "", payload.members(data))
     sent = False
     if report is not None:
         report = {"state": report["state"], "tool": argv[0]} | report | {"at": str(_started())}
-        fd = open_terminal(table, environ, (chain or ancestors)())
+        fd = open_terminal(table, environ, ancestors())
         if fd is not None:
             made = pairs.fit({key: value for key, value in report.items() if value})
             tty.write(fd, tty.wrap(envelope.user_var(envelope.CARRIER, made), environ), timeout=WRITE_S)
             sent = True
     if len(data) > payload.LIMIT:
         # Who writes into a pipe that nobody reads fails.
-        while posix.read(stdin, 1 << 16):
+        while posix.read(0, 1 << 16):
             pass
     return sent
-
-
-def _environment() -> dict[str, str]:
-    """The environment, as `os.environ` would have it."""
-    return {tty.decoded(key): tty.decoded(value) for key, value in posix.environ.items()}
 
 
 def _set_alarm() -> None:

@@ -13,20 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tallylight.agents import agent_files
-from tallylight.cli.output import Output, clean
+from tallylight.cli.output import UNBOUNDED, Output, clean, complain, hanging
 from tallylight.cli.parser import Parser
 from tallylight.files import directories
 from tallylight.files.system import System
+from tallylight.files.user_file import Edit
 from tallylight.hooks import compact, install, remove, state
-from tallylight.hooks.install import Edit, Target
+from tallylight.hooks.install import Target
 from tallylight.model.errors import TallyError
-from tallylight.ui.layout import wrap
 
 DONE, FAILED, USAGE = 0, 1, 2
 #: Of `--json`.
 VERSION = 1
-#: Where the text of a line of `status` begins, and its least width, in cells.
-_INDENT, _LEAST = 29, 20
 
 
 def make_parser() -> Parser:
@@ -60,14 +58,19 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     for name in options.agents:
         if name not in known:
             can = ", ".join(sorted(name for name, target in known.items() if target.form))
-            sys.stderr.write(f"tally hooks: no hooks are known for {clean(name, 40)!r}; known are {can}\n")
+            complain("hooks", f"no hooks are known for {clean(name, 40)!r}; known are {can}", cells=UNBOUNDED)
             return USAGE
     if options.verb == "status":
         return _status(system, known, options.agents, as_json=options.json)
     run = _Run(system, yes=options.yes, dry_run=options.dry_run, as_json=options.json)
     if options.verb == "install":
         return _install(run, known, options.agents)
-    return _remove(run, known, options.agents)
+    planned, problems = remove.plan_removal(system, known, options.agents)
+    for error in problems:
+        run.fail(error)
+    if not planned and not problems:
+        run.say("No hooks of Tallylight are installed there; nothing changed.")
+    return run.do(planned, lambda edit: remove.undo(system, edit))
 
 
 def targets(system: System) -> dict[str, Target]:
@@ -90,18 +93,16 @@ class _Run:
 
     def __init__(self, system: System, *, yes: bool, dry_run: bool, as_json: bool) -> None:
         self.system, self.yes, self.dry_run, self.as_json = system, yes, dry_run, as_json
-        self.told: list[str] = []
         self.changes: list[dict[str, Any]] = []
         self.problems: list[str] = []
 
     def say(self, text: str) -> None:
-        self.told.append(text)
         if not self.as_json:
             self.system.say(text)
 
     def fail(self, error: TallyError) -> None:
         self.problems.append(str(error))
-        sys.stderr.write(f"tally hooks: {clean(str(error), 1000)}\n")
+        complain("hooks", error, cells=1000)
 
     def do(self, planned: list[Edit], act: Callable[[Edit], str]) -> int:
         """Show the plan, ask, and do it."""
@@ -118,7 +119,7 @@ class _Run:
         code = FAILED if self.problems else DONE
         if self.dry_run:
             self.say("\nDry run: nothing was changed.")
-        elif planned and not self._is_wanted():
+        elif planned and not (self.yes or (not self.as_json and self.system.agrees(yes=False))):
             code = FAILED
         else:
             for edit, change in zip(planned, self.changes, strict=True):
@@ -132,13 +133,6 @@ class _Run:
             ok = {"version": VERSION, "ok": code == DONE, "changes": self.changes, "problems": self.problems}
             self.system.say(json.dumps(ok, indent=2))
         return code
-
-    def _is_wanted(self) -> bool:
-        answer = self.yes or (None if self.as_json else self.system.ask("\nGo ahead?"))
-        if not answer:
-            hint = " There is no terminal to ask on: run it again with --yes." if answer is None else ""
-            self.say(f"Nothing was changed.{hint}")
-        return bool(answer)
 
 
 def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
@@ -184,32 +178,14 @@ def _tell_more(system: System, target: Target) -> None:
     system.say(f"  Restart any {target.place['display']} that already runs.")
 
 
-def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
-    system = run.system
-    planned, problems = remove.plan_removal(system, known, names)
-    for error in problems:
-        run.fail(error)
-    if not planned and not run.problems:
-        run.say("No hooks of Tallylight are installed there; nothing changed.")
-    return run.do(planned, lambda edit: remove.undo(system, edit))
-
-
 def _status(system: System, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:
     rows = [state.standing(system, target) for name, target in known.items() if not names or name in names]
     if as_json:
-        found = [row._asdict() | {"path": _path(system, known[row.agent])} for row in rows]
+        paths = {name: str(target.path(system)) if target.form else "" for name, target in known.items()}
+        found = [row._asdict() | {"path": paths[row.agent]} for row in rows]
         system.say(json.dumps({"version": VERSION, "agents": found}, indent=2))
         return DONE
     columns = Output.to(sys.stdout, system.env).columns
     for row in rows:
-        first, *more = wrap(clean(row.text, 500), max(columns - _INDENT, _LEAST))
-        system.say(f"{row.agent:<13} {row.state.value:<14} {first}")
-        for line in more:
-            system.say(f"{'':<{_INDENT}}{line}")
-        if row.remedy:  # in one line: it may be a command to copy
-            system.say(f"{'':<{_INDENT}}→ {clean(row.remedy, 500)}")
+        system.say(hanging(f"{row.agent:<13} {row.state.value:<14} ", row.text, row.remedy, 29, columns))
     return DONE
-
-
-def _path(system: System, target: Target) -> str:
-    return str(target.path(system)) if target.form else ""

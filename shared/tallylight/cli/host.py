@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tallylight.cli.ending import on_signal
-from tallylight.cli.output import clean
+from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
@@ -36,9 +36,17 @@ def make_parser() -> Parser:
         codes={0: "it was told to end", 1: "failed, or already running"},
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for name, (what, add, _) in KINDS.items():
-        examples = {_EXAMPLES[name]: "until it is told to end"}
-        add(kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", examples=examples))
+    for name, (what, example, _) in KINDS.items():
+        examples = {f"tally host {example}": "until it is told to end"}
+        kind = kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", examples=examples)
+        if name == "sessions":
+            _add_sessions(kind)
+            continue
+        which = "WezTerm's GUI" if name == "wezterm" else "the mux server, if it is another one"
+        kind.add_argument(
+            "--pid", type=int, required=name == "wezterm", metavar="PID", help=f"the process id of {which}"
+        )
+        kind.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
     return parser
 
 
@@ -75,8 +83,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if not options.no_screen:
         sources.append(ScreenSource(environ))
     poller = PollingHost("sessions", sources, environ)
-    for problem in poller.problems.values():
-        sys.stderr.write(f"tally host: {clean(problem, 500)}\n")
+    complain("host", *poller.problems.values(), cells=500)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
     TextQueue.serve(poller, "sessions", Multiplexers(environ), environ)
@@ -87,7 +94,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             sys.stderr.write(f"tally host: no other machine is asked: this installation lacks `{error.name}`\n")
         else:
             poller.at_end.append(MachinesHost.serve(environ).stop)
-    on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    _end_at_signals(poller)
     parent = os.getppid()
     poller.run(until=lambda: options.with_parent and os.getppid() != parent)
     return 0
@@ -98,11 +105,6 @@ def _running(host: str, environ: Mapping[str, str]) -> str | None:
     feed = Feed(directory(environ))
     feed.poll(0.0)
     return next((found.name for found in feed.snapshots if found.host == host), None)
-
-
-def _add_wezterm(parser: Parser) -> None:
-    parser.add_argument("--pid", type=int, required=True, metavar="PID", help="the process id of WezTerm's GUI")
-    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
 
 
 def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -118,41 +120,27 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _add_mux(parser: Parser) -> None:
-    parser.add_argument("--pid", type=int, metavar="PID", help="the process id of the mux server, if it is another one")
-    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
-
-
 def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.wezterm import mux
 
     if (other := _running(mux.HOST, environ)) is not None:
         raise TallyError(f"the mux server is already watched by {other}")
     server = options.pid if options.pid is not None else mux.server_of(environ)
-    mux.serve(
-        environ,
-        server,
-        options.wezterm,
-        lambda poller: on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP),
-    )
+    mux.serve(environ, server, options.wezterm, _end_at_signals)
     return 0
 
 
-#: Each kind: what it is, its options, and how it is run.
-_EXAMPLES = {
-    "sessions": "tally host sessions --no-screen",
-    "wezterm-mux": "tally host wezterm-mux",
-    "wezterm": "tally host wezterm --pid 4711",
-}
-KINDS: dict[
-    str,
-    tuple[
-        str,
-        Callable[[Parser], None],
-        Callable[[argparse.Namespace, Mapping[str, str]], int],
-    ],
-] = {
-    "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions),
-    "wezterm-mux": ("watch the panes of WezTerm's mux server, where their agents run", _add_mux, _mux),
-    "wezterm": ("watch the panes of one WezTerm, in the background; started by its Lua", _add_wezterm, _wezterm),
+def _end_at_signals(poller: PollingHost) -> None:
+    on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+#: Each kind: what it is, an example, and how it is run.
+KINDS: dict[str, tuple[str, str, Callable[[argparse.Namespace, Mapping[str, str]], int]]] = {
+    "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", "sessions --no-screen", _sessions),
+    "wezterm-mux": ("watch the panes of WezTerm's mux server, where their agents run", "wezterm-mux", _mux),
+    "wezterm": (
+        "watch the panes of one WezTerm, in the background; started by its Lua",
+        "wezterm --pid 4711",
+        _wezterm,
+    ),
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from tallylight.cli.output import Output, age, clean, status_words
+from tallylight.cli.output import Output, age, clean, complain, status_words
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
 from tallylight.snapshot import requests
@@ -15,6 +15,7 @@ from tallylight.snapshot.addresses import Panes, own_place, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.next_pane import stops
 from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane
 
 
 def make_parser() -> Parser:
@@ -40,8 +41,7 @@ def main(argv: list[str]) -> int:
     """Ask the terminal to jump."""
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
-    for problem in panes.problems:
-        sys.stderr.write(f"tally jump: {clean(str(problem))}\n")
+    complain("jump", *panes.problems)
     output = Output.to(sys.stdout, os.environ)
     now = time.time()
     host = find_host(panes, os.environ, now, is_any=options.any)
@@ -52,24 +52,26 @@ def main(argv: list[str]) -> int:
             output.line("nothing needs you" if panes.hosts else nothing(panes))
         return 0 if panes.hosts else 1
     order = stops([found.pane for found in panes.panes if found.host == host], now, is_any=options.any)
-    if not options.dry_run and not host.startswith("kitty-"):
-        # Only kitty knows where a person came from; elsewhere it is a way there, and none back.
-        here = own_place(os.environ)[1]
-        goals = [pane.id for pane in (reversed(order) if options.previous else order) if pane.id != here]
-        if goals:
-            requests.send(host, Request("focus", goals[0]), os.environ)
-        return 0
-    if not options.dry_run:
+    order = list(reversed(order)) if options.previous else order
+    if options.dry_run:
+        _list(output, {found.pane.id: found.name for found in panes.panes if found.host == host}, order, now)
+    elif host.startswith("kitty-"):
         chosen = tuple(f"--{name}" for name in ("previous", "any") if getattr(options, name))
         requests.send(host, Request("jump", "", chosen), os.environ)
-        return 0
-    names = {found.pane.id: found.name for found in panes.panes if found.host == host}
-    for pane in reversed(order) if options.previous else order:
+    else:
+        # Only kitty knows where a person came from; elsewhere it is a way there, and none back.
+        here = own_place(os.environ)[1]
+        for goal in [pane.id for pane in order if pane.id != here][:1]:
+            requests.send(host, Request("focus", goal), os.environ)
+    return 0
+
+
+def _list(output: Output, names: Mapping[str, str], order: Sequence[Pane], now: float) -> None:
+    for pane in order:
         words = [names[pane.id], status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
         output.line(clean("  ".join(word for word in words if word), output.columns))
     if not order:
         output.line("nothing needs you")
-    return 0
 
 
 def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: bool) -> str:

@@ -100,15 +100,11 @@ def _only(found: History, agent: str | None, project: str | None) -> History:
 
 
 def _draw_days(output: Output, found: History) -> None:
-    sums = found.sums
-    is_first = True
-    for day in reversed(found.days):
-        of_day = [one for one in sums if one.day == day]
-        if of_day:
-            if not is_first:
-                output.line()
-            is_first = False
-            _draw(output, day, history.merged(of_day))
+    days = [(day, [one for one in found.sums if one.day == day]) for day in reversed(found.days)]
+    for number, (day, sums) in enumerate((day, sums) for day, sums in days if sums):
+        if number:
+            output.line()
+        _draw(output, day, history.merged(sums))
 
 
 def _draw(output: Output, name: str, sums: Sequence[Sum]) -> None:

@@ -9,7 +9,7 @@ import re
 import sys
 import time
 
-from tallylight.cli.output import clean
+from tallylight.cli.output import UNBOUNDED, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.snooze import ask, find
 from tallylight.cli.status import nothing
@@ -20,83 +20,70 @@ from tallylight.snapshot.requests import Request, RequestError
 from tallylight.tracker.mutes import ALL, MAX_S, PROJECT, TAB
 from tallylight.ui.layout import left
 
+_DESCRIPTIONS = {
+    "mute": "Stop notifications of a pane's tab, of a project or of everything. The lights go on; what is "
+    "missed is not told later. A mute ends at its time, with `tally unmute`, or with its terminal.",
+    "unmute": "Notify again: take back the mute of the same tab, the same project or everything.",
+}
+_EXAMPLES = {
+    "mute": {
+        "tally mute": "the tab of this pane, else of the neediest",
+        "tally mute 3 --for 2h": "the tab of pane 3",
+        "tally mute --project api --until 14:30": "a project, in every tab",
+    },
+    "unmute": {"tally unmute": "the tab of this pane, else of the neediest", "tally unmute --all": "everything"},
+}
 _SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)(s|m|min|h|d)")
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
 
-def make_parser() -> Parser:
-    """What `tally mute` takes."""
+def make_parser(verb: str = "mute") -> Parser:
+    """What `tally mute` and `tally unmute` take."""
     parser = Parser(
-        prog="tally mute",
-        description="Stop notifications of a pane's tab, of a project or of everything. The lights go on; what is "
-        "missed is not told later. A mute ends at its time, with `tally unmute`, or with its terminal.",
-        examples={
-            "tally mute": "the tab of this pane, else of the neediest",
-            "tally mute 3 --for 2h": "the tab of pane 3",
-            "tally mute --project api --until 14:30": "a project, in every tab",
-        },
+        prog=f"tally {verb}",
+        description=_DESCRIPTIONS[verb],
+        examples=_EXAMPLES[verb],
         codes={1: "no such pane, or no terminal took it"},
     )
-    _add_scope(parser)
-    end = parser.add_mutually_exclusive_group()
-    end.add_argument("--for", type=_span, dest="seconds", metavar="SPAN", help="how long: 90s, 20m, 2h or 1d")
-    end.add_argument("--until", type=_clock, dest="seconds", metavar="HH:MM", help="until this time of day")
-    return parser
-
-
-def make_unmute_parser() -> Parser:
-    """What `tally unmute` takes."""
-    parser = Parser(
-        prog="tally unmute",
-        description="Notify again: take back the mute of the same tab, the same project or everything.",
-        examples={"tally unmute": "the tab of this pane, else of the neediest", "tally unmute --all": "everything"},
-        codes={1: "no such pane, or no terminal took it"},
-    )
-    _add_scope(parser)
-    return parser
-
-
-def _add_scope(parser: Parser) -> None:
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--project", metavar="NAME", help="the project of that name, in every tab")
     scope.add_argument("--all", action="store_true", help="everything")
     add_pane(parser, nargs="?")
+    if verb == "mute":
+        end = parser.add_mutually_exclusive_group()
+        end.add_argument("--for", type=_span, dest="seconds", metavar="SPAN", help="how long: 90s, 20m, 2h or 1d")
+        end.add_argument("--until", type=_clock, dest="seconds", metavar="HH:MM", help="until this time of day")
+    return parser
 
 
-def main(argv: list[str]) -> int:
-    """Stop notifications."""
-    options = make_parser().parse_args(argv)
-    return _carry_out("mute", options, "" if options.seconds is None else f"{options.seconds:g}")
-
-
-def unmute(argv: list[str]) -> int:
-    """Take a mute back."""
-    return _carry_out("unmute", make_unmute_parser().parse_args(argv), "0")
-
-
-def _carry_out(verb: str, options: argparse.Namespace, seconds: str) -> int:
+def main(argv: list[str], verb: str = "mute") -> int:
+    """Stop notifications, or take that back."""
+    options = make_parser(verb).parse_args(argv)
+    seconds = "0"
+    if verb == "mute":
+        seconds = "" if options.seconds is None else f"{options.seconds:g}"
     is_wide = options.all or options.project is not None
     if options.pane and is_wide:
-        sys.stderr.write(f"tally {verb}: give a pane, --project or --all, and only one of them\n")
+        complain(verb, "give a pane, --project or --all, and only one of them")
         return 2
-    if not is_wide:
-        found = find(options.pane)
-        if found is None:
-            return 1
-        if is_elsewhere(found.host):
-            machine = clean(parts(found.pane.id)[0])
-            sys.stderr.write(f"tally {verb}: the notifications of {machine} are its own: run `tally {verb}` there\n")
-            return 1
-        request = Request("mute", found.pane.id, (TAB, "", seconds))
+    if is_wide:
+        args = (ALL, "", seconds) if options.all else (PROJECT, options.project, seconds)
+        return _ask_hosts(verb, Request("mute", "", args))
+    found = find(options.pane)
+    if found is None:
+        return 1
+    if is_elsewhere(found.host):
+        machine = clean(parts(found.pane.id)[0])
+        complain(verb, f"the notifications of {machine} are its own: run `tally {verb}` there", cells=UNBOUNDED)
+        return 1
 
-        def is_done(new: Found) -> bool:
-            # What has no light is not told again to anybody before it has one.
-            return bool(new.pane.muted_until) == (verb == "mute") or not new.is_lit
+    def is_done(new: Found) -> bool:
+        # What has no light is not told again to anybody before it has one.
+        return bool(new.pane.muted_until) == (verb == "mute") or not new.is_lit
 
-        return ask(found, request, is_done, lambda _: f"and its tab: {_told(seconds)}")
-    args = (ALL, "", seconds) if options.all else (PROJECT, options.project, seconds)
-    return _ask_hosts(verb, Request("mute", "", args))
+    request = Request("mute", found.pane.id, (TAB, "", seconds))
+    return ask(found, request, is_done, lambda _: f"and its tab: {_told(seconds)}")
 
 
 def _ask_hosts(verb: str, request: Request) -> int:
@@ -107,7 +94,7 @@ def _ask_hosts(verb: str, request: Request) -> int:
         try:
             requests.send(host, request, os.environ)
         except RequestError as error:
-            sys.stderr.write(f"tally {verb}: {clean(str(error))}\n")
+            complain(verb, error)
         else:
             done += 1
     if not panes.hosts:

@@ -14,9 +14,22 @@ from tallylight.model import attributes, lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
 from tallylight.ui.colours import Depth
-from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words
+from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words, wrap
 
-__all__ = ["GAP", "UNBOUNDED", "Output", "age", "ago", "clean", "fit", "pad", "refused", "status_words"]
+__all__ = [
+    "GAP",
+    "UNBOUNDED",
+    "Output",
+    "age",
+    "ago",
+    "clean",
+    "complain",
+    "fit",
+    "hanging",
+    "pad",
+    "refused",
+    "status_words",
+]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +38,24 @@ if TYPE_CHECKING:
 
 def refused(verb: str, refusal: Refusal) -> int:
     """Say which rule refused what `tally` *verb* was to do, and return the exit code."""
-    sys.stderr.write(f"tally {verb}: {refusal.rule}: {clean(refusal.text)}\n")
+    complain(verb, f"{refusal.rule}: {clean(refusal.text)}", cells=UNBOUNDED)
     return REFUSED
+
+
+def complain(verb: str, *problems: object, cells: int = 256) -> None:
+    """Say what is wrong or remarkable, as `tally` *verb*, in at most *cells* each."""
+    for problem in problems:
+        sys.stderr.write(f"tally {verb}: {clean(str(problem), cells)}\n")
+
+
+def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str:
+    """*head* with *text* beside it from the column *indent* on, in *columns* cells, and the *remedy* below."""
+    # Messages name files and quote what is in them: anything could be in there.
+    first, *more = wrap(clean(text, 500), max(columns - indent, 20))
+    lines = [f"{head}{first}", *(f"{'':<{indent}}{line}" for line in more)]
+    if remedy:  # in one line: it may be a command to copy
+        lines.append(f"{'':<{indent}}→ {clean(remedy, 500)}")
+    return "\n".join(lines)
 
 
 @attributes.frozen

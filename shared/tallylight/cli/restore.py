@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -27,7 +27,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli import restore_session
 from tallylight.cli.fork import launch, open_pane, to_json
-from tallylight.cli.output import Output, ago, clean
+from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -37,7 +37,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import colours
 from tallylight.ui.confirm import ask
 
-_NONE = "no conversation is left to resume"
+_STATES = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
 
 
 def make_parser() -> Parser:
@@ -103,21 +103,10 @@ def _restore(options: argparse.Namespace) -> int:
     agents, problems = agent_files.load_agents(os.environ)
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)
-    for problem in (*problems, *more, *bad):
-        sys.stderr.write(f"tally restore: {clean(str(problem))}\n")
-    numbered = dict(enumerate(lost, 1))
-    numbers = {one.place: number for number, one in numbered.items()}
-    wanted = [numbers.get(word, 0) if isinstance(word, str) else word for word in options.number]
-    is_placed = any(isinstance(word, str) for word in options.number)
-    if not is_placed and (unknown := [number for number in wanted if number not in numbered]):
-        raise TallyError(f"there is no conversation {unknown[0]}; `tally restore --list` numbers them")
-    # A place in a session file may have been resumed since, or forgotten: then there is nothing to do.
-    chosen = {number: numbered[number] for number in wanted if number in numbered}
-    if not options.number:
-        chosen = numbered
+    complain("restore", *problems, *more, *bad)
+    chosen = _chosen(options.number, lost)
     if options.forget:
-        gone = claim(chosen.values())
-        sys.stdout.write(f"forgotten: {len(gone)} of {len(lost)}\n")
+        sys.stdout.write(f"forgotten: {len(claim(chosen.values()))} of {len(lost)}\n")
         return 0
     choices = [_choice(number, one, agents, time.time()) for number, one in chosen.items()]
     if options.json:
@@ -125,23 +114,41 @@ def _restore(options: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps({"version": 1, "conversations": listed}, indent=2) + "\n")
         return 0
     if not choices:
-        sys.stdout.write(f"{_NONE}\n")
+        sys.stdout.write("no conversation is left to resume\n")
         return 0
-    launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
     if options.list or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(Output.to(sys.stdout, environ), choices)
         return 0
-    where, most = ("in new tabs", len(choices)) if launcher is not None else ("in this pane", 1)
-    page = RestorePage(choices, where, most)
-    if launcher is None and len(page.chosen) > 1:
+    is_placed = any(isinstance(word, str) for word in options.number)
+    launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
+    return _offer(choices, chosen, launcher, environ)
+
+
+def _offer(
+    choices: list[Choice], lost: Mapping[int, Lost], launcher: tuple[str, str] | None, environ: Mapping[str, str]
+) -> int:
+    """Show what would run, and start what the person chooses; the exit code."""
+    page = RestorePage(choices, *(("in this pane", 1) if launcher is None else ("in new tabs", len(choices))))
+    if launcher is None:
         for choice in page.chosen[1:]:
             choice.is_chosen = False
     if not ask(page, sys.stdin.fileno(), environ, lambda _: None):
         return 1
-    failures = [_start(choice, chosen[choice.number], launcher) for choice in page.chosen]
-    for failure in filter(None, failures):
-        sys.stderr.write(f"tally restore: {failure}\n")
-    return 1 if any(failures) else 0
+    failures = [*filter(None, (_start(choice, lost[choice.number], launcher) for choice in page.chosen))]
+    complain("restore", *failures, cells=UNBOUNDED)
+    return 1 if failures else 0
+
+
+def _chosen(words: Sequence[int | str], lost: Sequence[Lost]) -> dict[int, Lost]:
+    """Those of *lost* that are named, each with its number in the list; all of them if none is."""
+    numbered = dict(enumerate(lost, 1))
+    numbers = {one.place: number for number, one in numbered.items()}
+    wanted = [numbers.get(word, 0) if isinstance(word, str) else word for word in words]
+    unknown = [number for number in wanted if number not in numbered]
+    # A place in a session file may have been resumed since, or forgotten: then there is nothing to do.
+    if unknown and not any(isinstance(word, str) for word in words):
+        raise TallyError(f"there is no conversation {unknown[0]}; `tally restore --list` numbers them")
+    return {number: numbered[number] for number in wanted if number in numbered} if words else numbered
 
 
 def _number(word: str) -> int | str:
@@ -163,16 +170,11 @@ def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Choice:
     known = agents.get(pane.conversation.agent)
     name = pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2] or pane.title
     where = f"tab “{clean(lost.tab.name, 60)}” of {lost.host.name}" if lost.tab.name else lost.host.name
-    about = [f"{_state(pane)}; last seen {ago(lost.host.written, now)} in {where}"]
+    about = [f"{_STATES.get(pane.status, f'it was {pane.status}')}; last seen {ago(lost.host.written, now)} in {where}"]
     if pane.question:
         about.append(f"“{clean(pane.question, 160)}”")
     display = known.display if known is not None else pane.conversation.agent
     return Choice(number, f"{clean(display, 40)}  {clean(name, 60)}", about, plan)
-
-
-def _state(pane: Pane) -> str:
-    words = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
-    return words.get(pane.status, f"it was {pane.status}")
 
 
 def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:

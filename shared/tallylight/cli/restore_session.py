@@ -14,7 +14,7 @@ from pathlib import Path
 from tallylight.actions import kitty_session
 from tallylight.actions.fork import own_command
 from tallylight.actions.kitty_session import SavedWindow
-from tallylight.cli.output import clean
+from tallylight.cli.output import clean, complain
 from tallylight.files import managed_block, read_write
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
@@ -34,8 +34,7 @@ def main(file: str, *, is_agreed: bool) -> int:
     except UnicodeDecodeError:
         raise TallyError(f"{path} is not UTF-8, and so no session of kitty's") from None
     kept, problems = read_kept(os.environ)
-    for problem in problems:
-        sys.stderr.write(f"tally restore: {clean(str(problem))}\n")
+    complain("restore", *problems)
     found = {
         window: lost
         for window in kitty_session.windows(text, os.path.realpath(path.parent))

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+
 from tallylight.actions.plan import Verb
 from tallylight.cli import fork
-from tallylight.cli.parser import Parser
 
-
-def make_parser() -> Parser:
-    """What `tally resume` takes."""
-    return fork.make_parser(Verb.RESUME)
-
-
-def main(argv: list[str]) -> int:
-    """Resume one pane."""
-    return fork.main(argv, Verb.RESUME)
+make_parser = functools.partial(fork.make_parser, Verb.RESUME)
+main = functools.partial(fork.main, verb=Verb.RESUME)

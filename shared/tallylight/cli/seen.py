@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from tallylight.cli.parser import Parser
-from tallylight.cli.snooze import make_marker
-from tallylight.cli.snooze import seen as main
+import functools
 
-__all__ = ["main", "make_parser"]
+from tallylight.cli import snooze
 
-
-def make_parser() -> Parser:
-    """What `tally seen` takes."""
-    return make_marker("seen")
+make_parser = functools.partial(snooze.make_marker, "seen")
+main = functools.partial(snooze.mark, "seen")

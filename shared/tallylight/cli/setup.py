@@ -12,19 +12,21 @@ import dataclasses
 import datetime
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import tallylight
+from tallylight.agents import names
 from tallylight.cli.parser import Parser
 from tallylight.config.key_bindings import Binding
-from tallylight.files import directories, extras, install_paths, managed_block
+from tallylight.files import directories, extras, install_paths
 from tallylight.files.system import System
+from tallylight.files.user_file import Edit
 from tallylight.hooks import install, remove
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.setup import completions, environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
-from tallylight.setup.agents import installed_agents
 from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
@@ -119,60 +121,59 @@ def _refuse_anothers_home(system: System, *, yes: bool) -> None:
         )
 
 
+class _Plan(NamedTuple):
+    """What there is, and what there is to do about it."""
+
+    here: kitty.Kitty
+    beside: wezterm.WezTerm
+    bindings: list[Binding]
+    answer: free_keys.Answer | None
+    state: environment.State
+    edit: Edit | None
+    #: The kitty that this is typed in.
+    running: int | None
+
+
 def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) -> int:
-    source = environment.running_source()
-    python = environment.base_python()
-    here, place = kitty.look(system), install_paths.layout(system)
+    source, python, place = environment.running_source(), environment.base_python(), install_paths.layout(system)
+    here = kitty.look(system)
     bindings, answer = free_keys.plan(system, place, here)
-    was = environment.present_keys(place)
-    had_bar = environment.has_tab_bar(place)
-    state = environment.look(system, source, python, bindings, tab_bar)
-    edit = kitty_conf.plan(system, here.conf) if here.is_here else None
-    beside = wezterm.look(system)
-    links = wezterm.is_stale(beside)
-    if state.is_current and edit is None and not links:
+    plan = _Plan(
+        here,
+        wezterm.look(system),
+        bindings,
+        answer,
+        environment.look(system, source, python, bindings, tab_bar),
+        kitty_conf.plan(system, here.conf) if here.is_here else None,
+        running_kitty.find(system) if here.is_here else None,
+    )
+    if plan.state.is_current and plan.edit is None and not wezterm.is_stale(plan.beside):
         system.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
-        _tell_what_is_there(system, here, state)
-        _tell_keys(system, here, bindings, answer)
+        _tell(system, plan)
         return DONE
-    _show(system, state, edit)
-    if links:
-        system.say(f"  link {system.short(beside.link)} to its Lua files, for WezTerm")
-    if bindings != was:
-        gap = "" if edit is None else "\n"
-        system.say(f"{gap}  bind keys that are free in your kitty, in a separate file:\n")
-        system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(bindings, answer)))
-    running = running_kitty.find(system) if here.is_here else None
-    if running is not None:
-        system.say(f"  have the kitty that this is typed in (process {running}) read its configuration again")
-    if state.has_tab_bar != had_bar:
-        system.say(f"  {'add' if state.has_tab_bar else 'remove'} `{environment.TAB_BAR}` there")
+    _show(system, plan)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
-    if tab_bar is None and not yes and hides_one_tab(answer) and not had_bar:
-        state = environment.look(system, source, python, bindings, _offer_tab_bar(system))
-    if not state.is_current and not environment.apply(system, source, python, state):
-        system.say("psutil could not be had for this machine; /proc is read instead.")
-    if state.build and here.program is not None:
-        # One that fails costs time only: kitty compiles them itself when it starts, as far as it may write there.
-        kitty.compile_modules(system, here.program, place.lib)
-    if edit is not None:
-        kitty_conf.apply(system, edit)
-    if links:
-        wezterm.apply(system, beside)
+    if tab_bar is None and not yes and hides_one_tab(answer) and not environment.has_tab_bar(place):
+        plan = plan._replace(state=environment.look(system, source, python, bindings, _offer_tab_bar(system)))
+    _carry_out(system, plan)
     system.say("\nDone.")
-    _tell_what_is_there(system, here, state)
-    _tell_keys(system, here, bindings, answer)
-    if here.is_here:
-        is_update = edit is None and state.build
-        is_taken = (
-            running is not None and not is_update and running_kitty.take_over(system, place, here, answer, running)
-        )
-        system.say("\n" + _next(bindings, answer, running, is_update=is_update, is_taken=is_taken))
-    elif beside.is_here:
-        told = "" if beside.uses_us else "save these lines in your WezTerm configuration, then "
-        system.say(f"\nNext: {told}run `tally doctor` in WezTerm.")
+    _tell(system, plan)
+    _tell_next(system, plan)
     return DONE
+
+
+def _carry_out(system: System, plan: _Plan) -> None:
+    source, python = environment.running_source(), environment.base_python()
+    if not plan.state.is_current and not environment.apply(system, source, python, plan.state):
+        system.say("psutil could not be had for this machine; /proc is read instead.")
+    if plan.state.build and plan.here.program is not None:
+        # One that fails costs time only: kitty compiles them itself when it starts, as far as it may write there.
+        kitty.compile_modules(system, plan.here.program, install_paths.layout(system).lib)
+    if plan.edit is not None:
+        kitty_conf.apply(system, plan.edit)
+    if wezterm.is_stale(plan.beside):
+        wezterm.apply(system, plan.beside)
 
 
 def hides_one_tab(answer: free_keys.Answer | None) -> bool:
@@ -192,20 +193,32 @@ def _offer_tab_bar(system: System) -> bool:
     return bool(system.ask("Show the tab bar with one tab, too?"))
 
 
-def _next(
-    bindings: list[Binding], answer: free_keys.Answer | None, running: int | None, *, is_update: bool, is_taken: bool
-) -> str:
-    """What is left to be done in a kitty that runs."""
-    if is_update:
-        return "A kitty that runs keeps the previous release until it is restarted; `tally doctor` names those that do."
-    if is_taken:
-        return f"kitty {running} runs Tallylight now, and its open windows have lights. Run `tally doctor` to check."
-    keys = free_keys.rows([binding for binding in bindings if binding.action.name == "agents"], answer)
+def _tell_next(system: System, plan: _Plan) -> None:
+    """Have the kitty around us start, if it can; say what is left to be done in one that runs."""
+    running = plan.running
+    if not plan.here.is_here:
+        if plan.beside.is_here:
+            told = "" if plan.beside.uses_us else "save these lines in your WezTerm configuration, then "
+            system.say(f"\nNext: {told}run `tally doctor` in WezTerm.")
+        return
+    if plan.edit is None and plan.state.build:
+        system.say(
+            "\nA kitty that runs keeps the previous release until it is restarted; `tally doctor` names those that do."
+        )
+        return
+    place = install_paths.layout(system)
+    if running is not None and running_kitty.take_over(system, place, plan.here, plan.answer, running):
+        system.say(
+            f"\nkitty {running} runs Tallylight now, and its open windows have lights. Run `tally doctor` to check."
+        )
+        return
+    keys = free_keys.rows([binding for binding in plan.bindings if binding.action.name == "agents"], plan.answer)
     press = f"press {keys[0][0]} once, or open a new tab" if keys else "open a new tab"
     if running is not None:
-        return f"Next: {press}: then all open windows have lights. Run `tally doctor` to check."
-    return (
-        "Next: in each kitty that runs, reload its configuration (ctrl+shift+f5), then"
+        system.say(f"\nNext: {press}: then all open windows have lights. Run `tally doctor` to check.")
+        return
+    system.say(
+        "\nNext: in each kitty that runs, reload its configuration (ctrl+shift+f5), then"
         f"\n{press}: all its open windows have lights then. Run `tally doctor` there to check."
     )
 
@@ -215,16 +228,11 @@ def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:
     if dry_run:
         system.say("\nDry run: nothing was changed.")
         return DONE
-    answer = yes or system.ask("\nGo ahead?")
-    if answer:
-        return None
-    hint = " There is no terminal to ask on: run it again with --yes." if answer is None else ""
-    system.say(f"Nothing was changed.{hint}")
-    return FAILED
+    return None if system.agrees(yes=yes) else FAILED
 
 
-def _show(system: System, state: environment.State, edit: kitty_conf.Edit | None) -> None:
-    place = install_paths.layout(system)
+def _show(system: System, plan: _Plan) -> None:
+    place, state, edit = install_paths.layout(system), plan.state, plan.edit
     system.say(f"tallylight {tallylight.__version__} will")
     if state.build:
         system.say(f"  install itself, attrs and psutil into {system.short(place.data)}")
@@ -235,11 +243,51 @@ def _show(system: System, state: environment.State, edit: kitty_conf.Edit | None
     if edit is not None:
         system.say(f"  {'change' if edit.before is not None else 'make'} {system.short(edit.path)}:\n")
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
+    if wezterm.is_stale(plan.beside):
+        system.say(f"  link {system.short(plan.beside.link)} to its Lua files, for WezTerm")
+    if plan.bindings != environment.present_keys(place):
+        system.say("\n" * (edit is not None) + "  bind keys that are free in your kitty, in a separate file:\n")
+        system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(plan.bindings, plan.answer)))
+    if plan.running is not None:
+        system.say(f"  have the kitty that this is typed in (process {plan.running}) read its configuration again")
+    if state.has_tab_bar != environment.has_tab_bar(place):
+        system.say(f"  {'add' if state.has_tab_bar else 'remove'} `{environment.TAB_BAR}` there")
 
 
-def _tell_keys(system: System, here: kitty.Kitty, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
-    if not here.is_here:
-        return
+def _tell(system: System, plan: _Plan) -> None:
+    """Say what is there now."""
+    system.say("")
+    here, place = plan.here, install_paths.layout(system)
+    beside = wezterm.look(system)
+    if here.is_here:
+        name = here.version_text or ("found" if here.program else "its program was not found")
+        system.say(f"  kitty       {name}; set up in {system.short(here.conf)}")
+        if here.version and here.version[:2] < kitty.OLDEST:
+            oldest = ".".join(map(str, kitty.OLDEST))
+            system.say(f"              older than {oldest}, the oldest that is tested: update kitty")
+    elif not beside.is_here:
+        system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
+    known: Sequence[Mapping[str, Any]] = names.NAMES
+    agents = [one["name"] for one in known if any(map(system.which, one.get("processes", (one["name"],))))]
+    system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no setup'}")
+    if agents:
+        system.say("              they need no setup; `tally hooks install` makes them report their status themselves")
+    for line in wezterm.lines(system, beside):
+        system.say(line)
+    command = system.short(place.command)
+    if plan.state.foreign_command:
+        system.say(f"  command     {system.short(place.launcher)}")
+        system.say(f"              {command} was not made by Tallylight and was not changed")
+    else:
+        system.say(f"  command     {command}")
+        folder = place.command.parent
+        if str(folder) not in system.env.get("PATH", "").split(os.pathsep):
+            system.say(f"              {system.short(folder)} is not on your PATH: add it to use `tally` by name")
+    if here.is_here:
+        _tell_keys(system, plan.bindings, plan.answer)
+
+
+def _tell_keys(system: System, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
     for number, (key, what) in enumerate(free_keys.rows(bindings, answer)):
         system.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
     if not bindings:
@@ -252,72 +300,25 @@ def _tell_keys(system: System, here: kitty.Kitty, bindings: list[Binding], answe
         system.say(f"{'':<14}of {system.short(directories.config_file(system.env))}, then run this again")
 
 
-def _tell_what_is_there(system: System, here: kitty.Kitty, state: environment.State) -> None:
-    system.say("")
-    beside = wezterm.look(system)
-    if not here.is_here:
-        if not beside.is_here:
-            system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
-    else:
-        name = here.version_text or ("found" if here.program else "its program was not found")
-        system.say(f"  kitty       {name}; set up in {system.short(here.conf)}")
-        if here.version and here.version[:2] < kitty.OLDEST:
-            system.say(
-                f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest that is tested: update kitty"
-            )
-    agents = installed_agents(system)
-    system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no setup'}")
-    if agents:
-        system.say("              they need no setup; `tally hooks install` makes them report their status themselves")
-    for line in wezterm.lines(system, beside):
-        system.say(line)
-    place = install_paths.layout(system)
-    if state.foreign_command:
-        system.say(f"  command     {system.short(place.launcher)}")
-        system.say(f"              {system.short(place.command)} was not made by Tallylight and was not changed")
-        return
-    system.say(f"  command     {system.short(place.command)}")
-    if str(place.command.parent) not in system.env.get("PATH", "").split(os.pathsep):
-        system.say(
-            f"              {system.short(place.command.parent)} is not on your PATH: add it to use `tally` by name"
-        )
-
-
 def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
-    steps = kitty_conf.plan_undo(system, kitty.find_conf(system))
+    wiring = kitty_conf.plan_undo(system, kitty.find_conf(system))
     place = install_paths.layout(system)
     taken, problems = remove.plan_removal(system, install.packaged())
     for problem in problems:
         system.say(str(problem))
     pages = completions.installed(system)
-    installed = os.path.lexists(place.data) or os.path.lexists(place.command) or bool(pages)
+    goes = everything and (os.path.lexists(place.data) or os.path.lexists(place.command) or bool(pages))
     linked = not wezterm.is_undone(system)
-    if not steps and not taken and not linked and not (everything and installed):
+    if not any((wiring, taken, linked, goes)):
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _tell_how_to_remove_the_rest(system)
         return DONE
-    for line in wezterm.warning(system):
-        system.say(line)
-    for step in steps:
-        name = system.short(step.path)
-        if step.goes:
-            system.say(f"{name} was made by Tallylight and will be removed.")
-        system.say(
-            managed_block.diff(name, managed_block.decode(step.before), managed_block.decode(step.after)).rstrip("\n")
-        )
-    for edit in taken:
-        system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
-    if linked:
-        system.say(f"The link {system.short(wezterm.look(system).link)} will be removed; your own Lua is not changed.")
-    if everything:
-        system.say(f"{system.short(place.data)} and the link {system.short(place.command)} will be removed.")
-        if pages:
-            system.say(f"So will completions and manual pages: {', '.join(map(system.short, pages))}.")
+    _show_undo(system, wiring, taken, linked=linked, everything=everything)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
-    for step in steps:
-        kitty_conf.undo(system, step)
-        system.say(_told(system, step))
+    for edit in wiring:
+        kitty_conf.undo(system, edit)
+        system.say(_told(system, edit))
     for edit in taken:
         system.say(remove.undo(system, edit))
     for path in wezterm.undo(system) if linked else ():
@@ -336,17 +337,35 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     return DONE
 
 
-def _told(system: System, step: kitty_conf.Undone) -> str:
-    name = system.short(step.path)
-    if step.goes:
+def _show_undo(
+    system: System, wiring: Sequence[Edit], taken: Sequence[Edit], *, linked: bool, everything: bool
+) -> None:
+    for line in wezterm.warning(system):
+        system.say(line)
+    for edit in (*wiring, *taken):
+        if edit in wiring and edit.goes:
+            system.say(f"{system.short(edit.path)} was made by Tallylight and will be removed.")
+        system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
+    if linked:
+        system.say(f"The link {system.short(wezterm.look(system).link)} will be removed; your own Lua is not changed.")
+    if everything:
+        place = install_paths.layout(system)
+        system.say(f"{system.short(place.data)} and the link {system.short(place.command)} will be removed.")
+        if pages := completions.installed(system):
+            system.say(f"So will completions and manual pages: {', '.join(map(system.short, pages))}.")
+
+
+def _told(system: System, edit: Edit) -> str:
+    name = system.short(edit.path)
+    if edit.goes:
         return f"{name} removed: Tallylight had made it."
-    if step.is_pristine:
+    if edit.restores:
         return f"{name} is restored, byte for byte."
-    if step.entry is None:
+    if edit.entry is None:
         return f"{name}: Tallylight's lines were removed."
-    when = datetime.datetime.fromtimestamp(step.entry.at).astimezone().strftime("%Y-%m-%d")
-    kept = f" The file as it was before {when}: {step.entry.backup}" if step.entry.backup else ""
-    if not step.before:
+    when = datetime.datetime.fromtimestamp(edit.entry.at).astimezone().strftime("%Y-%m-%d")
+    kept = f" The file as it was before {when}: {edit.entry.backup}" if edit.entry.backup else ""
+    if not edit.before:
         return f"{name} no longer exists; there is nothing to undo.{kept}"
     return f"{name} was edited after setup: Tallylight's lines were removed, everything else was kept.{kept}"
 

@@ -14,9 +14,9 @@ from importlib import resources
 
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
-from tallylight.cli.output import clean
+from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
-from tallylight.evidence.commands import SHELLS, interpreter_name
+from tallylight.evidence.commands import interpreter_name
 
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
 #: What stands in a template where the names go.
@@ -56,8 +56,7 @@ def main(argv: list[str]) -> int:
     """Print the code for one shell."""
     options = make_parser().parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
-    for error in errors:
-        sys.stderr.write(f"tally shell-init: {clean(str(error))}\n")
+    complain("shell-init", *errors)
     sys.stdout.write(render(options.shell, names(agents)))
     return 0
 
@@ -69,12 +68,8 @@ def names(agents: Agents) -> list[str]:
     Only those that are an agent's alone: `agent` and `copilot` may be anything. Not a shell's or an interpreter's,
     whatever a user's file says.
     """
-    found = {name for agent in agents for name in agent.processes}
-    return sorted(name for name in found if _NAME.fullmatch(name) and name not in _RESERVED and not _runs_others(name))
-
-
-def _runs_others(name: str) -> bool:
-    return name in SHELLS or bool(interpreter_name(name))
+    found = {name for agent in agents for name in agent.processes} - _RESERVED
+    return sorted(name for name in found if _NAME.fullmatch(name) and not interpreter_name(name))
 
 
 def render(shell: str, agents: list[str]) -> str:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from tallylight.cli import fleet
-from tallylight.cli.output import clean
+from tallylight.cli.output import clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
 from tallylight.model.status import NEEDS_PERSON, Status
@@ -59,7 +59,7 @@ def main(argv: list[str]) -> int:
     if found is None:
         return 1
     if found.pane.status not in NEEDS_PERSON:
-        _complain("snooze", f"{found.name} does not need you now: it is {found.pane.status}")
+        complain("snooze", f"{found.name} does not need you now: it is {found.pane.status}")
         return 1
     args = () if options.minutes is None else (f"{options.minutes:g}",)
     request = Request("snooze", found.pane.id, args)
@@ -73,25 +73,6 @@ def _rests(pane: Pane) -> str:
         return "is no longer snoozed"
     clock = time.strftime("%H:%M", time.localtime(pane.snoozed_until))
     return f"is snoozed for {left(pane.snoozed_until - now)}, until {clock} or until its status changes"
-
-
-def unread(argv: list[str]) -> int:
-    """Mark a pane unread."""
-    return _mark("unread", argv, lambda new: new.pane.unread, lambda _: "is marked as not looked at")
-
-
-def seen(argv: list[str]) -> int:
-    """Mark a pane as looked at."""
-
-    options = make_marker("seen").parse_args(argv)
-    if options.broker:
-        return fleet.mark("seen", options.pane, None, _looked_at)
-    return _mark("seen", argv, lambda new: new.pane.seen, _looked_at)
-
-
-def _looked_at(pane: Pane) -> str:
-    waits = ", and still waits for you" if pane.status is Status.WAITING else ""
-    return f"is marked as looked at{waits}"
 
 
 def make_marker(verb: str) -> Parser:
@@ -108,15 +89,27 @@ def make_marker(verb: str) -> Parser:
     return parser
 
 
+def mark(verb: str, argv: list[str]) -> int:
+    """Mark a pane as looked at, or as not looked at."""
+    options = make_marker(verb).parse_args(argv)
+    if verb == "seen" and options.broker:
+        return fleet.mark(verb, options.pane, None, _looked_at)
+    found = find(options.pane)
+    if found is None:
+        return 1
+    told = _looked_at if verb == "seen" else lambda _: "is marked as not looked at"
+    return ask(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), told)
+
+
+def _looked_at(pane: Pane) -> str:
+    waits = ", and still waits for you" if pane.status is Status.WAITING else ""
+    return f"is marked as looked at{waits}"
+
+
 def _add_broker(parser: Parser) -> None:
     parser.add_argument(
         "--broker", action="store_true", help="a pane of any machine of the fleet whose configuration allows it"
     )
-
-
-def _mark(verb: str, argv: list[str], is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
-    found = find(make_marker(verb).parse_args(argv).pane)
-    return 1 if found is None else ask(found, Request(verb, found.pane.id), is_done, told)
 
 
 def _minutes(text: str) -> float:
@@ -149,9 +142,5 @@ def ask(found: Found, request: Request, is_done: Callable[[Found], bool], told: 
             sys.stdout.write(f"{called} {told(now.pane) if now is not None else 'is gone'}\n")
             return 0
         time.sleep(0.05)
-    _complain(request.verb, f"{found.host} did not do it; is it the same version?")
+    complain(request.verb, f"{found.host} did not do it; is it the same version?")
     return 1
-
-
-def _complain(verb: str, message: str) -> None:
-    sys.stderr.write(f"tally {verb}: {clean(message)}\n")

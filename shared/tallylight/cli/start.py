@@ -24,7 +24,7 @@ from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import Output, clean, refused
+from tallylight.cli.output import UNBOUNDED, Output, clean, complain, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
@@ -68,46 +68,66 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
     options = make_parser().parse_args(argv)
-    is_tmux = options.place == "tmux"
     panes = read_panes(os.environ)
-    host = _sessions(panes) if is_tmux else own_place(os.environ)[0]
+    base, told = _started(options, panes)
+    if isinstance(told, Refusal):
+        if base is not None:
+            complain("start", f"the worktree {clean(str(base.path))} was made, and is left", cells=UNBOUNDED)
+        if options.json:
+            empty = dict.fromkeys(("address", "program", "cwd", "worktree"))
+            document = {"version": JSON_VERSION, **empty, "refused": told.rule, "text": clean(told.text)}
+            sys.stdout.write(json.dumps(document) + "\n")
+        return refused("start", told)
+    address = f"{_host(options, panes)}:{told.pane}"
+    # It runs, listed or not; but the next command is to find it.
+    end = time.monotonic() + LISTED_S
+    while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
+        time.sleep(_LOOK_S)
+    if options.json:
+        document = {
+            "version": JSON_VERSION,
+            "address": address,
+            "program": clean(told.text),
+            "cwd": str(Path.cwd()),
+            "worktree": {"path": str(base.path), "branch": base.branch} if base is not None else None,
+            "refused": None,
+            "text": "",
+        }
+    sys.stdout.write(f"{json.dumps(document) if options.json else address}\n")
+    return 0
+
+
+def _host(options: argparse.Namespace, panes: Panes) -> str:
+    """The host that is to show the new pane; another one, or nothing, if there is none."""
+    if options.place == "tmux":
+        return next((host for host in panes.hosts if host.startswith(_SESSIONS)), "")
+    return own_place(os.environ)[0]
+
+
+def _started(options: argparse.Namespace, panes: Panes) -> tuple[Base | None, Done | Refusal]:
+    """Start it, in a worktree that is made first if one is asked for."""
+    is_tmux, host = options.place == "tmux", _host(options, panes)
     if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
         what = "no `tally host sessions` shows the panes of tmux" if is_tmux else "this is no window of a kitty"
-        return _refused(Refusal("place", f"{what}; nothing was started"), as_json=options.json)
-    base: Base | None = None
+        return None, Refusal("place", f"{what}; nothing was started")
     agents, _ = agent_files.load_agents(os.environ)
     known = agents.get(options.agent)
     # kitty looks at all of this itself; here it is so that no worktree is made for nothing.
     words = start.words_of(known, options.prompt) if known is not None else ()
     if isinstance(words, Refusal):
-        return _refused(words, as_json=options.json)
+        return None, words
+    base: Base | None = None
     if options.worktree is not None and known is not None:
         made = _worktree(options.worktree)
         if isinstance(made, Refusal):
-            return _refused(made, as_json=options.json)
+            return None, made
         base = made
         os.chdir(base.cwd if Path(base.cwd).is_dir() else base.path)
     if is_tmux:
-        told = _start_in_tmux(known, options, panes.level(host))
-    else:
-        asked = request.Start(options.agent, options.place, options.name, options.prompt)
-        reply = client_of(panes).start(host, asked)
-        told = reply if isinstance(reply, Done | Refusal) else request.SILENT
-    if isinstance(told, Refusal):
-        if base is not None:
-            sys.stderr.write(f"tally start: the worktree {clean(str(base.path))} was made, and is left\n")
-        return _refused(told, as_json=options.json)
-    _wait_for(f"{host}:{told.pane}")
-    if options.json:
-        sys.stdout.write(json.dumps(document(host, told, base)) + "\n")
-    else:
-        sys.stdout.write(f"{host}:{told.pane}\n")
-    return 0
-
-
-def _sessions(panes: Panes) -> str:
-    """The host that shows the panes of tmux; nothing if none runs."""
-    return next((host for host in panes.hosts if host.startswith(_SESSIONS)), "")
+        return base, _start_in_tmux(known, options, panes.level(host))
+    asked = request.Start(options.agent, options.place, options.name, options.prompt)
+    told = client_of(panes).start(host, asked)
+    return base, told if isinstance(told, Done | Refusal) else request.SILENT
 
 
 def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str) -> Done | Refusal:
@@ -137,31 +157,3 @@ def _worktree(name: str) -> Base | Refusal:
     output.line(f"tally start: {command_line(worktrees.command(named))}")
     made = worktrees.make(named)
     return made if isinstance(made, Refusal) else named
-
-
-def _wait_for(address: str) -> None:
-    """Wait until the pane is listed, so that the next command finds it; it runs, listed or not."""
-    end = time.monotonic() + LISTED_S
-    while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
-        time.sleep(_LOOK_S)
-
-
-def document(host: str, told: Done, base: Base | None) -> dict[str, object]:
-    """The JSON of `tally start`."""
-    return {
-        "version": JSON_VERSION,
-        "address": f"{host}:{told.pane}",
-        "program": clean(told.text),
-        "cwd": str(Path.cwd()),
-        "worktree": {"path": str(base.path), "branch": base.branch} if base is not None else None,
-        "refused": None,
-        "text": "",
-    }
-
-
-def _refused(refusal: Refusal, *, as_json: bool) -> int:
-    if as_json:
-        empty = dict.fromkeys(("address", "program", "cwd", "worktree"))
-        told = {"version": JSON_VERSION, **empty, "refused": refusal.rule, "text": clean(refusal.text)}
-        sys.stdout.write(json.dumps(told) + "\n")
-    return refused("start", refusal)

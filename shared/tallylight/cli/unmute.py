@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tallylight.cli.mute import make_unmute_parser as make_parser
-from tallylight.cli.mute import unmute as main
+import functools
 
-__all__ = ["main", "make_parser"]
+from tallylight.cli import mute
+
+make_parser = functools.partial(mute.make_parser, "unmute")
+main = functools.partial(mute.main, verb="unmute")

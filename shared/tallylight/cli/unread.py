@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from tallylight.cli.parser import Parser
-from tallylight.cli.snooze import make_marker
-from tallylight.cli.snooze import unread as main
+import functools
 
-__all__ = ["main", "make_parser"]
+from tallylight.cli import snooze
 
-
-def make_parser() -> Parser:
-    """What `tally unread` takes."""
-    return make_marker("unread")
+make_parser = functools.partial(snooze.make_marker, "unread")
+main = functools.partial(snooze.mark, "unread")

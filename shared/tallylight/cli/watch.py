@@ -31,7 +31,7 @@ from tallylight.snapshot.writer import directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tallylight.remote.broker import Subscriber
+    from tallylight.remote.subscriber import Subscriber
 
 #: Of every line. A key that goes or changes its meaning makes it 2; a new key or event does not.
 JSON_VERSION = 1

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, fit, status_words
+from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.evidence import process_table
@@ -46,8 +46,7 @@ def main(argv: list[str]) -> int:
     """Explain one pane."""
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
-    for problem in panes.problems:
-        sys.stderr.write(f"tally why: {clean(str(problem))}\n")
+    complain("why", *panes.problems)
     output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     if not panes.panes and options.pane is None:
         output.line(nothing(panes))

@@ -13,7 +13,7 @@ from pathlib import Path
 from tallylight.actions import worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import clean, refused
+from tallylight.cli.output import complain, refused
 from tallylight.cli.parser import Parser
 
 
@@ -43,7 +43,6 @@ def main(argv: list[str]) -> int:
     made = worktrees.make(found)
     if isinstance(made, Refusal):
         return refused("worktree", made)
-    for note in found.notes:
-        sys.stderr.write(f"tally worktree: {clean(note)}\n")
+    complain("worktree", *found.notes)
     sys.stdout.write(f"{found.path}\n")
     return 0

@@ -12,10 +12,9 @@ import re
 from pathlib import Path
 
 import tallylight
+from tallylight.files.read_write import text_or_nothing
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-#: Of a file of git's that is read.
-_LIMIT = 1 << 20
 
 
 def name() -> str:
@@ -29,24 +28,20 @@ def name() -> str:
 
 def commit(package: Path) -> str:
     """The commit that *package* was built from, 40 hexadecimal digits; nothing if that is not known."""
-    told = _read(package / "COMMIT").strip()
+    told = text_or_nothing(package / "COMMIT").strip()
     if _COMMIT.fullmatch(told):
         return told
     git = package.parent.parent / ".git"
     if git.is_file():  # a worktree
-        git = (git.parent / _read(git).removeprefix("gitdir: ").strip()).resolve()
-    head = _read(git / "HEAD").strip()
+        git = (git.parent / text_or_nothing(git).removeprefix("gitdir: ").strip()).resolve()
+    head = text_or_nothing(git / "HEAD").strip()
     if head.startswith("ref: "):
         ref = head.removeprefix("ref: ")
-        shared = (git / (_read(git / "commondir").strip() or ".")).resolve()
-        packed = re.search(rf"^([0-9a-f]{{40}}) {re.escape(ref)}$", _read(shared / "packed-refs"), re.MULTILINE)
-        head = _read(git / ref).strip() or _read(shared / ref).strip() or (packed[1] if packed else "")
+        shared = (git / (text_or_nothing(git / "commondir").strip() or ".")).resolve()
+        packed = re.search(
+            rf"^([0-9a-f]{{40}}) {re.escape(ref)}$", text_or_nothing(shared / "packed-refs"), re.MULTILINE
+        )
+        head = (
+            text_or_nothing(git / ref).strip() or text_or_nothing(shared / ref).strip() or (packed[1] if packed else "")
+        )
     return head if _COMMIT.fullmatch(head) else ""
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_LIMIT).decode("utf-8", "replace")
-    except OSError:
-        return ""

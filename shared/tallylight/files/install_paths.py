@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 from tallylight.files import directories
 from tallylight.files.system import System
 
 
-class Layout(NamedTuple):
+class Layout:
     """Where everything of ours lies."""
 
-    data: Path
-    command: Path
-
-    @property
-    def releases(self) -> Path:
-        return self.data / "releases"
-
-    @property
-    def lib(self) -> Path:
-        return self.data / "lib"
-
-    @property
-    def kittens(self) -> Path:
-        return self.data / "kittens"
-
-    @property
-    def wezterm(self) -> Path:
-        return self.data / "wezterm"
-
-    @property
-    def watcher(self) -> Path:
-        return self.kittens / "tally_watcher.py"
-
-    @property
-    def kitty_conf(self) -> Path:
-        return self.data / "kitty.conf"
-
-    @property
-    def launcher(self) -> Path:
-        return self.data / "bin" / "tally"
+    def __init__(self, data: Path, command: Path) -> None:
+        self.data = data
+        self.command = command
+        self.releases = data / "releases"
+        self.lib = data / "lib"
+        self.kittens = data / "kittens"
+        self.wezterm = data / "wezterm"
+        self.watcher = self.kittens / "tally_watcher.py"
+        self.kitty_conf = data / "kitty.conf"
+        self.launcher = data / "bin" / "tally"
 
 
 def layout(system: System) -> Layout:

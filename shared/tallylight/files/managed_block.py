@@ -27,7 +27,8 @@ _SENTINELS = (BEGIN, BEGIN_BARE, END)
 
 #: The three line ends that kitty knows, because Python's `open` does. `str.splitlines` knows more and would cut a
 #: line at a form feed.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(rf"[^\r\n]*(?:{_END.pattern})|[^\r\n]+")
 #: An include of our file, wherever the data directory was when it was written.
 _OURS = re.compile(r"\s*include\s+\S.*/tallylight/kitty\.conf\s*")
 _INCLUDE = re.compile(r"\s*include\s+(.*\S)\s*")
@@ -155,25 +156,18 @@ def insert(text: str, body: str) -> str:
     """
     split = parts(text)
     rest = _theirs(split)
-    end = _line_end(rest)
-
-    def block(bare: bool) -> str:
-        return "".join(line + end for line in (BEGIN_BARE if bare else BEGIN, body, END))
-
-    if not any(part.whole for part in split):
-        bare = bool(rest) and rest[-1] not in "\r\n"
-        return rest + (end if bare else "") + block(bare)
-    made = []
-    placed = False
-    for part in split:
-        if not part.ours:
-            made.append(part.text)
-            continue
-        if part.whole and not placed:
-            placed = True
-            made.append(block(part.bare))
-        made.append(part.foreign)
-    return "".join(made)
+    first = _END.search(rest)
+    end = first[0] if first is not None else "\n"
+    place = next((i for i, part in enumerate(split) if part.whole), None)
+    if place is None:
+        is_bare = bool(rest) and rest[-1] not in "\r\n"
+        before, behind = rest + end * is_bare, ""
+    else:
+        is_bare = split[place].bare
+        before, behind = _theirs(split[:place]), _theirs(split[place:])
+        # With the line end behind it, a `\r` would be one: `\r\n`.
+        end = "\n" if end == "\r" and behind.startswith("\n") else end
+    return before + "".join(line + end for line in (BEGIN_BARE if is_bare else BEGIN, body, END)) + behind
 
 
 def remove(text: str) -> str:
@@ -189,27 +183,12 @@ def diff(name: str, before: str, after: str) -> str:
     """What would change, as a unified diff. Control characters of the file are shown, never sent to the terminal."""
 
     def shown(text: str) -> list[str]:
-        return [_visible(line.rstrip("\r\n")) for line in lines(text)]
+        rows = (line.rstrip("\r\n") for line in lines(text))
+        return ["".join(c if c == "\t" or c.isprintable() else "\ufffd" for c in row) for row in rows]
 
     rows = difflib.unified_diff(shown(before), shown(after), name, name + " (new)", lineterm="")
     return "".join(row + "\n" for row in rows)
 
 
-def _visible(line: str) -> str:
-    if line.isprintable():
-        return line
-    return "".join(char if char == "\t" or char.isprintable() else "\ufffd" for char in line)
-
-
 def _theirs(split: list[Part]) -> str:
     return "".join(part.foreign if part.ours else part.text for part in split)
-
-
-def _line_end(text: str) -> str:
-    first = _LINE.match(text)
-    if first is None:
-        return "\n"
-    line = first[0]
-    if line.endswith("\r\n"):
-        return "\r\n"
-    return "\r" if line.endswith("\r") else "\n"

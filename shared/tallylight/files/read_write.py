@@ -143,6 +143,14 @@ def read_text(path: Path) -> str:
         raise TallyError(f"{path}: cannot be read: {error.strerror}") from None
 
 
+def text_or_nothing(path: Path) -> str:
+    """The text of *path* as `read_text` has it; nothing where it cannot be read."""
+    try:
+        return read_text(path)
+    except (OSError, TallyError):
+        return ""
+
+
 def rewrite(path: Path, data: bytes) -> None:
     """
     Change a file that is the user's: follow links to it, keep its mode, its owner and its other names.

@@ -86,6 +86,14 @@ class System:
         folders = [Path(spec.origin).parent for spec in specs if spec is not None and spec.origin]
         return (version, folders) if len(folders) == len(modules) else None
 
+    def agrees(self, *, yes: bool) -> bool:
+        """Ask whether to do what was shown, unless *yes*; a no is told as such."""
+        answer = yes or self.ask("\nGo ahead?")
+        if not answer:
+            hint = " There is no terminal to ask on: run it again with --yes." if answer is None else ""
+            self.say(f"Nothing was changed.{hint}")
+        return bool(answer)
+
     def signal(self, pid: int, number: int) -> bool:
         """Send a signal to a process; False if there is none, or it is another user's."""
         try:

@@ -1,5 +1,5 @@
 """
-A file of the user's: how it is read, and how it is changed, with a backup and an entry in the receipt.
+A file of the user's: how it is read, and how it is changed and taken back, with a backup and an entry in the receipt.
 
 What is done is in the receipt before it is done, so that a crash leaves nothing that could not be taken back.
 """
@@ -7,21 +7,47 @@ What is done is in the receipt before it is done, so that a crash leaves nothing
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
-from tallylight.files import read_write
+from tallylight.files import managed_block, read_write
+from tallylight.files.receipt import Entry, Receipt, checksum
 from tallylight.model.errors import DataFileError
 
 
-class Book(Protocol):
-    """A receipt: `receipt.Receipt` or `hooks_book.Book`."""
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    """One file that is to change. *before* and *after* are None where there is no such file."""
 
-    def backup_of(self, path: Path) -> Path: ...
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    #: Of hooks: whose they are, and what was put in; empty for a file that is ours as a whole, and for taking out.
+    agent: str = ""
+    pieces: tuple[str, ...] = ()
+    #: The file without anything of ours.
+    pristine: bytes = b""
+    #: What is to be put aside, if the receipt knows of no earlier change.
+    backup: bytes | None = None
+    #: What the receipt has of it, for taking out.
+    entry: Entry | None = None
 
-    def save(self) -> None: ...
+    @property
+    def goes(self) -> bool:
+        """Whether there is a file, and there is to be none."""
+        return self.before is not None and self.after is None
+
+    @property
+    def restores(self) -> bool:
+        """Whether the file becomes to the byte what it was before us."""
+        return self.entry is not None and self.after is not None and checksum(self.after) == self.entry.pristine
+
+    def diff(self, name: str) -> str:
+        """What would change, for a person who knows the file as *name*."""
+        before, after = (managed_block.decode(data or b"") for data in (self.before, self.after))
+        return managed_block.diff(name, before, after)
 
 
 def read(path: Path) -> bytes | None:
@@ -36,40 +62,57 @@ def read(path: Path) -> bytes | None:
         raise DataFileError(str(path), f"cannot be read: {error.strerror}") from None
 
 
-def change(
-    path: Path, data: bytes, book: Book, *, backup: bytes | None, entered: Callable[[str, tuple[str, ...]], Book]
-) -> None:
+def change(edit: Edit, book: Receipt, at: float) -> None:
     """
-    Put *data* into *path*, after *backup*, unless that is None, has been put aside, and the change entered into *book*.
+    Put aside what is to be kept, enter the change into *book* as of the time *at*, and make it.
 
-    *entered* gives the book with the new entry, from where the backup is (empty for none) and the directories that were
-    made for the file, outermost first. After an `OSError` all is as it was.
+    After an `OSError` all is as it was.
     """
-    copy = book.backup_of(path) if backup is not None else None
-    made: list[Path] = []
+    assert edit.after is not None
+    old = book.find(edit.path, edit.agent)
+    backup = old.backup if old is not None else ""
+    made: list[str] = []
+    undoing: list[Callable[[], object]] = [book.save]
     try:
-        if copy is not None and backup is not None:
+        if old is None and edit.backup is not None:
+            copy = book.backup_of(edit.path)
+            backup = str(copy)
+            undoing.append(copy.unlink)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            read_write.atomic_write(copy, backup, 0o600)
-        _make_parents(Path(os.path.realpath(path)), made)
-        entered(str(copy or ""), tuple(map(str, made))).save()
-        read_write.rewrite(path, data)
+            read_write.atomic_write(copy, edit.backup, 0o600)
+        for folder in reversed([one for one in Path(os.path.realpath(edit.path)).parents if not one.exists()]):
+            folder.mkdir()
+            made.append(str(folder))
+            undoing.append(folder.rmdir)
+        entry = Entry(
+            path=edit.path,
+            pristine=checksum(edit.pristine),
+            backup=backup,
+            made=old.made if old is not None and old.made else tuple(made),
+            at=at,
+            agent=edit.agent,
+            pieces=edit.pieces,
+            written=checksum(edit.after),
+        )
+        book.with_entry(entry).save()
+        read_write.rewrite(edit.path, edit.after)
     except OSError:
-        undoing = [folder.rmdir for folder in reversed(made)] + ([copy.unlink] if copy is not None else [])
         # Each by itself: the receipt is taken back, whatever else cannot be.
-        for undo in (*undoing, book.save):
+        for undo in reversed(undoing):
             with contextlib.suppress(OSError):
                 undo()
         raise
 
 
-def _make_parents(path: Path, made: list[Path]) -> None:
-    """Make the directories that *path* is to lie in, and note each in *made* as soon as it is there."""
-    missing = []
-    folder = path.parent
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for folder in reversed(missing):
-        folder.mkdir()
-        made.append(folder)
+def take_back(edit: Edit) -> None:
+    """Do an *edit* that takes out what is ours. A file that goes does so with what was made for it."""
+    entry = edit.entry
+    if edit.goes:
+        Path(os.path.realpath(edit.path)).unlink()
+        for folder in reversed(entry.made if entry is not None else ()):
+            with contextlib.suppress(OSError):
+                Path(folder).rmdir()
+    elif edit.after is not None and edit.after != edit.before:
+        read_write.rewrite(edit.path, edit.after)
+    if entry is not None and entry.backup and edit.restores:
+        Path(entry.backup).unlink(missing_ok=True)

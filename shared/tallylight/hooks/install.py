@@ -1,7 +1,7 @@
 """
-Hooks in an agent's own files: the plan of the edits, and doing them. `hooks_removal` takes them back.
+Hooks in an agent's own files: the plan of the edits, and doing them. `hooks.remove` takes them back.
 
-What is planned is shown before it is done, and what is done is in the receipt (`hooks_book`) before it is done.
+What is planned is shown before it is done, and what is done is in the receipt before it is done.
 Standard library only: `tally setup --undo` comes here, too.
 """
 
@@ -16,10 +16,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tallylight.files import directories, install_paths, managed_block, read_write, user_file
-from tallylight.files.receipt import checksum
+from tallylight.files import directories, install_paths, managed_block, read_write, receipt, user_file
+from tallylight.files.receipt import Receipt
 from tallylight.files.system import System
-from tallylight.hooks import json_edit, receipt, tables, toml_edit
+from tallylight.files.user_file import Edit
+from tallylight.hooks import json_edit, tables, toml_edit
 from tallylight.model.errors import DataFileError, TallyError
 
 #: The first words of a plugin of ours.
@@ -38,10 +39,6 @@ class Target:
     def form(self) -> str:
         return str(self.place["form"])
 
-    @property
-    def grouped(self) -> bool:
-        return self.form == "groups"
-
     def folder(self, system: System) -> Path:
         """The agent's folder, where its own variable or XDG_CONFIG_HOME puts it."""
         own = system.env.get(self.place["folder_env"], "") if self.place["folder_env"] else ""
@@ -56,28 +53,6 @@ class Target:
     def path(self, system: System) -> Path:
         """The file that holds the hooks."""
         return self.folder(system) / str(self.place["file"])
-
-
-@dataclasses.dataclass(frozen=True)
-class Edit:
-    """One file that is to change. *before* and *after* are None where there is no such file."""
-
-    agent: str
-    path: Path
-    before: bytes | None
-    after: bytes | None
-    #: What was put in; empty for a file that is ours as a whole, and for taking out.
-    pieces: tuple[str, ...] = ()
-    #: The file without anything of ours.
-    pristine: bytes = b""
-    entry: receipt.Entry | None = None
-    #: A person changed a file that was ours as a whole; their version is kept beside the backups.
-    is_edited: bool = False
-
-    def diff(self, name: str) -> str:
-        return managed_block.diff(
-            name, managed_block.decode(self.before or b""), managed_block.decode(self.after or b"")
-        )
 
 
 def packaged() -> dict[str, Target]:
@@ -116,11 +91,6 @@ def commands(system: System, target: Target) -> dict[str, str]:
     return {event: command_line(program, target.agent, event) for event in target.place["events"]}
 
 
-def wanted(system: System, target: Target) -> dict[str, dict[str, Any]]:
-    """The hook for each event."""
-    return {event: json_edit.entry(target.place["entry"], line) for event, line in commands(system, target).items()}
-
-
 def plugin_text(system: System, target: Target) -> str:
     """The plugin of an agent, which runs the `tally` of this installation."""
     program = str(command(system))
@@ -140,7 +110,7 @@ def _present(target: Target, data: bytes) -> dict[str, list[str]]:
         return {"": [managed_block.decode(data)]} if managed_block.decode(data).startswith(_PLUGIN) else {}
     if target.form == "tables":
         return toml_edit.ours(managed_block.decode(data))
-    return json_edit.ours(managed_block.decode(data), target.agent, grouped=target.grouped)
+    return json_edit.ours(managed_block.decode(data), target.agent, grouped=target.form == "groups")
 
 
 def is_right(system: System, target: Target) -> bool:
@@ -159,7 +129,7 @@ def plan_install(system: System, target: Target) -> list[Edit]:
     """The edits that put the hooks in, or right; none if there is nothing to do."""
     if not target.form:
         raise TallyError(f"{target.place['display']} cannot have hooks of Tallylight: {target.place['why']}")
-    book = receipt.load(directories.state_dir(system.env))
+    book = read_receipt(system)
     planned = []
     path = target.path(system)
     try:
@@ -174,67 +144,45 @@ def plan_install(system: System, target: Target) -> list[Edit]:
     return planned
 
 
-def _install_edits(system: System, target: Target, path: Path, book: receipt.Book) -> list[Edit]:
+def read_receipt(system: System) -> Receipt:
+    """Which files of which agents hold hooks of ours."""
+    return receipt.load(directories.state_dir(system.env), receipt.HOOKS)
+
+
+def _install_edits(system: System, target: Target, path: Path, book: Receipt) -> list[Edit]:
     if target.form == "plugin":
         return _own_edits(target, path, plugin_text(system, target), book)
-    entry = book.find(target.agent, path)
+    entry = book.find(path, target.agent)
     before = user_file.read(path)
     text = managed_block.decode(before or b"")
     pieces = entry.pieces if entry is not None else ()
     if target.form == "tables":
-        plain = toml_edit.remove(text, pieces)
-        after, piece = toml_edit.insert(plain, commands(system, target))
-        own = managed_block.encode(plain)
-        return [Edit(target.agent, path, before, managed_block.encode(after), (piece,), own, entry)]
-    bare = json_edit.remove(text, target.agent, pieces, grouped=target.grouped)
-    done = json_edit.insert(bare, wanted(system, target), grouped=target.grouped, version=target.place["new"])
-    return [
-        Edit(
-            target.agent, path, before, managed_block.encode(done.text), done.pieces, managed_block.encode(bare), entry
-        )
-    ]
+        bare = toml_edit.remove(text, pieces)
+        after, piece = toml_edit.insert(bare, commands(system, target))
+        pieces = (piece,)
+    else:
+        bare = json_edit.remove(text, target.agent, pieces, grouped=target.form == "groups")
+        hooks = {event: json_edit.entry(target.place["entry"], c) for event, c in commands(system, target).items()}
+        after, pieces = json_edit.insert(bare, hooks, grouped=target.form == "groups", version=target.place["new"])
+    own = managed_block.encode(bare)
+    backup = own if before is not None else None
+    return [Edit(path, before, managed_block.encode(after), target.agent, pieces, own, backup)]
 
 
-def _own_edits(target: Target, path: Path, text: str, book: receipt.Book) -> list[Edit]:
+def _own_edits(target: Target, path: Path, text: str, book: Receipt) -> list[Edit]:
     """A file that is ours as a whole. Somebody else's of that name is not overwritten."""
-    entry = book.find(target.agent, path)
     before, after = user_file.read(path), managed_block.encode(text)
-    if before == after and entry is not None:
-        return []
-    if (
-        before is not None
-        and entry is None
-        and not managed_block.decode(before).startswith(_PLUGIN)
-        and before != after
-    ):
+    if book.find(path, target.agent) is not None:
+        return [] if before == after else [Edit(path, before, after, target.agent)]
+    if before not in (None, after) and not managed_block.decode(before or b"").startswith(_PLUGIN):
         raise TallyError(f"{path} exists and was not made by Tallylight")
-    return [Edit(target.agent, path, before, after, (), b"", entry)]
+    return [Edit(path, before, after, target.agent)]
 
 
 def apply(system: System, edit: Edit) -> None:
     """Back up, enter into the receipt, write."""
-    book = receipt.load(directories.state_dir(system.env))
-    old = edit.entry
-    is_among_others = old is None and edit.before is not None and bool(edit.pieces)
-
-    def entered(backup: str, made: tuple[str, ...]) -> receipt.Book:
-        return book.with_entry(
-            receipt.Entry(
-                agent=edit.agent,
-                path=edit.path,
-                backup=old.backup if old is not None else backup,
-                made=old.made if old is not None and old.made else made,
-                pieces=edit.pieces,
-                written=checksum(edit.after or b""),
-                pristine=checksum(edit.pristine),
-                at=system.now(),
-            )
-        )
-
     try:
-        user_file.change(
-            edit.path, edit.after or b"", book, backup=edit.pristine if is_among_others else None, entered=entered
-        )
+        user_file.change(edit, read_receipt(system), system.now())
     except OSError as error:
         raise TallyError(
             f"cannot change {system.short(edit.path)}: {error.strerror or error}; it was not changed"

@@ -1,7 +1,7 @@
 """
 Surgery on a JSON file of an agent's: our hooks go in and come out, and nothing else changes by a byte.
 
-Text goes in, and comes out as an `Insertion`: the new text and the exact pieces that were put in. `remove` cuts those
+Text goes in, and comes out as the new text and the exact pieces that were put in. `remove` cuts those
 out again, wherever they stand by then. Where a person or the agent has written the file again, and the pieces are no
 longer to be found, our hooks are taken out one by one by their commands, with what is empty without them.
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tallylight.hooks.jsonc import Node, gap, parse
@@ -24,13 +24,6 @@ from tallylight.wire import values
 _OURS = re.compile(r"""(?:^|[/\s'"])tally['"]*\s+hook\s+([a-z0-9][a-z0-9._-]*)(?:\s|$)""")
 #: Rounds of taking out one hook; each event has one.
 _MAX_OURS = 500
-
-
-class Insertion(NamedTuple):
-    """A text with our hooks in it, and the pieces that are ours, in the order of the text."""
-
-    text: str
-    pieces: tuple[str, ...]
 
 
 class Style(NamedTuple):
@@ -56,8 +49,8 @@ def ours(text: str, agent: str, *, grouped: bool) -> dict[str, list[str]]:
     """The commands of ours for *agent* in *text*, by event."""
     root = _root(text)
     found: dict[str, list[str]] = {}
-    for event, hook in _hooks(root, grouped=grouped):
-        for command in _commands(hook):
+    for event, way in _hooks(root, grouped=grouped):
+        for command in _commands(way):
             if agent_of(command) == agent:
                 found.setdefault(event, []).append(str(command))
     return found
@@ -69,9 +62,11 @@ def holds(text: str) -> dict[str, Any]:
     return {} if root is None else dict(root.data())
 
 
-def insert(text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, version: int = 0) -> Insertion:
+def insert(
+    text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, version: int = 0
+) -> tuple[str, tuple[str, ...]]:
     """
-    *text* with one hook for each event of *hooks*, which has none of ours yet.
+    *text* with one hook for each event of *hooks*, which has none of ours yet; and our pieces, in their order in it.
 
     *grouped*: each event holds groups of hooks. *version* is what a new file has under that name.
     """
@@ -82,26 +77,28 @@ def insert(text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, 
         whole = ({"version": version} if version else {}) | {"hooks": values}
         start = style.line if text and text[-1] not in "\r\n\ufeff" else ""
         piece = start + _written(whole, style, "") + style.line
-        return Insertion(text + piece, (piece,))
+        return text + piece, (piece,)
     style = _style(text, root)
     holder = root.member("hooks")
     if holder is None:
-        at, piece = _addition(text, root, "hooks", values, style)
-        return Insertion(text[:at] + piece + text[at:], (piece,))
+        at, piece = _additions(text, root, [("hooks", values)], style)
+        return text[:at] + piece + text[at:], (piece,)
     additions = []
     new: dict[str, Any] = {}
     for event, value in values.items():
         node = holder.member(event)
         if node is None:
             new[event] = value
+        elif node.kind == "array":
+            additions.append(_additions(text, node, [(None, value[0])], style))
         else:
-            additions.append(_addition(text, node, None, value[0], style))
+            raise TallyError('an event in "hooks" is not a list')
     if new:
         additions.append(_additions(text, holder, list(new.items()), style))
     additions.sort()
     for at, piece in reversed(additions):
         text = text[:at] + piece + text[at:]
-    return Insertion(text, tuple(piece for _, piece in additions))
+    return text, tuple(piece for _, piece in additions)
 
 
 def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) -> str:
@@ -111,10 +108,11 @@ def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) 
         return cut
     for _ in range(_MAX_OURS):
         root = _root(text)
-        spans = [] if root is None else _first_of_ours(text, root, agent, grouped=grouped)
-        if not spans:
+        ways = (way for _, way in _hooks(root, grouped=grouped) if agent in map(agent_of, _commands(way)))
+        first = next(ways, None)
+        if root is None or first is None:
             return text
-        for start, end in reversed(spans):
+        for start, end in reversed(_spans(text, root, first)):
             text = text[:start] + text[end:]
     raise TallyError(f"there are more than {_MAX_OURS} hooks of Tallylight in it")
 
@@ -150,40 +148,37 @@ def _root(text: str) -> Node | None:
     return root
 
 
-def _hooks(root: Node | None, *, grouped: bool) -> Iterable[tuple[str, Node]]:
-    """Every hook and its event."""
+def _hooks(root: Node | None, *, grouped: bool) -> Iterator[tuple[str, list[tuple[Node, int]]]]:
+    """Every hook: its event, and the way to it, each container with the place in it."""
     holder = root.member("hooks") if root is not None else None
-    for key, events in holder.items if holder is not None else ():
+    if holder is None:
+        return
+    for place, (key, events) in enumerate(holder.items):
         assert key is not None, "it is an object"
-        for item in events.values() if events.kind == "array" else ():
+        for index, item in enumerate(events.values() if events.kind == "array" else ()):
+            way = [(holder, place), (events, index)]
             if not grouped:
-                yield key.value, item
+                yield key.value, way
                 continue
             inner = item.member("hooks") if item.kind == "object" else None
-            for hook in inner.values() if inner is not None and inner.kind == "array" else ():
-                yield key.value, hook
+            if inner is not None and inner.kind == "array":
+                for number in range(len(inner.items)):
+                    yield key.value, [*way, (inner, number)]
 
 
-def _commands(hook: Node) -> list[object]:
+def _commands(way: list[tuple[Node, int]]) -> list[object]:
+    """What the hook at the end of *way* says."""
+    container, index = way[-1]
+    hook = container.items[index][1]
     return [node.value for _, node in hook.items] if hook.kind == "object" else []
-
-
-def _is_ours(hook: Node, agent: str) -> bool:
-    return any(agent_of(command) == agent for command in _commands(hook))
 
 
 # Putting in --------------------------------------------------------------------------------------------------
 
 
-def _addition(text: str, node: Node, key: str | None, value: Any, style: Style) -> tuple[int, str]:
-    if key is None and node.kind != "array":
-        raise TallyError('an event in "hooks" is not a list')
-    return _additions(text, node, [(key, value)], style)
-
-
 def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], style: Style) -> tuple[int, str]:
     """Where to put *items* into the container *node*, and as what text."""
-    is_inline = bool(node.items) and not _has_line_end(text[node.start : node.end])
+    is_inline = bool(node.items) and not {"\n", "\r"} & {*text[node.start : node.end]}
     base = _indent(text, node.start)
     if node.items and not is_inline:
         key, first = node.items[0]
@@ -196,7 +191,8 @@ def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], s
         + (json.dumps(value) if is_inline else _written(value, style, inner))
         for key, value in items
     ]
-    between = ", " if is_inline else "," + style.line + inner
+    lead = " " if is_inline else style.line + inner
+    between = "," + lead
     joined = between.join(written)
     if not node.items:
         behind = text[node.start + 1 : node.end - 1]
@@ -206,10 +202,10 @@ def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], s
     if text[last : node.end - 1].strip(" \t\r\n") in ("", ","):
         if node.comma:
             at = text.index(",", last) + 1
-            return at, (" " if is_inline else style.line + inner) + joined + ","
+            return at, lead + joined + ","
         return last, between + joined
     # There are comments behind the last one, and they are to stay with it.
-    return node.start + 1, ("" if is_inline else style.line + inner) + joined + ("," if not is_inline else ", ")
+    return node.start + 1, joined + between if is_inline else lead + joined + ","
 
 
 def _written(value: Any, style: Style, indent: str) -> str:
@@ -232,10 +228,6 @@ def _line_end(text: str) -> str:
     return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
 
 
-def _has_line_end(text: str) -> bool:
-    return "\n" in text or "\r" in text
-
-
 def _line_start(text: str, at: int) -> int:
     return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
@@ -254,35 +246,10 @@ def _begins_line(text: str, at: int) -> bool:
 # Taking out --------------------------------------------------------------------------------------------------
 
 
-def _first_of_ours(text: str, root: Node, agent: str, *, grouped: bool) -> list[tuple[int, int]]:
-    """The spans of the first hook of ours, with all around it that is empty without it."""
-    holder = root.member("hooks")
-    for place, (_, events) in enumerate(holder.items if holder is not None else ()):
-        for index, item in enumerate(events.values() if events.kind == "array" else ()):
-            path = [(holder, place), (events, index)]
-            if not grouped:
-                if _is_ours(item, agent):
-                    return _spans(text, root, path)
-                continue
-            inner = item.member("hooks") if item.kind == "object" else None
-            for number, hook in enumerate(inner.values() if inner is not None and inner.kind == "array" else ()):
-                if inner is not None and _is_ours(hook, agent):
-                    return _spans(text, root, [*path, (inner, number)])
-    return []
-
-
-def _spans(text: str, root: Node, path: list[tuple[Node | None, int]]) -> list[tuple[int, int]]:
-    """From the innermost out: what would be left empty goes, too. The file's own object stays."""
-    at = len(path) - 1
-    while at > 0:
-        container, _ = path[at]
-        assert container is not None, "the path goes through containers"
-        if len(container.items) > 1:
-            break
-        at -= 1
-    container, index = path[at]
-    assert container is not None, "the path goes through containers"
-    if at == 0 and len(container.items) == 1:
+def _spans(text: str, root: Node, way: list[tuple[Node, int]]) -> list[tuple[int, int]]:
+    """The hook at the end of *way*, with all around it that is empty without it. The file's own object stays."""
+    container, index = next((step for step in reversed(way) if len(step[0].items) > 1), way[0])
+    if len(container.items) == 1:
         index = next(i for i, (_, node) in enumerate(root.items) if node is container)
         container = root
     return _item_spans(text, container, index)

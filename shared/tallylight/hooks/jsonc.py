@@ -2,7 +2,7 @@
 JSON as people write it, with the place of everything: comments, trailing commas, a byte order mark, any indentation.
 
 https://www.rfc-editor.org/rfc/rfc8259 and https://jsonc.org . Text goes in, a tree of `Node`s comes out whose offsets
-point into that text, or a `JsonError` with line and column. Nothing is ever written from the tree: it is for edits of
+point into that text, or a `TallyError` with line and column. Nothing is ever written from the tree: it is for edits of
 the text. At most `MAX_CHARS` characters and `MAX_DEPTH` levels are read.
 """
 
@@ -24,13 +24,10 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"true|false|null")
 
 
-class JsonError(TallyError):
-    """Where a text is no JSON, and what is wrong there. *line* and *column* count from 1."""
-
-    def __init__(self, text: str, at: int, problem: str) -> None:
-        self.line = text.count("\n", 0, at) + 1
-        self.column = at - text.rfind("\n", 0, at)
-        super().__init__(f"line {self.line}, column {self.column}: {problem}")
+def _error(text: str, at: int, problem: str) -> TallyError:
+    """Where a text is no JSON, counted from 1, and what is wrong there."""
+    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    return TallyError(f"line {line}, column {column}: {problem}")
 
 
 class Node(NamedTuple):
@@ -75,7 +72,7 @@ def parse(text: str) -> Node | None:
     node = _value(text, at, 0)
     end = gap(text, node.end)
     if end < len(text):
-        raise JsonError(text, end, "something follows the end of the value")
+        raise _error(text, end, "something follows the end of the value")
     return node
 
 
@@ -88,7 +85,7 @@ def gap(text: str, at: int) -> int:
 
 def _value(text: str, at: int, depth: int) -> Node:
     if depth > MAX_DEPTH:
-        raise JsonError(text, at, f"more than {MAX_DEPTH} levels deep")
+        raise _error(text, at, f"more than {MAX_DEPTH} levels deep")
     first = text[at : at + 1]
     if first in ("{", "["):
         return _container(text, at, depth)
@@ -99,14 +96,14 @@ def _value(text: str, at: int, depth: int) -> Node:
         if not (after.isalnum() or after in ("_", "$", ".")) or not after:
             return Node("value", at, found.end(), _decoded(text, at, found[0]))
     if not first:
-        raise JsonError(text, at, "it ends where a value is expected")
-    raise JsonError(text, at, f"a value is expected, not {text[at : at + 12]!a}")
+        raise _error(text, at, "it ends where a value is expected")
+    raise _error(text, at, f"a value is expected, not {text[at : at + 12]!a}")
 
 
 def _string(text: str, at: int) -> Node:
     found = _STRING.match(text, at)
     if found is None:
-        raise JsonError(text, at, "this text does not end on its line, or has a wrong escape")
+        raise _error(text, at, "this text does not end on its line, or has a wrong escape")
     return Node("text", at, found.end(), _decoded(text, at, found[0]))
 
 
@@ -114,7 +111,7 @@ def _decoded(text: str, at: int, token: str) -> Any:
     try:
         return json.loads(token)
     except (ValueError, RecursionError):
-        raise JsonError(text, at, "this cannot be read") from None
+        raise _error(text, at, "this cannot be read") from None
 
 
 def _container(text: str, start: int, depth: int) -> Node:
@@ -126,15 +123,15 @@ def _container(text: str, start: int, depth: int) -> Node:
     while text[at : at + 1] != closing:
         if items and not comma:
             problem = f"a comma or {closing} is expected" if at < len(text) else f"it ends before a {closing}"
-            raise JsonError(text, at, problem)
+            raise _error(text, at, problem)
         key = None
         if is_object:
             if text[at : at + 1] != '"':
-                raise JsonError(text, at, 'a name in "…" is expected')
+                raise _error(text, at, 'a name in "…" is expected')
             key = _string(text, at)
             at = gap(text, key.end)
             if text[at : at + 1] != ":":
-                raise JsonError(text, at, "a colon is expected")
+                raise _error(text, at, "a colon is expected")
             at = gap(text, at + 1)
         node = _value(text, at, depth + 1)
         items.append((key, node))

@@ -34,24 +34,19 @@ _INPUTS = ("command", "cmd", "file_path", "path", "absolute_path", "url", "query
 def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> dict[str, str] | None:
     """The keys of the report for one event; *event* may be empty where the payload names it."""
     names = table["fields"]
-    event = event or _text(_find(payload, names["event"]))
-    rule = _rule(table["events"].get(event, ()), payload)
-    if rule is None:
+    rule = _rule(table["events"].get(event or _text(_find(payload, names["event"])), ()), payload)
+    if rule is None or rule[1] == "nothing":
         return None
-    _, status, kind, messages, weak, ends_tool, of_child = rule
-    if status == "nothing":
-        return None
+    status, of_child = rule[1], rule[6]
     child = _id(_find(payload, names["child"]))
-    made = {"state": status, "kind": kind}
     if child is None or (of_child and not child):
         return None  # it is of a subagent, and we cannot say of which
+    made = {"state": status, "kind": rule[2]}
+    if status == "clear" and not child:
+        return made | {"title": ""}
     if child:
         made["id"] = child
-        made["title"] = _line(_text(_find(payload, names["child_title"])), TEXT)
-    else:
-        made["title"] = _line(_text(_find(payload, names["title"])), TEXT)
-        if status == "clear":
-            return made | {"title": ""}
+    made["title"] = _line(_text(_find(payload, names["child_title" if child else "title"])), TEXT)
     tasks = _find(payload, names["tasks"])
     if status == "done" and not child and isinstance(tasks, list) and tasks:
         made["state"] = "background"
@@ -59,26 +54,37 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
     made["session"] = _line(_text(_find(payload, names["session"])), SESSION)
     made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT)
     made["mode"] = _line(_text(_find(payload, names["mode"])), MODE)
-    tool = _tool(_find(payload, names["tool"]), _find(payload, names["input"]))
-    asked = "" if child or made["state"] != "done" else _asked(messages, payload)
+    return made | _words(rule, names, payload, made)
+
+
+def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made: Mapping[str, str]) -> dict[str, str]:
+    """What the event of *made* tells and asks, and which tool it is about."""
+    _, status, kind, messages, weak, ends_tool, _ = rule
+    words = {}
+    name, given = _find(payload, names["tool"]), _find(payload, names["input"])
+    tool = _tool(name, given)
+    asked = "" if "id" in made or made["state"] != "done" else _asked(messages, payload)
     if asked:
-        made["kind"] = "question"
-    for source in () if asked else messages:
-        text = tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE)
-        if text:
-            made["message"] = text
-            break
-    if asked:
-        made["message"] = asked
+        words["kind"] = "question"
+    if message := asked or _message(messages, payload, tool):
+        words["message"] = message
     if status == "waiting" and kind == "permission":
         from tallylight.model.tool_call import tool_call
 
-        made["what"] = tool_call(_find(payload, names["tool"]), _find(payload, names["input"]), made["cwd"])
+        words["what"] = tool_call(name, given, made["cwd"])
     if tool and (ends_tool or status == "waiting"):
-        made["of"] = f"{crc32(tool.encode('utf-8', 'replace')):08x}"
+        words["of"] = f"{crc32(tool.encode('utf-8', 'replace')):08x}"
     if weak:
-        made["weak"] = "1"
-    return made
+        words["weak"] = "1"
+    return words
+
+
+def _message(messages: Any, payload: Mapping[str, Any], tool: str) -> str:
+    """The first of *messages* that is there."""
+    for source in messages:
+        if text := tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE):
+            return text
+    return ""
 
 
 def _asked(messages: Any, payload: Mapping[str, Any]) -> str:

@@ -1,36 +1,21 @@
 """
-Taking hooks out of agents' own files: the plan, and doing it. Standard library only, as `hooks` is.
+Taking hooks out of agents' own files: the plan, and doing it. Standard library only, as `hooks.install` is.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
+import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tallylight.files import directories, managed_block, read_write, user_file
-from tallylight.files.receipt import checksum
+from tallylight.files import managed_block, read_write, user_file
+from tallylight.files.receipt import Entry, checksum
 from tallylight.files.system import System
-from tallylight.hooks import json_edit, receipt, toml_edit
-from tallylight.hooks.install import Edit, Target, is_present, table_path
+from tallylight.files.user_file import Edit
+from tallylight.hooks import json_edit, toml_edit
+from tallylight.hooks.install import Target, is_present, read_receipt, table_path
 from tallylight.model.errors import TallyError
-
-
-def _removal_of(system: System, targets: Mapping[str, Target], agent: str) -> list[Edit]:
-    """What is in the receipt, and what is found without it."""
-    book = receipt.load(directories.state_dir(system.env))
-    target = targets.get(agent)
-    # What lies in a directory of ours goes before it.
-    entries = [entry for entry in reversed(book.entries) if entry.agent == agent]
-    planned = [_remove_edit(system, target, agent, entry.path, entry) for entry in entries]
-    if target is not None and target.form:
-        path = target.path(system)
-        if not any(entry.path == path for entry in entries):
-            with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
-                if is_present(system, target):
-                    planned.append(_remove_edit(system, target, agent, path, None))
-    return planned
 
 
 def plan_removal(
@@ -44,73 +29,84 @@ def plan_removal(
     planned: list[Edit] = []
     problems: list[TallyError] = []
     try:
-        known = receipt.load(directories.state_dir(system.env)).entries
+        known = read_receipt(system).entries
     except TallyError as error:
         return [], [error]
     # Those that have hooks of ours by the receipt, and are not known any more, too.
     for name in dict.fromkeys(agents or [*targets, *(entry.agent for entry in known)]):
+        # What lies in a directory of ours goes before it.
+        entries = [entry for entry in reversed(known) if entry.agent == name]
         try:
-            planned += _removal_of(system, targets, name)
+            planned += _removal_of(system, targets.get(name), name, entries)
         except TallyError as error:
             problems.append(error)
     return planned, problems
 
 
-def _remove_edit(system: System, target: Target | None, agent: str, path: Path, entry: receipt.Entry | None) -> Edit:
+def _removal_of(system: System, target: Target | None, agent: str, entries: Sequence[Entry]) -> list[Edit]:
+    """What is in the receipt, and what is found without it."""
+    planned = [_removal(system, target, agent, entry.path, entry) for entry in entries]
+    if target is not None and target.form:
+        path = target.path(system)
+        if not any(entry.path == path for entry in entries):
+            with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
+                if is_present(system, target):
+                    planned.append(_removal(system, target, agent, path, None))
+    return planned
+
+
+def _removal(system: System, target: Target | None, agent: str, path: Path, entry: Entry | None) -> Edit:
+    """What becomes of one file; of one that is nothing without us, nothing."""
     before = user_file.read(path)
-    if before is None:
-        return Edit(agent, path, None, None, entry=entry)
-    is_own = entry is not None and not entry.pieces
-    if is_own or (target is not None and target.form == "plugin"):
-        return Edit(agent, path, before, None, entry=entry, is_edited=is_own and checksum(before) != _written(entry))
+    gone = Edit(path, before, None, agent, entry=entry)
+    pieces = entry.pieces if entry is not None else ()
+    if target is not None:
+        form = target.form
+    elif path.suffix == ".toml":
+        form = "tables"
+    else:
+        form = "groups" if '"hooks": [' in "".join(pieces) else "list"
+    if before is None or form == "plugin" or (entry is not None and not pieces):
+        return gone
     text = managed_block.decode(before)
-    if target.form == "tables" if target is not None else path.suffix == ".toml":
-        plain = toml_edit.remove(text, entry.pieces if entry is not None else ())
-        goes = entry is not None and entry.created and not plain.strip()
-        return Edit(agent, path, before, None if goes else managed_block.encode(plain), entry=entry)
-    grouped = target.grouped if target is not None else '"hooks": [' in "".join(entry.pieces if entry else ())
-    try:
-        bare = json_edit.remove(text, agent, entry.pieces if entry is not None else (), grouped=grouped)
-        left = json_edit.holds(bare)
-    except TallyError as error:
-        raise TallyError(f"{system.short(path)} was not changed: {error}") from None
-    goes = entry is not None and entry.created and left in ({}, {"version": 1})
-    return Edit(agent, path, before, None if goes else managed_block.encode(bare), entry=entry)
-
-
-def _written(entry: receipt.Entry | None) -> str:
-    return entry.written if entry is not None else ""
+    if form == "tables":
+        bare = toml_edit.remove(text, pieces)
+        is_empty = not bare.strip()
+    else:
+        try:
+            bare = json_edit.remove(text, agent, pieces, grouped=form == "groups")
+            is_empty = json_edit.holds(bare) in ({}, {"version": 1})
+        except TallyError as error:
+            raise TallyError(f"{system.short(path)} was not changed: {error}") from None
+    if entry is not None and entry.created and is_empty:
+        return gone
+    return dataclasses.replace(gone, after=managed_block.encode(bare))
 
 
 def undo(system: System, edit: Edit) -> str:
     """Take one file back, and its entry out of the receipt; what to tell of it."""
-    book = receipt.load(directories.state_dir(system.env))
+    book = read_receipt(system)
     name, entry = system.short(edit.path), edit.entry
-    told = f"{name} was already removed."
+    if edit.after is not None:
+        told = f"{name}: Tallylight's hooks were removed, everything else was kept."
+        if edit.restores:
+            told = f"{name} is restored, byte for byte."
+        elif entry is not None and entry.backup:
+            told += f" The file as it was before Tallylight: {entry.backup}"
+    else:
+        told = f"{name} removed: Tallylight had made it." if edit.goes else f"{name} was already removed."
     try:
-        if edit.before is not None and edit.after is None:
-            told = f"{name} removed: Tallylight had made it."
-            if edit.is_edited:
-                kept = book.backup_of(edit.path)
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                read_write.atomic_write(kept, edit.before, 0o600)
-                told = f"{name} removed; it was edited after Tallylight wrote it, and that version is {kept}"
-            Path(os.path.realpath(edit.path)).unlink()
-            for folder in reversed(entry.made if entry is not None else ()):
-                with contextlib.suppress(OSError):
-                    Path(folder).rmdir()
-        elif edit.after is not None:
-            read_write.rewrite(edit.path, edit.after)
-            told = f"{name}: Tallylight's hooks were removed, everything else was kept."
-            if entry is not None and checksum(edit.after) == entry.pristine:
-                told = f"{name} is restored, byte for byte."
-                if entry.backup:
-                    Path(entry.backup).unlink(missing_ok=True)
-            elif entry is not None and entry.backup:
-                told += f" The file as it was before Tallylight: {entry.backup}"
+        theirs = edit.before or b""
+        if edit.goes and entry is not None and not entry.pieces and checksum(theirs) != entry.written:
+            # A person has changed what was ours as a whole: their version is kept.
+            kept = book.backup_of(edit.path)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            read_write.atomic_write(kept, theirs, 0o600)
+            told = f"{name} removed; it was edited after Tallylight wrote it, and that version is {kept}"
+        user_file.take_back(edit)
         table_path(system, edit.agent).unlink(missing_ok=True)
         if entry is not None:
-            book.without(edit.agent, edit.path).save()
+            book.without(edit.path, edit.agent).save()
     except OSError as error:
         raise TallyError(f"cannot change {name}: {error.strerror or error}") from None
     return told

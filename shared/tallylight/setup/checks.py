@@ -76,25 +76,11 @@ def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
 def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
     """kitty, its version, and the include in kitty.conf. *has_other*: nobody needs kitty, for there is WezTerm."""
     here = kitty.look(system)
-    if here.program is None and has_other and not os.path.lexists(here.conf):
+    if not here.is_here:
+        if not has_other:
+            yield Finding("kitty", Health.MISSING, "its program was not found", "install kitty")
         return
-    if here.program is None:
-        health = Health.SKIPPED if os.path.lexists(here.conf) else Health.MISSING
-        yield Finding("kitty", health, "its program was not found", "" if health is Health.SKIPPED else "install kitty")
-        if health is Health.MISSING:
-            return
-    elif here.version is None:
-        yield Finding(
-            "kitty", Health.BROKEN, f"{system.short(here.program)} does not report its version", "update kitty"
-        )
-    elif here.version[:2] < kitty.OLDEST:
-        oldest = ".".join(map(str, kitty.OLDEST))
-        text = f"{here.version_text} is older than {oldest}, the oldest that is tested"
-        yield Finding("kitty", Health.STALE, text, "update kitty")
-    else:
-        newest = ".".join(map(str, kitty.NEWEST))
-        note = f" (newer than {newest}, the newest that is tested)" if here.version[:2] > kitty.NEWEST else ""
-        yield Finding("kitty", Health.OK, f"{here.version_text}{note} in {system.short(here.program)}")
+    yield _kitty(system, here)
     yield _kitty_conf(system, here.conf)
     place = install_paths.layout(system)
     bound = environment.present_keys(place)
@@ -107,6 +93,21 @@ def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
         yield from _keys(system, bound, answer)
     if answer is not None and answer.bar_style:
         yield _tab_bar(system, answer)
+
+
+def _kitty(system: System, here: kitty.Kitty) -> Finding:
+    """The program and its version."""
+    if here.program is None:
+        return Finding("kitty", Health.SKIPPED, "its program was not found")
+    if here.version is None:
+        text = f"{system.short(here.program)} does not report its version"
+        return Finding("kitty", Health.BROKEN, text, "update kitty")
+    oldest, newest = (".".join(map(str, version)) for version in (kitty.OLDEST, kitty.NEWEST))
+    if here.version[:2] < kitty.OLDEST:
+        text = f"{here.version_text} is older than {oldest}, the oldest that is tested"
+        return Finding("kitty", Health.STALE, text, "update kitty")
+    note = f" (newer than {newest}, the newest that is tested)" if here.version[:2] > kitty.NEWEST else ""
+    return Finding("kitty", Health.OK, f"{here.version_text}{note} in {system.short(here.program)}")
 
 
 def _tab_bar(system: System, answer: free_keys.Answer) -> Finding:

@@ -8,7 +8,6 @@ without being installed.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import http.client
@@ -16,7 +15,7 @@ import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from tallylight.files.system import System
@@ -162,18 +161,13 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
 
 
 def _download(url: str) -> bytes:
-    with _told(url), urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
-        data: bytes = answer.read(MAX_DOWNLOAD + 1)
-    if len(data) > MAX_DOWNLOAD:
-        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD} bytes")
-    return data
-
-
-@contextlib.contextmanager
-def _told(url: str) -> Iterator[None]:
     try:
-        yield
+        with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
+            data: bytes = answer.read(MAX_DOWNLOAD + 1)
     except urllib.error.URLError as error:
         raise NoWayError(f"{url}: {error.reason}") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoWayError(f"{url}: {error}") from None
+    if len(data) > MAX_DOWNLOAD:
+        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD} bytes")
+    return data

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import sys
@@ -32,8 +31,7 @@ from tallylight.files import directories, extras, managed_block, read_write
 from tallylight.files.install_paths import Layout, layout
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
-from tallylight.setup import dependencies
-from tallylight.wire import values
+from tallylight.setup import dependencies, made
 
 #: Part of every digest: raise it when what is built from the same source changes.
 _FORMAT = "1"
@@ -65,11 +63,6 @@ def running_source() -> Source:
 
 def _first(folders: Sequence[Path]) -> Path | None:
     return next((folder for folder in folders if folder.is_dir()), None)
-
-
-def is_private(place: Layout, source: Source) -> bool:
-    """Whether this code already runs from the private environment."""
-    return source.package.is_relative_to(place.releases.resolve())
 
 
 def _files(folder: Path) -> list[Path]:
@@ -131,19 +124,12 @@ def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = ()
 
 def present_keys(place: Layout) -> list[key_bindings.Binding]:
     """The key bindings of an earlier setup."""
-    return key_bindings.read(_present_conf(place))
+    return key_bindings.read(read_write.text_or_nothing(place.kitty_conf))
 
 
 def has_tab_bar(place: Layout) -> bool:
     """Whether an earlier setup has kitty show its tab bar always."""
-    return TAB_BAR in _present_conf(place).splitlines()
-
-
-def _present_conf(place: Layout) -> str:
-    try:
-        return read_write.read_limited(place.kitty_conf).decode("utf-8", "replace")
-    except (OSError, TallyError):
-        return ""
+    return TAB_BAR in read_write.text_or_nothing(place.kitty_conf).splitlines()
 
 
 class State(NamedTuple):
@@ -177,7 +163,8 @@ def look(
     place = layout(system)
     has_bar = has_tab_bar(place) if tab_bar is None else tab_bar
     bound = tuple(present_keys(place) if bindings is None else bindings)
-    if is_private(place, source):
+    if source.package.is_relative_to(place.releases.resolve()):
+        # This code already runs from there.
         name = source.package.parent.parent.name
         build = False
     else:
@@ -244,13 +231,12 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
     """Do what `look` found; False if psutil had to stay out. A `TallyError` means that nothing was changed."""
     place = layout(system)
     complete = True
-    made = _missing(place.data.parent, place.command.parent, directories.state_dir(system.env).parent)
+    around = made.missing(place.data.parent, place.command.parent, directories.state_dir(system.env).parent)
     try:
         place.data.mkdir(parents=True, exist_ok=True)
         if state.build:
             complete = _build(system, source, python, place.releases / state.release)
-        if made:
-            read_write.atomic_write(_note(place), json.dumps({"version": 1, "made": made}).encode())
+        made.write(_note(place), around)
         for link in _links(place, source):
             if link in state.stale:
                 _relink(link, _release_link(link, state.release))
@@ -263,41 +249,24 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
             _relink(place.command, str(place.launcher))
         if state.build:
             _prune(place, state.release)
-        if made:
-            read_write.atomic_write(_note(place), json.dumps({"version": 1, "made": made}).encode())
     except OSError as error:
         problem = error.strerror or str(error)
         raise TallyError(
             f"cannot install into {place.data}: {problem}; kitty's configuration was not touched"
         ) from None
     finally:
-        _remove_if_empty(place.releases, place.data)
+        made.remove(
+            (
+                place.releases,
+                place.data,
+            )
+        )
     return complete
 
 
-def _missing(*folders: Path) -> list[str]:
-    """The directories that have to be made for *folders*, innermost first."""
-    every = {path for folder in folders for path in (folder, *folder.parents) if not path.exists()}
-    return [str(path) for path in sorted(every, key=lambda path: len(path.parts), reverse=True)]
-
-
 def _note(place: Layout) -> Path:
-    """Says which directories around us we made: they go with us, where nothing else has come into them."""
+    """Says which directories around us we made."""
     return place.data / "made.json"
-
-
-def _made(place: Layout) -> list[Path]:
-    with contextlib.suppress(OSError, TallyError):
-        found = values.load(read_write.read_limited(_note(place)))
-        made = found.get("made") if isinstance(found, dict) else None
-        return [Path(path) for path in made[:64] if values.exact(path, 4096)] if isinstance(made, list) else []
-    return []
-
-
-def _remove_if_empty(*folders: Path) -> None:
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
 
 
 def _build(system: System, source: Source, python: Path, release: Path) -> bool:
@@ -370,7 +339,12 @@ def add_extra(system: System, python: Path, name: str) -> Path:
         (aside / "new").rename(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-        _remove_if_empty(folder.parent, folder.parent.parent)
+        made.remove(
+            (
+                folder.parent,
+                folder.parent.parent,
+            )
+        )
     return folder
 
 
@@ -386,15 +360,20 @@ def remove(system: System) -> list[Path]:
     shutil.rmtree(place.releases, ignore_errors=True)
     shutil.rmtree(extras.root(system.env), ignore_errors=True)
     existed = place.data.is_dir()
-    made = _made(place)
+    around = made.read(_note(place))
     _note(place).unlink(missing_ok=True)
-    _remove_if_empty(place.launcher.parent, place.data)
+    made.remove(
+        (
+            place.launcher.parent,
+            place.data,
+        )
+    )
     token = directories.serve_token(system.env)
     if token.exists():
         token.unlink()
         removed.append(token)
-        _remove_if_empty(token.parent)
+        made.remove((token.parent,))
     if existed and not place.data.exists():
         removed.append(place.data)
-        _remove_if_empty(*made)
+        made.remove(around)
     return removed

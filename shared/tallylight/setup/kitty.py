@@ -41,7 +41,8 @@ class Kitty(NamedTuple):
 
 def look(system: System) -> Kitty:
     program = find_program(system)
-    return Kitty(program, find_version(system, program) if program else None, find_conf(system))
+    said = _VERSION.search(system.run([program, "--version"]).stdout) if program is not None else None
+    return Kitty(program, tuple(map(int, said.groups())) if said is not None else None, find_conf(system))
 
 
 def find_program(system: System) -> Path | None:
@@ -53,11 +54,6 @@ def find_program(system: System) -> Path | None:
     if system.platform == "darwin":
         places += [base / "Applications/kitty.app/Contents/MacOS/kitty" for base in (Path("/"), system.home)]
     return next((place for place in places if os.access(place, os.X_OK)), None)
-
-
-def find_version(system: System, program: Path) -> tuple[int, ...] | None:
-    match = _VERSION.search(system.run([program, "--version"]).stdout)
-    return tuple(int(part) for part in match.groups()) if match else None
 
 
 def compile_modules(system: System, program: Path, lib: Path) -> bool:

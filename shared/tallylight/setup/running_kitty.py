@@ -22,14 +22,18 @@ _OVER_SOCKETS = ("socket", "socket-only")
 _ANYWHERE = ("y", "yes", "true")
 
 
+def named(system: System) -> int | None:
+    """The kitty that this process's variables name."""
+    pid = system.env.get("KITTY_PID", "")
+    return int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 11 else None
+
+
 def find(system: System) -> int | None:
     """The process of the kitty that this terminal is in, on this machine; None if it is in none."""
-    pid = system.env.get("KITTY_PID", "")
-    if not (pid.isascii() and pid.isdigit() and len(pid) < 11):
-        return None
+    pid = named(system)
     # The variable outlives its kitty in a tmux server, and the number may be another program's by now.
-    name = system.run(["ps", "-o", "comm=", "-p", pid]).stdout.strip()
-    return int(pid) if Path(name).name == "kitty" else None
+    name = system.run(["ps", "-o", "comm=", "-p", str(pid)]).stdout.strip() if pid is not None else ""
+    return pid if Path(name).name == "kitty" else None
 
 
 def take_over(system: System, place: Layout, here: Kitty, answer: Answer | None, pid: int) -> bool:

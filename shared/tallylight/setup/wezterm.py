@@ -11,8 +11,6 @@ configuration that loads us by a plain `require`, a stub that does nothing is le
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -23,9 +21,8 @@ from tallylight.files import directories, install_paths, read_write
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
-from tallylight.model.limits import MAX_PATH
+from tallylight.setup import made
 from tallylight.setup.checks import SETUP
-from tallylight.wire import values
 
 #: What a person puts into `wezterm.lua`, before it returns its configuration.
 LINES = (
@@ -64,7 +61,6 @@ return setmetatable(M, {
   end,
 })
 """
-_READ_LIMIT = 1 << 20
 _USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
 _GUARDED = re.compile(r"\bpcall\s*\(\s*require\b")
 #: This has a copy of its own.
@@ -98,8 +94,15 @@ class WezTerm(NamedTuple):
 
     @property
     def has_stub(self) -> bool:
-        """Whether a stub of ours stands there."""
-        return _is_stub(self.link)
+        """Whether a stub of ours stands there: a directory with it, and nothing else."""
+        try:
+            return (
+                not self.link.is_symlink()
+                and [path.name for path in self.link.iterdir()] == ["init.lua"]
+                and read_write.text_or_nothing(self.link / "init.lua") == STUB
+            )
+        except OSError:
+            return False
 
     @property
     def uses_us(self) -> bool:
@@ -120,12 +123,7 @@ class WezTerm(NamedTuple):
         return found[:_MAX_QUOTED]
 
     def _text(self, *, keeps_comments: bool = False) -> str:
-        if self.config is None:
-            return ""
-        try:
-            text = read_write.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
-        except (OSError, TallyError):
-            return ""
+        text = read_write.text_or_nothing(self.config) if self.config is not None else ""
         return text if keeps_comments else _COMMENT.sub("", text)
 
 
@@ -162,18 +160,6 @@ def _is_ours(link: Path) -> bool:
     return found is not None and found.parts[-3:] == (directories.NAME, "wezterm", "tallylight")
 
 
-def _is_stub(link: Path) -> bool:
-    """A directory with our stub in it, and nothing else."""
-    try:
-        return (
-            not link.is_symlink()
-            and [path.name for path in link.iterdir()] == ["init.lua"]
-            and read_write.read_limited(link / "init.lua", _READ_LIMIT).decode("utf-8", "replace") == STUB
-        )
-    except (OSError, TallyError):
-        return False
-
-
 def _remove_stub(link: Path) -> None:
     (link / "init.lua").unlink()
     link.rmdir()
@@ -186,17 +172,9 @@ def is_stale(here: WezTerm) -> bool:
 
 def apply(system: System, here: WezTerm) -> None:
     """Make the link, and remember which directories had to be made for it."""
-    made = []
-    folder = here.link.parent
     try:
-        while not folder.exists():
-            made.append(str(folder))
-            folder = folder.parent
-        if made:
-            note = _note(system)
-            note.parent.mkdir(parents=True, exist_ok=True)
-            read_write.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
-            here.link.parent.mkdir(parents=True)
+        made.write(_note(system), made.missing(here.link.parent))
+        here.link.parent.mkdir(parents=True, exist_ok=True)
         if _is_ours(here.link):
             here.link.unlink()
         elif here.has_stub:
@@ -244,29 +222,14 @@ def undo(system: System) -> list[Path]:
         _remove_stub(here.link)
         removed.append(here.link)
     note = _note(system)
-    for folder in _made(note):
-        with contextlib.suppress(OSError):
-            Path(folder).rmdir()
-            removed.append(Path(folder))
+    removed += made.remove(made.read(note))
     note.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        note.parent.rmdir()
+    made.remove((note.parent,))
     return removed
 
 
 def _note(system: System) -> Path:
     return directories.state_dir(system.env) / "wezterm.json"
-
-
-def _made(note: Path) -> Sequence[str]:
-    """The directories we made, innermost first."""
-    try:
-        found = values.load(read_write.read_limited(note))
-    except (OSError, TallyError):
-        return []
-    made = found.get("made") if isinstance(found, dict) else None
-    listed = made if isinstance(made, list) else []
-    return [path for folder in listed if (path := values.exact(folder, MAX_PATH))]
 
 
 def lines(system: System, here: WezTerm) -> Iterator[str]:

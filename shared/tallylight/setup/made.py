@@ -1,0 +1,49 @@
+"""
+The directories that had to be made around something of ours: a note of them, by which they go again with it.
+
+Only what is empty then goes: where something else has come into one, it stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from tallylight.files import read_write
+from tallylight.model.errors import TallyError
+from tallylight.wire import values
+
+
+def missing(*folders: Path) -> list[str]:
+    """The directories that have to be made for *folders*, innermost first."""
+    every = {path for folder in folders for path in (folder, *folder.parents) if not path.exists()}
+    return [str(path) for path in sorted(every, key=lambda path: len(path.parts), reverse=True)]
+
+
+def write(note: Path, made: list[str]) -> None:
+    """Note that *made* were made; nothing is written where none were."""
+    if made:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        read_write.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
+
+
+def read(note: Path) -> list[Path]:
+    """The directories of *note*, innermost first; none where it cannot be read."""
+    try:
+        found = values.load(read_write.read_limited(note))
+    except (OSError, TallyError):
+        return []
+    made = found.get("made") if isinstance(found, dict) else None
+    return [Path(path) for path in made[:64] if values.exact(path, 4096)] if isinstance(made, list) else []
+
+
+def remove(folders: Iterable[Path]) -> list[Path]:
+    """Remove those of *folders* that are empty; which those were."""
+    removed = []
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+            removed.append(folder)
+    return removed

@@ -13,7 +13,7 @@ from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.agent_list import press, state
 from tallylight.ui.agent_list.effects import Effects, Look
 from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.keys import Event, Key
 
 #: The present, in seconds since the epoch.

@@ -15,7 +15,7 @@ from tallylight.ui.agent_list.actions import Private
 from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK, Seen, read_answer, word_of
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Back, Go, Quit
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.keys import Decoder, Focus, Mouse
 from tallylight.wire.text import width
 from tests.ui.agent_list.panes import NOW, asking, no_sessions, pane, pressed, rows_of

@@ -19,7 +19,7 @@ from tallylight.ui.agent_list import press, state, week
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import LookBack
 from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.week_reader import WeekReader
 from tallylight.ui.keys import Key, Mouse
 from tallylight.wire.text import width

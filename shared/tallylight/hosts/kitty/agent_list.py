@@ -62,6 +62,7 @@ from tallylight.ui.agent_list.channel import (
     word_of,
 )
 from tallylight.ui.agent_list.pictures import Sender
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.selection import Act
 from tallylight.wire.values import is_number
 
@@ -281,7 +282,7 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     # For the next one: it may have been installed elsewhere since.
     host.worker.submit("list of agents", fork.own_command, functools.partial(_know_command, host))
     host.worker.submit("labels", _read_labels, _know_labels)
-    first = state.State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
+    first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
     return window
 
@@ -339,7 +340,7 @@ def command(installed: str, *words: str) -> list[str]:
     return ["/bin/sh", "-c", _EITHER, "tally", kitty_exe(), run, installed, *given]
 
 
-def _draw(window: Any, empty: state.State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
+def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
     """The first picture."""
     with contextlib.suppress(termios.error, OSError):
         # What is typed from now on waits for the program, and is not echoed into the picture.

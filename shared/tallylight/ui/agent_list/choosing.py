@@ -8,8 +8,9 @@ import attrs
 
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.effects import Ask, Effects, Propose
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.selection import Act
-from tallylight.ui.agent_list.state import State, select, told
+from tallylight.ui.agent_list.state import select, told
 
 
 def toggled(state: State, row: Row) -> tuple[State, Effects]:

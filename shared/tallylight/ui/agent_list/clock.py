@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.mode import OVER
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 

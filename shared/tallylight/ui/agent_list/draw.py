@@ -29,7 +29,7 @@ from tallylight.ui.agent_list.geometry import (
     preview_columns,
 )
 from tallylight.ui.agent_list.mode import OVER, Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
 from tallylight.ui.spans import Line, Span, painted, with_cursor
 from tallylight.wire.styled import Run

@@ -8,7 +8,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.geometry import is_previewing
 from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import clean
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.text import width

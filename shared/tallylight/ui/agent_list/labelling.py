@@ -10,7 +10,8 @@ from tallylight.snapshot import labels
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.effects import Effects, Regroup, Relabel
 from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import Naming, State, filtered, listing, told
+from tallylight.ui.agent_list.record import Naming, State
+from tallylight.ui.agent_list.state import filtered, listing, told
 from tallylight.ui.keys import Key, Paste
 
 

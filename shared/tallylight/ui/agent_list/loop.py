@@ -22,9 +22,9 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, state, writing
 from tallylight.ui.agent_list.actions import Actions
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.screens import Screens
 from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
-from tallylight.ui.agent_list.state import State
 from tallylight.ui.agent_list.week_reader import WeekReader
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal

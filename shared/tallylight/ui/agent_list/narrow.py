@@ -13,7 +13,7 @@ from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.geometry import height_of_row, placed
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import age, clean, left, pad
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.styled import Style

@@ -44,8 +44,8 @@ from tallylight.ui.agent_list.geometry import (
 )
 from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.preview import Preview
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.state import (
-    State,
     filtered,
     followed,
     helped,

@@ -24,7 +24,7 @@ _ABOUT = (
 
 @attrs.define
 class Raises:
-    """Asks for *host*."""
+    """Asks for *host*, at each tick."""
 
     host: KittyHost
     #: What they were asked about last, and until when they are left alone.
@@ -61,8 +61,3 @@ def _question(withheld: tuple[Withheld, ...]) -> tuple[str, ...]:
         *(f"{one}." for one in withheld),
         *([_ABOUT] if any(one.key == ALLOW for one in withheld) else ()),
     )
-
-
-def serve(host: KittyHost) -> None:
-    """Ask from now on."""
-    host.each_tick.append(host.guarded("raises", Raises(host).look))

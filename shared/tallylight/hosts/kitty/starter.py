@@ -24,8 +24,8 @@ from kitty.utils import log_error
 _PACKAGE = __package__
 #: kitty's own that we use. Two threads are not to load modules of kitty's at the same time: they are loaded before.
 OF_KITTY = ("child", "constants", "launch", "progress", "rgb", "tab_bar", "tabs", "window")
-#: What the thread loads, in this order: the host, and what is loaded by the first key, script or text that waits.
-MODULES = ("watcher", "fork", "keys", "scripts", "raises", "queue")
+#: What the thread loads: the host with all that it needs, and what a key needs.
+MODULES = ("watcher", "keys")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
 LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
 #: How long, in seconds that were lent, the settings are waited for once the modules are there: a disk may hang.
@@ -150,6 +150,11 @@ def took_s() -> float:
 def loaded() -> Any:
     """The module `watcher`; None before it has taken over."""
     return _starter.watcher
+
+
+def running() -> Any:
+    """The host of this kitty; None where it does not run, or not yet."""
+    return _starter.watcher.running() if _starter.watcher is not None else None
 
 
 def _teller(name: str) -> Callable[[Any, Any, dict[str, Any]], None]:

@@ -10,7 +10,7 @@ it, and no window changes its size for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Set
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import kitty.fast_data_types as kitty_data
@@ -28,17 +28,6 @@ from tallylight.pane.pane import Pane
 MIN_COLUMNS, MIN_LINES = 12, 2
 #: The name of the function that draws title bars of windows, where kitty has them.
 _DRAW = "set_window_title_bar_render_data"
-
-
-class Corner(Protocol):
-    """How a badge comes into the corner of a window."""
-
-    def show(self, window: Any, badge: Badge) -> None: ...
-
-    def hide(self, window: Any) -> None: ...
-
-    def keep(self, windows: Container[int]) -> None:
-        """All but *windows* are gone, by their ids."""
 
 
 class ScreenCorner:
@@ -73,6 +62,7 @@ class ScreenCorner:
             getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, 0, 0, 0, 0)
 
     def keep(self, windows: Container[int]) -> None:
+        """All but *windows* are gone, by their ids."""
         for id_ in [id_ for id_ in self._screens if id_ not in windows]:
             del self._screens[id_]
 
@@ -111,7 +101,10 @@ class SplitLights:
     decision: Callable[[Any], Decision]
     colours: Mapping[Status, lights.RGB]
     is_on: bool = True
-    corner: Corner = attrs.field(factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner())
+    #: How a badge comes into the corner of a window.
+    corner: ScreenCorner | LogoCorner = attrs.field(
+        init=False, factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner()
+    )
     #: What each window shows, and where.
     _shown: dict[int, tuple[Badge, object]] = attrs.field(init=False, factory=dict)
 
@@ -136,25 +129,19 @@ class SplitLights:
         # In the other tabs nobody sees a corner; they are looked at when one of them comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
         for tab in fronts:
-            for id_, decision, window in self._lit(tab) if tab is not None else ():
-                size = cell_size_for_window(window.os_window_id)
-                badge = Badge(lights.mark(decision.status, decision.kind), self.colours[decision.status])
-                found[id_] = badge, (window.os_window_id, window.tab_id, window.geometry, size)
+            split = _splits_of(tab) if tab is not None else ()
+            for window in tab if split else ():
+                if window.id not in self.panes or window.id not in split or not _has_room(window):
+                    continue
+                decision = self.decision(window)
+                if decision.is_lit and decision.status is not Status.IDLE:
+                    size = cell_size_for_window(window.os_window_id)
+                    badge = Badge(lights.mark(decision.status, decision.kind), self.colours[decision.status])
+                    found[window.id] = badge, (window.os_window_id, window.tab_id, window.geometry, size)
         return found
 
-    def _lit(self, tab: Any) -> list[tuple[int, Decision, Any]]:
-        """The windows of *tab* that are to have a badge, if it shows several, and what each of them shows."""
-        lit = []
-        for window in tab:
-            if (id_ := window.id) in self.panes:
-                decision = self.decision(window)
-                if decision.is_lit and decision.status is not Status.IDLE and not has_title_bar(window):
-                    lit.append((id_, decision, window))
-        split = splits_of(tab) if lit else frozenset()
-        return [one for one in lit if one[0] in split and is_large(one[2])]
 
-
-def splits_of(tab: Any) -> Set[int]:
+def _splits_of(tab: Any) -> Set[int]:
     """The windows of *tab* that are seen beside another one."""
     if tab.windows.num_groups < 2:
         return frozenset()
@@ -162,12 +149,8 @@ def splits_of(tab: Any) -> Set[int]:
     return {group.active_window_id for group in groups} if len(groups) > 1 else frozenset()
 
 
-def is_large(window: Any) -> bool:
-    """Whether *window* is large enough for a mark."""
+def _has_room(window: Any) -> bool:
+    """Whether *window* is large enough for a mark, and kitty shows no title bar of it."""
     screen = window.screen
-    return bool(screen.columns >= MIN_COLUMNS and screen.lines >= MIN_LINES)
-
-
-def has_title_bar(window: Any) -> bool:
-    """Whether kitty shows a title bar of *window*."""
-    return getattr(window, "_title_bar_screen", None) is not None
+    is_large = screen.columns >= MIN_COLUMNS and screen.lines >= MIN_LINES
+    return is_large and getattr(window, "_title_bar_screen", None) is None

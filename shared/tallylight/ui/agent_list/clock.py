@@ -30,7 +30,9 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
     if pane.since:
         yield _older(pane.since, now)
         if pane.status is Status.WAITING and pane.waited_s:
-            yield _older(pane.since - pane.waited_s, now)
+            # A sum is drawn, which has digits that a time has no room for.
+            age = pane.waited_s + max(0.0, now - pane.since)
+            yield max(math.nextafter(now, math.inf), now + _older(-age, 0.0))
     if pane.snoozed_until > now:
         yield _nearer(pane.snoozed_until, now)
     if pane.limited_until > now:

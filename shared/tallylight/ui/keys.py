@@ -122,9 +122,14 @@ class Decoder:
         if data[0] < 0x20 or data[0] == 0x7F:
             events.append(Key(_CONTROL.get(data[0]) or f"ctrl+{chr(data[0] | 0x60)}"))
             return 1
+        return self._character(events)
+
+    def _character(self, events: list[Event]) -> int:
+        """Read a character of UTF-8 off the front; a byte that begins none is dropped."""
+        data = self._data
         length = 1 if data[0] < 0x80 else 2 if data[0] < 0xE0 else 3 if data[0] < 0xF0 else 4
         if 0x80 <= data[0] < 0xC2 or data[0] > 0xF4 or any(not 0x80 <= byte < 0xC0 for byte in data[1:length]):
-            return 1  # no UTF-8
+            return 1
         if len(data) < length:
             return 0
         try:
@@ -157,7 +162,9 @@ class Decoder:
         if (found := _CSI.match(data)) is not None:
             self._csi(found[1].decode("ascii"), chr(found[2][0]), events)
             return found.end()
-        return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or _is_broken(data) else 0
+        # No continuation makes a control sequence of what has other characters in it.
+        is_broken = any(byte < 0x20 or byte > 0x7E for byte in data[2:])
+        return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or is_broken else 0
 
     def _csi(self, parameters: str, final: str, events: list[Event]) -> None:
         if mouse := _SGR_MOUSE.fullmatch(parameters):
@@ -209,8 +216,3 @@ def _named(code: str, modifier: str) -> str:
         name = f"{modifier}+{name}" if modifier else name
         return name if not modifier or name in _MODIFIED else ""
     return f"ctrl+{chr(found)}" if modifier == "ctrl" and ord("a") <= found <= ord("z") else ""
-
-
-def _is_broken(data: bytes) -> bool:
-    """Whether no continuation makes *data* a control sequence."""
-    return any(byte < 0x20 or byte > 0x7E for byte in data[2:])

@@ -155,9 +155,7 @@ class TabLights:
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
         self._refresh(bar, data)
-        shown = {tab.tab_id: self.rollup.shown(tab.tab_id) for tab in data}
-        titles = {id_: one.title for id_, one in shown.items() if one is not None}
-        data = [tab._replace(title=_clean(titles.get(tab.tab_id) or tab.title)) for tab in data]
+        data = [self._titled(tab) for tab in data]
         draw_data = bar.draw_data
         columns = bar.screen.columns
         # As kitty shares them out; a bar at a side has its whole width for each.
@@ -185,6 +183,11 @@ class TabLights:
             self._known.clear()
         self._known[place], self._refreshed_at = known, now
         self.rollup.refresh()
+
+    def _titled(self, tab: Any) -> Any:
+        """*tab* with the title that stands beside its light."""
+        shown = self.rollup.shown(tab.tab_id)
+        return tab._replace(title=_clean((shown.title if shown is not None else "") or tab.title))
 
     def _template(self, template: str) -> str:
         """*template* with the light in front, unless it is in it, or a `draw_title` of the person's own draws it."""

@@ -65,6 +65,13 @@ def pressed(editor: Editor, name: str) -> Editor | None:
     return inserted(editor, name) if len(name) == 1 else None
 
 
+def line_pressed(text: str, name: str) -> str | None:
+    """A *text* of one line, whose cursor is at its end, after a key; None if the key does nothing to it."""
+    if name == "backspace":
+        return text[:-1]
+    return "" if name == "ctrl+u" else text + name if len(name) == 1 else None
+
+
 def rows_of(editor: Editor, columns: int) -> tuple[list[str], tuple[int, int]]:
     """The text in rows of at most *columns*, for display; and the row and the column of the cursor."""
     rows: list[str] = []

@@ -16,23 +16,7 @@ from tallylight.actions.say import MAX_TEXT
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import choosing, editor, labelling, preview, writing
 from tallylight.ui.agent_list import question as asking
-from tallylight.ui.agent_list.effects import (
-    Answer,
-    Back,
-    Carry,
-    Effects,
-    Fork,
-    Go,
-    Look,
-    LookBack,
-    Queue,
-    Quit,
-    Reach,
-    Resume,
-    Say,
-    Unqueue,
-    Why,
-)
+from tallylight.ui.agent_list.effects import Answer, Carry, Do, Effects, Plain, Queue, Say, Verb
 from tallylight.ui.agent_list.geometry import (
     areas,
     in_view,
@@ -45,8 +29,10 @@ from tallylight.ui.agent_list.geometry import (
 from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.selection import Act
 from tallylight.ui.agent_list.state import (
     filtered,
+    filtering,
     followed,
     helped,
     listing,
@@ -54,7 +40,6 @@ from tallylight.ui.agent_list.state import (
     scrolled,
     select,
     told,
-    typed,
     wheeled,
 )
 from tallylight.ui.keys import Event, Focus, Key, Mouse, Paste
@@ -80,15 +65,16 @@ def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
         if state.writing is not None:
             return _pasted(state, event.text), ()
         if state.mode is Mode.NAME:
-            return labelling.pasted(state, event), ()
+            assert state.naming is not None
+            return labelling.typed(state, state.naming.text + event.text), ()
         if state.mode is Mode.HELP:
             return helped(state, state.sought + event.text), ()
         # Never as commands: what is pasted was not pressed.
-        return (typed(state, event.text) if state.mode is Mode.FILTER else state), ()
+        return (filtering(state, state.filter + event.text) if state.mode is Mode.FILTER else state), ()
     if state.mode is Mode.WRITE:
         return _write_key(state, event.name)
     if event.name == "ctrl+c":
-        return state, (Quit(),)
+        return state, (Plain.QUIT,)
     return _KEYS[state.mode](state, Key("enter") if event.name == "ctrl+j" else event)
 
 
@@ -100,31 +86,26 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
         return moved, ()
     if (shown := _preview_key(state, key.name)) is not None:
         return shown, ()
-    if key.name == "escape" and state.chosen:
-        return attrs.evolve(state, chosen=frozenset()), ()
-    if key.name == "escape" and state.filter:
-        return filtered(attrs.evolve(state, filter="")), ()
-    if key.name == "escape" and state.is_panel:
-        return state, (Back(),)
-    if key.name in ("q", "escape"):
-        return state, (Quit(),)
-    if key.name == "/":
-        return attrs.evolve(state, mode=Mode.FILTER), ()
-    if key.name == "?":
-        return helped(state), ()
-    if key.name == "X":
-        return choosing.all_or_none(state), ()
-    if key.name == "o":
-        order = state.order.next
-        return told(filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
-    if key.name == "g":
-        return labelling.group(state)
-    if key.name == "t":
-        return looking_back(state), (LookBack(),)
-    command = _COMMANDS.get(key.name)
+    if (change := _OF_THE_LIST.get(key.name)) is not None:
+        return change(state)
+    command = _OF_A_ROW.get(key.name)
     if command is None:
         return state, ()
     return command(state, state.row) if state.row is not None else (told(state, "no agent is selected"), ())
+
+
+def _escaped(state: State) -> tuple[State, Effects]:
+    """One step back: from what is chosen, from the filter, from the list."""
+    if state.chosen:
+        return attrs.evolve(state, chosen=frozenset()), ()
+    if state.filter:
+        return filtering(state, ""), ()
+    return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
+
+
+def _resorted(state: State) -> tuple[State, Effects]:
+    order = state.order.next
+    return told(filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
 
 def _preview_key(state: State, name: str) -> State | None:
@@ -139,13 +120,10 @@ def _preview_key(state: State, name: str) -> State | None:
         return attrs.evolve(state, preview=None)
     if name in ("tab", "shift+tab"):
         return attrs.evolve(state, preview=preview.turned(state.preview, 1 if name == "tab" else -1))
-    step = _PREVIEW_STEPS.get(name)
-    return None if step is None else _preview_moved(state, *step)
-
-
-_PREVIEW_STEPS = {
-    "[": (-preview.LINES, 0), "]": (preview.LINES, 0), "left": (0, -preview.COLUMNS), "right": (0, preview.COLUMNS)
-}  # fmt: skip
+    steps = {
+        "[": (-preview.LINES, 0), "]": (preview.LINES, 0), "left": (0, -preview.COLUMNS), "right": (0, preview.COLUMNS)
+    }  # fmt: skip
+    return _preview_moved(state, *steps[name]) if name in steps else None
 
 
 def _preview_moved(state: State, lines: int, columns: int) -> State:
@@ -159,15 +137,11 @@ def _preview_moved(state: State, lines: int, columns: int) -> State:
 def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
     if (moved := _moved(state, key.name, {})) is not None:
         return moved, ()
-    if key.name == "escape":
-        return filtered(attrs.evolve(state, mode=Mode.LIST, filter="")), ()
-    if key.name in ("enter", "tab"):
-        return attrs.evolve(state, mode=Mode.LIST), ()
-    if key.name == "backspace":
-        return filtered(attrs.evolve(state, filter=state.filter[:-1])), ()
-    if key.name == "ctrl+u":
-        return filtered(attrs.evolve(state, filter="")), ()
-    return (typed(state, key.name) if len(key.name) == 1 else state), ()
+    if key.name in ("escape", "enter", "tab"):
+        kept = "" if key.name == "escape" else state.filter
+        return filtering(attrs.evolve(state, mode=Mode.LIST), kept), ()
+    text = editor.line_pressed(state.filter, key.name)
+    return (state if text is None else filtering(state, text)), ()
 
 
 def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
@@ -178,7 +152,7 @@ def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if shown.question.missing:
         if key.name == "enter":
-            return state, (Go(row),)
+            return state, (Do(Verb.GO, row),)
         return told(state, shown.question.missing), ()
     if not (key.name.isascii() and key.name.isdigit()):
         return state, ()
@@ -195,15 +169,13 @@ def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
 
 
 def _text_key(state: State, key: Key) -> tuple[State, Effects]:
-    step = _step(key.name, max(1, areas(state).rows - 1), MAX_LINES)
-    return (scrolled(state, step) if step is not None else listing(state)), ()
+    return _scrolled(state, key.name) or listing(state), ()
 
 
 def _help_key(state: State, key: Key) -> tuple[State, Effects]:
     # Letters and blanks are what is looked for.
-    step = _step(key.name, max(1, areas(state).rows - 1), MAX_LINES) if len(key.name) > 1 else None
-    if step is not None:
-        return scrolled(state, step), ()
+    if len(key.name) > 1 and (moved := _scrolled(state, key.name)) is not None:
+        return moved, ()
     if key.name == "backspace":
         return helped(state, state.sought[:-1]), ()
     return (helped(state, state.sought + key.name) if len(key.name) == 1 else listing(state)), ()
@@ -211,8 +183,8 @@ def _help_key(state: State, key: Key) -> tuple[State, Effects]:
 
 def _confirm_key(state: State, key: Key) -> tuple[State, Effects]:
     proposal = state.proposal
-    if (step := _step(key.name, max(1, areas(state).rows - 1), MAX_LINES)) is not None:
-        return scrolled(state, step), ()
+    if (moved := _scrolled(state, key.name)) is not None:
+        return moved, ()
     if key.name != "y" or proposal is None:
         return listing(state), ()
     if proposal.read < len(state.text):
@@ -240,6 +212,12 @@ def _pasted(state: State, text: str) -> State:
     if editor.has_room(before, text):
         return state
     return told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+
+
+def _scrolled(state: State, name: str) -> State | None:
+    """A text over the list scrolled by the key *name*; None if it does not scroll."""
+    step = _step(name, max(1, areas(state).rows - 1), MAX_LINES)
+    return scrolled(state, step) if step is not None else None
 
 
 def _step(name: str, page: int, all_: int) -> int | None:
@@ -277,31 +255,43 @@ def _answering(state: State, row: Row) -> tuple[State, Effects]:
         return told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
-    return state, (Look(row),)
+    return state, (Do(Verb.LOOK, row),)
 
 
 def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     if not row.pane.queued:
         return told(state, "nothing is queued for it; e writes to it"), ()
-    return state, (Unqueue(row),)
+    return state, (Do(Verb.UNQUEUE, row),)
 
 
-_COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
-    "enter": lambda state, row: (state, (Go(row),)),
+#: The keys that need no row.
+_OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
+    "escape": _escaped,
+    "q": lambda state: (state, (Plain.QUIT,)),
+    "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
+    "?": lambda state: (helped(state), ()),
+    "X": choosing.all_or_none,
+    "o": _resorted,
+    "g": labelling.group,
+    "t": lambda state: (looking_back(state), (Plain.LOOK_BACK,)),
+}
+#: The keys that are for the selected row, or for those that are chosen.
+_OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
+    "enter": lambda state, row: (state, (Do(Verb.GO, row),)),
     "a": _answering,
     "E": _unqueueing,
-    "D": choosing.closing,
+    "D": lambda state, row: choosing.proposing(state, row, Act.CLOSE),
     "c": labelling.colour,
-    "e": lambda state, row: (state, (Reach(row),)),
-    "f": lambda state, row: (state, (Fork(row),)),
-    "i": choosing.interrupting,
+    "e": lambda state, row: (state, (Do(Verb.REACH, row),)),
+    "f": lambda state, row: (state, (Do(Verb.FORK, row),)),
+    "i": lambda state, row: choosing.proposing(state, row, Act.INTERRUPT),
     "n": labelling.begun,
     "p": labelling.pin,
-    "r": lambda state, row: (state, (Resume(row),)),
+    "r": lambda state, row: (state, (Do(Verb.RESUME, row),)),
     "s": choosing.snoozing,
-    "u": lambda state, row: choosing.asked(state, row, "unread"),
-    "v": lambda state, row: choosing.asked(state, row, "seen"),
-    "w": lambda state, row: (state, (Why(row),)),
+    "u": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "unread"),
+    "v": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "seen"),
+    "w": lambda state, row: (state, (Do(Verb.WHY, row),)),
     "x": choosing.toggled,
 }
 
@@ -328,7 +318,7 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
         return state, ()
     row = state.shown[index]
     if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):
-        return select(state, index), (Go(row),)
+        return select(state, index), (Do(Verb.GO, row),)
     return select(listing(state), index), ()
 
 

@@ -78,11 +78,6 @@ def follow(preview: Preview, row: Row | None) -> Preview:
     return Preview(address=row.address, name=pane.project or pane.title or pane.agent or row.name, page=preview.page)
 
 
-def left(preview: Preview) -> Preview:
-    """What it shows has left the list."""
-    return attrs.evolve(preview, is_gone=True)
-
-
 def turned(preview: Preview, step: int) -> Preview:
     """The next page, or the one before."""
     page = PAGES[(PAGES.index(preview.page) + step) % len(PAGES)]
@@ -180,9 +175,7 @@ def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     lines.append(())
     for number, (keys, label) in enumerate(pane.choices, 1):
         types = f"types {keys_named(keys)}" if keys else "keys not known"
-        for position, line in enumerate(_words(f"{label}  {types}", max(1, columns - _NUMBER))):
-            mark = "" if position else str(number)
-            lines.append((Span(mark, is_bold=True), Span(" " * (_NUMBER - len(mark))), *line))
+        lines += _item(Span(f"{number:<{_NUMBER}}", is_bold=True), f"{label}  {types}", columns)
     if not any(keys for keys, _ in pane.choices):
         return [*lines, (), *_words("a shows what can be seen of it; Enter goes there.", columns)]
     return [*lines, (), *_words("a shows all of it and answers.", columns)]
@@ -194,15 +187,12 @@ def _reply(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
 
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     found = progress(pane.progress)
+    done = found.done if found is not None else -1
     lines: list[Line] = _words(tasks.bar(pane.progress, max(tasks.BAR, columns // 2)), columns) if found else []
-    if pane.tasks:
-        done = found.done if found is not None else 0
-        for number, task in enumerate(pane.tasks):
-            mark = _DONE if number < done else _NOW if number == done and found is not None else _TO_DO
-            for position, (text, *_) in enumerate(_words(task, max(1, columns - len(mark)))):
-                is_current = mark == _NOW
-                lines.append((Span(" " * len(mark) if position else mark), Span(text.text, is_bold=is_current)))
-    elif pane.detail:
+    for number, task in enumerate(pane.tasks):
+        mark = _DONE if number < done else _NOW if number == done else _TO_DO
+        lines += _item(Span(mark), task, columns, is_bold=number == done)
+    if pane.detail and not pane.tasks:
         lines += _words(pane.detail, columns)
     if found is not None and found.done < found.total and found.total > len(pane.tasks) > 0:
         lines += _words(f"… of {found.total} steps in all", columns)
@@ -213,6 +203,13 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
 
 def _why(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
     return [line for text in preview.why for line in _words(text, columns)]
+
+
+def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list[Line]:
+    """*text* behind *mark*, below which its other lines leave room."""
+    room = len(mark.text)
+    pieces = [Span(piece.text, is_bold=is_bold) for (piece, *_) in _words(text, max(1, columns - room))]
+    return [(Span(" " * room) if number else mark, piece) for number, piece in enumerate(pieces)]
 
 
 def _words(text: str, columns: int) -> list[Line]:

@@ -58,20 +58,27 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
     chosen = state.chosen and state.chosen & {row.address for row in rows}
     state = filtered(attrs.evolve(state, rows=rows, now=now, chosen=chosen))
-    if state.asking is not None:
-        row = state.row
-        if row is None or row.address != state.asker or not _still_asks(state, row.pane):
-            state = told(listing(state), "that question is gone")
-    if state.writing is not None and (state.row is None or state.row.address != state.writing.address):
-        state = told(listing(state), f"{state.writing.name} is no longer in the list; the draft is kept")
-    if state.naming is not None and (state.row is None or state.row.address != state.naming.address):
-        state = told(listing(state), "that agent is no longer in the list; nothing was named")
+    if problem := _lost(state):
+        state = told(listing(state), problem)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
         if not any(row.address == state.preview.address for row in state.shown):
-            return attrs.evolve(state, preview=previews.left(state.preview))
+            return attrs.evolve(state, preview=attrs.evolve(state.preview, is_gone=True))
     return state
+
+
+def _lost(state: State) -> str:
+    """That what a person answers, writes to or names has gone; nothing while it is still what is selected."""
+    row = state.row
+    address = row.address if row is not None else ""
+    if state.asking is not None and (row is None or address != state.asker or not _still_asks(state, row.pane)):
+        return "that question is gone"
+    if state.writing is not None and address != state.writing.address:
+        return f"{state.writing.name} is no longer in the list; the draft is kept"
+    if state.naming is not None and address != state.naming.address:
+        return "that agent is no longer in the list; nothing was named"
+    return ""
 
 
 def _still_asks(state: State, pane: Pane) -> bool:
@@ -192,9 +199,9 @@ def listing(state: State) -> State:
     return settled(attrs.evolve(closed, mode=Mode.LIST, writing=None))
 
 
-def typed(state: State, text: str) -> State:
-    """Add *text* to the filter."""
-    return filtered(attrs.evolve(state, filter=(state.filter + sanitise(text))[:MAX_FILTER]))
+def filtering(state: State, text: str) -> State:
+    """The filter is *text*."""
+    return filtered(attrs.evolve(state, filter=sanitise(text)[:MAX_FILTER]))
 
 
 def select(state: State, index: int) -> State:

@@ -35,7 +35,9 @@ class Terminal:
         self._enter, self._leave = _ENTER, _LEAVE
         if stays:
             self._enter, self._leave = f"{MARK}{_ENTER}{ENABLE_FOCUS}", f"{DISABLE_FOCUS}{_LEAVE}{UNMARK}"
-        self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else _pipe()
+        self._woken, self._wake = ends = os.pipe()
+        for end in ends:
+            os.set_blocking(end, False)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -84,10 +86,3 @@ class Terminal:
         data = text.encode("utf-8", "replace")
         while data:
             data = data[os.write(self._out, data) :]
-
-
-def _pipe() -> tuple[int, int]:
-    ends = os.pipe()
-    for end in ends:
-        os.set_blocking(end, False)
-    return ends

@@ -9,9 +9,8 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.geometry import is_previewing
 from tallylight.ui.agent_list.mode import Mode
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.layout import clean
+from tallylight.ui.layout import clean, end_of
 from tallylight.ui.spans import Line, Span
-from tallylight.wire.text import width
 
 _HINTS = {
     Mode.LIST: (
@@ -49,9 +48,7 @@ _FOR_SEVERAL = ("s snooze", "v seen", "u unread", "i interrupt", "D close", "x, 
 def line(state: State) -> Line:
     """The last line: what there is to tell, else the keys that do something to the selected row."""
     if state.naming is not None:
-        typed = clean(state.naming.text)
-        while width(typed) > max(1, state.columns - 7):
-            typed = typed[1:]
+        typed = end_of(clean(state.naming.text), max(1, state.columns - 7))
         return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)
     if state.message:
         return (Span(clean(state.message, state.columns), is_bold=True),)

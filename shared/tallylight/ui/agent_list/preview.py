@@ -22,7 +22,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
-from tallylight.ui.spans import Line, Span, painted, with_cursor
+from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
 from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 
@@ -123,8 +123,7 @@ def draw(preview: Preview, row: Row | None, columns: int, height: int) -> list[L
     room = height - 1
     moved = max(0, min(preview.moved, len(shown) - room))
     start = max(0, len(shown) - room - moved) if preview.page is Page.SCREEN else moved
-    lines = shown[start : start + room]
-    return [_titles(preview, columns), *lines, *[()] * (room - len(lines))]
+    return [_titles(preview, columns), *filled(shown[start:], room)]
 
 
 def body(preview: Preview, row: Row | None, columns: int) -> list[Line]:
@@ -181,10 +180,6 @@ def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     return [*lines, (), *_words("a shows all of it and answers.", columns)]
 
 
-def _reply(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
-    return _words(pane.reply or pane.message or "nothing is known of its last reply", columns)
-
-
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     found = progress(pane.progress)
     done = found.done if found is not None else -1
@@ -199,10 +194,6 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     if pane.children:
         lines += [(), *_words(details.children(pane), columns)]
     return lines or _words("it has told no plan", columns)
-
-
-def _why(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
-    return [line for text in preview.why for line in _words(text, columns)]
 
 
 def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list[Line]:
@@ -221,7 +212,9 @@ def _words(text: str, columns: int) -> list[Line]:
 _PAGES: dict[Page, Callable[[Preview, Pane, int], list[Line]]] = {
     Page.SCREEN: _screen,
     Page.ASKED: _asked,
-    Page.REPLY: _reply,
+    Page.REPLY: lambda _, pane, columns: _words(
+        pane.reply or pane.message or "nothing is known of its last reply", columns
+    ),
     Page.PLAN: _plan,
-    Page.WHY: _why,
+    Page.WHY: lambda preview, _, columns: [line for text in preview.why for line in _words(text, columns)],
 }

@@ -78,7 +78,7 @@ def notices(host: KittyHost, panes: dict[int, Pane], mutes: Mutes, heard: Callab
         ask=lambda id_: question_of(host, id_),
         answer=lambda id_, given: answer_window(host, id_, given),
         heard=heard,
-        failed=host.failed,
+        features=host.features,
         host=f"kitty-{os.getpid()}",
         mutes=mutes,
         worker=host.worker,

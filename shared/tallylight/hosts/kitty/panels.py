@@ -20,7 +20,6 @@ import attrs
 from kitty.fast_data_types import add_timer, cell_size_for_window
 from kitty.utils import log_error
 
-from tallylight.config.settings import Panel
 from tallylight.hosts.kitty import agent_list
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
@@ -125,12 +124,15 @@ class Panels:
             window = agent_list.open_list(
                 self.host, self.kittens, functools.partial(self._make, tab, layout), is_panel=True
             )
-            window.actions_on_removal.append(self._has_gone)
+            # Not at once: kitty is about to arrange what is left.
+            follow = self.host.guarded(FEATURE, lambda _timer: self.follow())
+            window.actions_on_removal.append(lambda _window: add_timer(follow, 0, False))
         finally:
             self._is_busy = False
 
     def _make(self, tab: Any, layout: str, command: list[str], env: dict[str, str], fd: int) -> Any:
         """The window of a panel in *tab*, at its edge and of the right width; the keyboard stays where it is."""
+        width, cell, *_ = _measures(tab)
         before = tab.active_window
         told = before.ignore_focus_changes
         # The program there is not to be told that the keyboard has gone and come back.
@@ -143,7 +145,7 @@ class Panels:
                 env=env,
                 cwd="/",
                 location="vsplit",
-                bias=100 * self._share(tab),
+                bias=100 * min(MOST, self.host.config.panel.width * cell / max(1, width)),
                 copy_colors_from=before,
                 pass_fds=(fd,),
             )
@@ -157,20 +159,7 @@ class Panels:
             before.ignore_focus_changes = told
         return window
 
-    def _has_gone(self, _window: Any) -> None:
-        """Not at once: kitty is about to arrange what is left."""
-        add_timer(self.host.guarded(FEATURE, lambda _: self.follow()), 0, False)
-
     # How wide ------------------------------------------------------------------------------------------------
-
-    def _share(self, tab: Any) -> float:
-        """The part of *tab* that a panel is to have."""
-        width, cell, *_ = _measures(tab)
-        return float(min(MOST, self._settings.width * cell / max(1, width)))
-
-    @property
-    def _settings(self) -> Panel:
-        return self.host.config.panel
 
     def _fit(self, tab: Any, window: Any, shown: _Shown) -> None:
         """Give the panel *window* its width. What a person makes of it later stays, until its tab is another."""
@@ -182,7 +171,7 @@ class Panels:
             if pair is None or not pair.horizontal:
                 break
             total, cell, *_ = _measures(tab)
-            wanted = min(self._settings.width, int(MOST * total / cell))
+            wanted = min(self.host.config.panel.width, int(MOST * total / cell))
             missing = (wanted - window.screen.columns) * cell / max(1, pair.width or total)
             pair.bias += missing if pair.one == group.id else -missing
             tab.relayout()

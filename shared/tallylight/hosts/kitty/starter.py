@@ -52,8 +52,8 @@ class Starter:
         self._patience = PATIENCE_S
         self._marks: list[tuple[Any, dict[str, Any]]] = []
 
-    def begin(self, boss: Any) -> None:
-        """Begin to load; once a process."""
+    def on_load(self, boss: Any, _data: dict[str, Any]) -> None:
+        """kitty has loaded our watcher: begin to load the rest, once a process."""
         if self._thread is None and not self.is_over:
             for name in OF_KITTY:
                 importlib.import_module(f"kitty.{name}")
@@ -61,10 +61,12 @@ class Starter:
             self._thread.start()
             add_timer(lambda timer: self._lend(boss, timer), EVERY_S, True)
 
-    def finish(self) -> None:
-        """Wait until the modules are there, if they are being loaded."""
+    def finished(self, name: str) -> Any:
+        """The module *name* of this package, for a key that is pressed: what is being loaded is waited for."""
+        # Two threads that each load a part of the modules would wait for each other.
         if self._thread is not None:
             self._is_loaded.wait(30)
+        return importlib.import_module(f"{_PACKAGE}.{name}")
 
     def tell(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
         """kitty calls *name* of *window*."""
@@ -120,21 +122,8 @@ class Starter:
 _starter = Starter()
 
 
-def took_over(boss: Any, watcher: Any) -> None:
-    """The module *watcher* hears from now on what kitty calls."""
-    _starter.took_over(boss, watcher)
-
-
-def on_load(boss: Any, _data: dict[str, Any]) -> None:
-    """kitty has loaded our watcher."""
-    _starter.begin(boss)
-
-
-def finished(name: str) -> Any:
-    """The module *name* of this package, for a key that is pressed: what is being loaded is waited for."""
-    # Two threads that each load a part of the modules would wait for each other.
-    _starter.finish()
-    return importlib.import_module(f"{_PACKAGE}.{name}")
+#: What kitty, its keys and the host call of it.
+on_load, finished, took_over = _starter.on_load, _starter.finished, _starter.took_over
 
 
 def is_over() -> bool:

@@ -16,17 +16,8 @@ from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details, tasks
-from tallylight.ui.agent_list import foot, narrow, preview, week
+from tallylight.ui.agent_list import foot, geometry, narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
-from tallylight.ui.agent_list.geometry import (
-    ROOMY,
-    areas,
-    is_beside,
-    is_narrow,
-    list_columns,
-    placed,
-    preview_columns,
-)
 from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import GAP, age, clean, end_of, left, pad, status_words
@@ -45,7 +36,7 @@ _BESIDE = 28
 
 def draw(state: State) -> list[Line]:
     """All lines of the screen."""
-    parts = areas(state)
+    parts = geometry.areas(state)
     if state.mode is Mode.WEEK:
         lines = week.draw(state.week, state.columns, state.lines, state.scroll)
     elif state.mode in OVER:
@@ -54,10 +45,10 @@ def draw(state: State) -> list[Line]:
         lines = filled(lines, parts.rows + 1)
         lines.append((Span(clean(foot.of_text(state), state.columns), is_bold=bool(state.message)),))
     else:
-        narrow = attrs.evolve(state, columns=list_columns(state))
+        narrow = attrs.evolve(state, columns=geometry.list_columns(state))
         middle = [*_rows(narrow, parts.rows), *_details(narrow, parts.details)]
-        shown = preview.draw(state.preview, state.row, preview_columns(state), parts.preview) if state.preview else []
-        middle = _beside(middle, narrow.columns, shown) if is_beside(state) else [*middle, *shown]
+        shown = preview.draw(state.preview, state.row, geometry.preview_columns(state), parts.preview)
+        middle = _beside(middle, narrow.columns, shown) if geometry.is_beside(state) else [*middle, *shown]
         lines = [_head(state), *middle, foot.line(state)]
     return [_clipped(line, state.columns) for line in lines[: state.lines]]
 
@@ -93,7 +84,7 @@ def _head(state: State) -> Line:
         room = max(3, state.columns - len(found) - 2)
         typed = end_of(state.filter, room - 2)
         return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))
-    if is_narrow(state):
+    if geometry.is_narrow(state):
         return narrow.head(state)
     total, counts = narrow.counted(state)
     told = [f"{count} {status}" for status, count in counts.items()]
@@ -114,7 +105,7 @@ def _head_of_text(state: State) -> Line:
 
 
 def _rows(state: State, height: int) -> list[Line]:
-    if is_narrow(state):
+    if geometry.is_narrow(state):
         return narrow.rows(state, height)
     if not state.shown:
         text = "no agent matches" if state.rows else "no agent runs in any pane"
@@ -123,7 +114,7 @@ def _rows(state: State, height: int) -> list[Line]:
     columns = [_fields(row, state, with_host=several) for row in state.shown]
     widths = [max(map(width, column)) for column in zip(*columns, strict=True)]
     lines: list[Line] = []
-    for heading, index in placed(state):
+    for heading, index in geometry.placed(state):
         if heading:
             lines.append(narrow.heading_line(heading, state.columns))
             continue
@@ -189,7 +180,7 @@ def _details(state: State, height: int) -> list[Line]:
         return _text(state, height)
     if state.asking is not None:
         return filled(_question(state, height), height)
-    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= ROOMY else []
+    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= geometry.ROOMY else []
     pane = row.pane
     seen: set[str] = {pane.project, ""}
     asked = pane.question if pane.status is Status.WAITING else ""
@@ -231,7 +222,7 @@ def _question(state: State, height: int) -> list[Line]:
     shown = state.asking
     assert shown is not None
     lines: list[Line] = []
-    if height >= ROOMY:
+    if height >= geometry.ROOMY:
         said = f"── … {shown.top} more above " if shown.top else ""
         lines.append((Span(clean(said, state.columns)), Span("─" * (state.columns - len(said)), is_dim=True)))
     for line in shown.lines[shown.window.start : shown.window.stop]:

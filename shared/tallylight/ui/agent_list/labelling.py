@@ -13,7 +13,6 @@ from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
 from tallylight.ui.agent_list.mode import Mode
 from tallylight.ui.agent_list.record import Naming, State
 from tallylight.ui.agent_list.state import filtered, listing, told
-from tallylight.ui.keys import Key
 
 
 def begun(state: State, row: Row) -> tuple[State, Effects]:
@@ -21,15 +20,15 @@ def begun(state: State, row: Row) -> tuple[State, Effects]:
     return attrs.evolve(state, mode=Mode.NAME, naming=Naming(row.address, row.label.name)), ()
 
 
-def key(state: State, pressed: Key) -> tuple[State, Effects]:
+def key(state: State, pressed: str) -> tuple[State, Effects]:
     """What a key makes of the name that is typed: Enter keeps it, and an empty one takes it away."""
     naming, row = state.naming, state.row
-    if pressed.name == "escape" or naming is None or row is None:
+    if pressed == "escape" or naming is None or row is None:
         return listing(state), ()
-    if pressed.name == "enter":
+    if pressed == "enter":
         label = attrs.evolve(row.label, name=labels.named(naming.text))
         return told(listing(state), "named" if label.name else "it has no name any more"), (Relabel(row, label),)
-    text = editor.line_pressed(naming.text, pressed.name)
+    text = editor.line_pressed(naming.text, pressed)
     return (state if text is None else typed(state, text)), ()
 
 

@@ -14,34 +14,14 @@ import attrs
 
 from tallylight.actions.say import MAX_TEXT
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import choosing, editor, labelling, preview, writing
+from tallylight.ui.agent_list import choosing, editor, geometry, labelling, preview, writing
 from tallylight.ui.agent_list import question as asking
+from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.effects import Answer, Carry, Do, Effects, Plain, Queue, Say, Verb
-from tallylight.ui.agent_list.geometry import (
-    areas,
-    in_view,
-    is_beside,
-    is_previewing,
-    list_columns,
-    preview_columns,
-    row_at,
-)
 from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.selection import Act
-from tallylight.ui.agent_list.state import (
-    filtered,
-    filtering,
-    followed,
-    helped,
-    listing,
-    looking_back,
-    scrolled,
-    select,
-    told,
-    wheeled,
-)
 from tallylight.ui.keys import Event, Focus, Key, Mouse, Paste
 
 #: Lines that a turn of the wheel moves.
@@ -55,7 +35,7 @@ def press(state: State, event: Event) -> tuple[State, Effects]:
     if isinstance(event, Focus):
         return attrs.evolve(state, has_focus=event.is_in), ()
     state, effects = _pressed(attrs.evolve(state, message=""), event)
-    return followed(state), effects
+    return states.followed(state), effects
 
 
 def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
@@ -68,30 +48,30 @@ def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
             assert state.naming is not None
             return labelling.typed(state, state.naming.text + event.text), ()
         if state.mode is Mode.HELP:
-            return helped(state, state.sought + event.text), ()
+            return states.helped(state, state.sought + event.text), ()
         # Never as commands: what is pasted was not pressed.
-        return (filtering(state, state.filter + event.text) if state.mode is Mode.FILTER else state), ()
+        return (states.filtering(state, state.filter + event.text) if state.mode is Mode.FILTER else state), ()
     if state.mode is Mode.WRITE:
         return _write_key(state, event.name)
     if event.name == "ctrl+c":
         return state, (Plain.QUIT,)
-    return _KEYS[state.mode](state, Key("enter") if event.name == "ctrl+j" else event)
+    return _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
 
 
 # Keys ------------------------------------------------------------------------------------------------------------
 
 
-def _list_key(state: State, key: Key) -> tuple[State, Effects]:
-    if (moved := _moved(state, key.name, {"j": "down", "k": "up"})) is not None:
+def _list_key(state: State, name: str) -> tuple[State, Effects]:
+    if (moved := _moved(state, name) if name != " " else None) is not None:
         return moved, ()
-    if (shown := _preview_key(state, key.name)) is not None:
+    if (shown := _preview_key(state, name)) is not None:
         return shown, ()
-    if (change := _OF_THE_LIST.get(key.name)) is not None:
+    if (change := _OF_THE_LIST.get(name)) is not None:
         return change(state)
-    command = _OF_A_ROW.get(key.name)
+    command = _OF_A_ROW.get(name)
     if command is None:
         return state, ()
-    return command(state, state.row) if state.row is not None else (told(state, "no agent is selected"), ())
+    return command(state, state.row) if state.row is not None else (states.told(state, "no agent is selected"), ())
 
 
 def _escaped(state: State) -> tuple[State, Effects]:
@@ -99,13 +79,13 @@ def _escaped(state: State) -> tuple[State, Effects]:
     if state.chosen:
         return attrs.evolve(state, chosen=frozenset()), ()
     if state.filter:
-        return filtering(state, ""), ()
+        return states.filtering(state, ""), ()
     return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
 
 
 def _resorted(state: State) -> tuple[State, Effects]:
     order = state.order.next
-    return told(filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
+    return states.told(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
 
 def _preview_key(state: State, name: str) -> State | None:
@@ -113,7 +93,7 @@ def _preview_key(state: State, name: str) -> State | None:
     if name == " ":
         turned = attrs.evolve(state, preview=None if state.preview is not None else Preview())
         # There are fewer rows, and the selected one is still to be seen.
-        return select(turned, turned.index)
+        return states.select(turned, turned.index)
     if state.preview is None:
         return None
     if name == "escape":
@@ -130,75 +110,74 @@ def _preview_moved(state: State, lines: int, columns: int) -> State:
     """The view of the preview moved, as far as there is anything to see."""
     shown = state.preview
     assert shown is not None
-    count, height = len(preview.body(shown, state.row, preview_columns(state))), areas(state).preview - 1
-    return attrs.evolve(state, preview=preview.scrolled(shown, lines, columns, count, max(0, height)))
+    count = len(preview.body(shown, state.row, geometry.preview_columns(state)))
+    height = max(0, geometry.areas(state).preview - 1)
+    return attrs.evolve(state, preview=preview.scrolled(shown, lines, columns, count, height))
 
 
-def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
-    if (moved := _moved(state, key.name, {})) is not None:
+def _filter_key(state: State, name: str) -> tuple[State, Effects]:
+    if len(name) > 1 and (moved := _moved(state, name)) is not None:
         return moved, ()
-    if key.name in ("escape", "enter", "tab"):
-        kept = "" if key.name == "escape" else state.filter
-        return filtering(attrs.evolve(state, mode=Mode.LIST), kept), ()
-    text = editor.line_pressed(state.filter, key.name)
-    return (state if text is None else filtering(state, text)), ()
+    if name in ("escape", "enter", "tab"):
+        kept = "" if name == "escape" else state.filter
+        return states.filtering(attrs.evolve(state, mode=Mode.LIST), kept), ()
+    text = editor.line_pressed(state.filter, name)
+    return (state if text is None else states.filtering(state, text)), ()
 
 
-def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
+def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     row, shown = state.row, state.asking
-    if key.name in ("escape", "q") or row is None or shown is None:
-        return listing(state), ()
-    if (step := _step(key.name, max(1, shown.height - 1), len(shown.lines))) is not None:
+    if name in ("escape", "q") or row is None or shown is None:
+        return states.listing(state), ()
+    if (step := _step(name, max(1, shown.height - 1), len(shown.lines))) is not None:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if shown.question.missing:
-        if key.name == "enter":
+        if name == "enter":
             return state, (Do(Verb.GO, row),)
-        return told(state, shown.question.missing), ()
-    if not (key.name.isascii() and key.name.isdigit()):
-        return state, ()
-    choice = next((choice for choice in shown.question.choices if str(choice.number) == key.name), None)
+        return states.told(state, shown.question.missing), ()
+    choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
         return state, ()
     if shown.unread:
-        return told(
+        return states.told(
             state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
         ), ()
     if not choice.keys:
-        return told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
-    return listing(state), (Answer(row, shown.question, choice.number),)
+        return states.told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
+    return states.listing(state), (Answer(row, shown.question, choice.number),)
 
 
-def _text_key(state: State, key: Key) -> tuple[State, Effects]:
-    return _scrolled(state, key.name) or listing(state), ()
+def _text_key(state: State, name: str) -> tuple[State, Effects]:
+    return _scrolled(state, name) or states.listing(state), ()
 
 
-def _help_key(state: State, key: Key) -> tuple[State, Effects]:
+def _help_key(state: State, name: str) -> tuple[State, Effects]:
     # Letters and blanks are what is looked for.
-    if len(key.name) > 1 and (moved := _scrolled(state, key.name)) is not None:
+    if len(name) > 1 and (moved := _scrolled(state, name)) is not None:
         return moved, ()
-    if key.name == "backspace":
-        return helped(state, state.sought[:-1]), ()
-    return (helped(state, state.sought + key.name) if len(key.name) == 1 else listing(state)), ()
+    if name == "backspace":
+        return states.helped(state, state.sought[:-1]), ()
+    return (states.helped(state, state.sought + name) if len(name) == 1 else states.listing(state)), ()
 
 
-def _confirm_key(state: State, key: Key) -> tuple[State, Effects]:
+def _confirm_key(state: State, name: str) -> tuple[State, Effects]:
     proposal = state.proposal
-    if (moved := _scrolled(state, key.name)) is not None:
+    if (moved := _scrolled(state, name)) is not None:
         return moved, ()
-    if key.name != "y" or proposal is None:
-        return listing(state), ()
+    if name != "y" or proposal is None:
+        return states.listing(state), ()
     if proposal.read < len(state.text):
-        return told(state, "read all of it first: scroll with up, down and the page keys"), ()
-    return attrs.evolve(listing(state), chosen=frozenset()), (Carry(proposal),)
+        return states.told(state, "read all of it first: scroll with up, down and the page keys"), ()
+    return attrs.evolve(states.listing(state), chosen=frozenset()), (Carry(proposal),)
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
     row, found = state.row, state.writing
     if name in ("escape", "ctrl+c") or row is None or found is None:
-        return listing(state), ()
+        return states.listing(state), ()
     if name == "enter":
         if not found.editor.text.strip():
-            return told(state, "there is nothing to send"), ()
+            return states.told(state, "there is nothing to send"), ()
         effect = Queue if found.why else Say
         return state, (effect(row, found.holder, found.editor.text),)
     after = editor.pressed(found.editor, name)
@@ -211,13 +190,13 @@ def _pasted(state: State, text: str) -> State:
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
         return state
-    return told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+    return states.told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
 
 
 def _scrolled(state: State, name: str) -> State | None:
     """A text over the list scrolled by the key *name*; None if it does not scroll."""
-    step = _step(name, max(1, areas(state).rows - 1), MAX_LINES)
-    return scrolled(state, step) if step is not None else None
+    step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_LINES)
+    return states.scrolled(state, step) if step is not None else None
 
 
 def _step(name: str, page: int, all_: int) -> int | None:
@@ -228,7 +207,7 @@ def _step(name: str, page: int, all_: int) -> int | None:
     return steps.get(name)
 
 
-_KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
+_KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
     Mode.LIST: _list_key,
     Mode.FILTER: _filter_key,
     Mode.ANSWER: _answer_key,
@@ -240,19 +219,15 @@ _KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
 }
 
 
-def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
+def _moved(state: State, name: str) -> State | None:
     """The selection moved, if the key moves it."""
-    page = max(1, in_view(state) - 1)
-    steps = {
-        "up": -1, "down": 1, "page_up": -page, "page_down": page, "home": -len(state.shown), "end": len(state.shown)
-    }  # fmt: skip
-    step = steps.get(letters.get(name, name))
-    return None if step is None else select(state, state.index + step)
+    step = _step(name, max(1, geometry.in_view(state) - 1), len(state.shown))
+    return None if step is None else states.select(state, state.index + step)
 
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not row.is_own and not row.pane.attach and not row.host.startswith(("wezterm-", "machines-")):
-        return told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
+        return states.told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
     return state, (Do(Verb.LOOK, row),)
@@ -260,7 +235,7 @@ def _answering(state: State, row: Row) -> tuple[State, Effects]:
 
 def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     if not row.pane.queued:
-        return told(state, "nothing is queued for it; e writes to it"), ()
+        return states.told(state, "nothing is queued for it; e writes to it"), ()
     return state, (Do(Verb.UNQUEUE, row),)
 
 
@@ -269,11 +244,11 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "escape": _escaped,
     "q": lambda state: (state, (Plain.QUIT,)),
     "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
-    "?": lambda state: (helped(state), ()),
+    "?": lambda state: (states.helped(state), ()),
     "X": choosing.all_or_none,
     "o": _resorted,
     "g": labelling.group,
-    "t": lambda state: (looking_back(state), (Plain.LOOK_BACK,)),
+    "t": lambda state: (states.looking_back(state), (Plain.LOOK_BACK,)),
 }
 #: The keys that are for the selected row, or for those that are chosen.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
@@ -308,24 +283,24 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
             return _preview_moved(state, step, 0), ()
         if state.mode in (Mode.WRITE, Mode.NAME):
             return state, ()
-        return (scrolled(state, step) if state.mode in OVER else wheeled(state, step)), ()
+        return (states.scrolled(state, step) if state.mode in OVER else states.wheeled(state, step)), ()
     if state.mode in OVER:
-        return listing(state), ()
+        return states.listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
-    index = row_at(state, event.line)
+    index = geometry.row_at(state, event.line)
     if index is None:
         return state, ()
     row = state.shown[index]
     if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):
-        return select(state, index), (Do(Verb.GO, row),)
-    return select(listing(state), index), ()
+        return states.select(state, index), (Do(Verb.GO, row),)
+    return states.select(states.listing(state), index), ()
 
 
 def _is_in_preview(state: State, event: Mouse) -> bool:
-    if not is_previewing(state):
+    if not geometry.is_previewing(state):
         return False
-    parts = areas(state)
-    if is_beside(state):
-        return event.column >= list_columns(state) and 1 <= event.line <= parts.preview
+    parts = geometry.areas(state)
+    if geometry.is_beside(state):
+        return event.column >= geometry.list_columns(state) and 1 <= event.line <= parts.preview
     return parts.rows < event.line <= parts.rows + parts.preview

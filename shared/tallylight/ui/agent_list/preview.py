@@ -115,9 +115,9 @@ def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int
 # Drawing ---------------------------------------------------------------------------------------------------------
 
 
-def draw(preview: Preview, row: Row | None, columns: int, height: int) -> list[Line]:
+def draw(preview: Preview | None, row: Row | None, columns: int, height: int) -> list[Line]:
     """All lines of it: the titles of its pages, and *height* - 1 lines of the one that is shown."""
-    if height < 1:
+    if preview is None or height < 1:
         return []
     shown = body(preview, row, columns)
     room = height - 1

@@ -68,7 +68,7 @@ ALSO_PURE = (
     "ui.agent_list.record", "ui.agent_list.state", "ui.agent_list.press", "ui.agent_list.effects",
     "ui.agent_list.draw", "ui.agent_list.clock",
     "ui.agent_list.filtering", "ui.agent_list.geometry", "ui.agent_list.grouping", "ui.agent_list.labelling",
-    "ui.agent_list.mode", "ui.agent_list.help", "ui.agent_list.selection", "ui.agent_list.choosing",
+    "ui.agent_list.help", "ui.agent_list.selection", "ui.agent_list.choosing",
     "ui.agent_list.foot",
     "actions.close",
     "ui.agent_list.narrow",

@@ -12,8 +12,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.agent_list import press, state
 from tallylight.ui.agent_list.effects import Do, Effects, Verb
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key
 
 #: The present, in seconds since the epoch.

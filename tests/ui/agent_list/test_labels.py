@@ -16,8 +16,7 @@ from tallylight.ui.agent_list.effects import Effects, Plain, Relabel, Verb
 from tallylight.ui.agent_list.filtering import matches
 from tallylight.ui.agent_list.geometry import areas, in_view, placed, row_at
 from tallylight.ui.agent_list.grouping import fits, grouped, least_top
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
 from tests.ui.agent_list.panes import NOW, OWN, asking, listed, pane, pressed, row_for, snapshot
 from tests.ui.agent_list.test_draw import texts

@@ -17,8 +17,7 @@ from tallylight.ui.agent_list import help, press, state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Answer, Ask, Do, Effect, Plain, Verb
 from tallylight.ui.agent_list.geometry import areas
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key, Mouse, Paste
 from tests.strategies import at_most
 from tests.tables import each

@@ -18,8 +18,7 @@ from tallylight.ui import ansi
 from tallylight.ui.agent_list import press, reading, state, week
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Plain
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Key, Mouse
 from tallylight.wire.text import width
 from tests.tables import each

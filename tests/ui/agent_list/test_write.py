@@ -18,8 +18,7 @@ from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import CHANNEL, answer_to, read_answer
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Do, Effects, Plain, Queue, Say, Verb
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Mouse, Paste
 from tests.actions.desk import Desk, seen
 from tests.tables import each

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.mode import OVER
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import OVER, State
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 

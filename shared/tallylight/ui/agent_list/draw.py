@@ -18,8 +18,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details, tasks
 from tallylight.ui.agent_list import foot, geometry, narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
-from tallylight.ui.agent_list.mode import OVER, Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.layout import GAP, age, clean, end_of, left, pad, status_words
 from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
 from tallylight.wire.styled import Run
@@ -152,8 +151,7 @@ def _host(row: Row) -> str:
 
 def _says(pane: Pane, state: State) -> str:
     """The one line that tells most: what is asked, else the last message, else the title."""
-    title = pane.title if pane.title != pane.project else ""
-    said = clean(pane.asks or pane.message or pane.topic or title)
+    said = clean(details.says(pane))
     before = [queued] if (queued := _queued(pane)) else []
     before += [limit] if (limit := details.limit(pane, state.now)) else []
     if is_snoozed(pane, state.now):

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.geometry import is_previewing
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.layout import clean, end_of
 from tallylight.ui.spans import Line, Span
 

@@ -10,8 +10,7 @@ from tallylight.snapshot import labels
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import editor
 from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.record import Naming, State
+from tallylight.ui.agent_list.record import Mode, Naming, State
 from tallylight.ui.agent_list.state import filtered, listing, told
 
 

@@ -106,8 +106,7 @@ def _about(pane: Pane, state: State) -> str:
         return f"snoozed {left(pane.snoozed_until - state.now)}"
     if limit := details.limit(pane, state.now):
         return limit
-    title = pane.title if pane.title != pane.project else ""
-    return pane.asks or pane.message or pane.topic or title or pane.agent
+    return details.says(pane) or pane.agent
 
 
 def _work(pane: Pane, state: State) -> str:

@@ -18,9 +18,8 @@ from tallylight.ui.agent_list import choosing, editor, geometry, labelling, prev
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.effects import Answer, Carry, Do, Effects, Plain, Queue, Say, Verb
-from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.preview import Preview
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Act
 from tallylight.ui.keys import Event, Focus, Key, Mouse, Paste
 

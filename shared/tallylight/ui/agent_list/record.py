@@ -7,6 +7,7 @@ Times are seconds since the epoch.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 
 import attrs
@@ -17,11 +18,33 @@ from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
-from tallylight.ui.agent_list.mode import Mode
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
 from tallylight.ui.agent_list.selection import Proposal
 from tallylight.ui.agent_list.week import Week
+
+
+class Mode(enum.Enum):
+    """What keys mean at the moment."""
+
+    LIST = "list"
+    FILTER = "filter"
+    ANSWER = "answer"
+    WRITE = "write"
+    #: A text over the whole list: an explanation, or the help.
+    TEXT = "text"
+    #: What the agents did in the last days, over the whole list.
+    WEEK = "week"
+    #: The help over the whole list, and words that are looked for in it.
+    HELP = "help"
+    #: What would be interrupted or closed, over the whole list.
+    CONFIRM = "confirm"
+    #: The name of the selected row is typed.
+    NAME = "name"
+
+
+#: What covers the whole list.
+OVER = (Mode.TEXT, Mode.WEEK, Mode.HELP, Mode.CONFIRM)
 
 
 @attrs.frozen(kw_only=True)

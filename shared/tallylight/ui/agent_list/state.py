@@ -23,8 +23,7 @@ from tallylight.ui.agent_list import week as weeks
 from tallylight.ui.agent_list.filtering import matches, ordered
 from tallylight.ui.agent_list.geometry import ROOMY, areas, height_of_row, in_view, is_previewing
 from tallylight.ui.agent_list.grouping import grouped, least_top
-from tallylight.ui.agent_list.mode import OVER, Mode
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.agent_list.week import Week
 from tallylight.ui.layout import chop

@@ -129,7 +129,9 @@ class Notices:
             if (pane := self.panes.get(id_)) is None:
                 continue
             attention, decision = pane.attention, pane.decision
-            attention.muted_until = self._muted_until(id_, pane, now) if self.mutes.ends else None
+            window = self.boss.window_id_map.get(id_) if self.mutes.ends else None
+            tab = str(window.tab_id) if window is not None else ""
+            attention.muted_until = self.mutes.until(tab, pane.project, now) if self.mutes.ends else None
             is_muted = attention.muted_until is not None
             state = decision, attention.visible, attention.seen, attention.snoozed, is_muted
             before = self._looked.get(id_)
@@ -209,11 +211,6 @@ class Notices:
             self._out[id_] = number
             if is_file:
                 self.play(sound)
-
-    def _muted_until(self, id_: int, pane: Pane, now: float) -> float | None:
-        """Until when nothing is told of *pane*, by its tab and its project."""
-        window = self.boss.window_id_map.get(id_)
-        return self.mutes.until(str(window.tab_id) if window is not None else "", pane.project, now)
 
     def _withdraw(self, id_: int, now: float) -> None:
         number = self._out.pop(id_, None)

@@ -32,10 +32,6 @@ MOST = 0.5
 FEATURE = "panels"
 
 
-class NoRoomError(Exception):
-    """There can be no panel in this tab; the message is for the person."""
-
-
 @attrs.define
 class _Shown:
     """A panel, in the tab *tab_id*, which had the layout *layout* before; nothing if it had the right one."""
@@ -58,22 +54,24 @@ class Panels:
     _everywhere: set[int] = attrs.field(factory=set)
     _is_busy: bool = False
 
-    def toggle(self, window_id: int) -> None:
-        """Open a panel beside window *window_id*, or close the one there is."""
+    def toggle(self, window_id: int) -> str:
+        """Open a panel beside window *window_id*, or close the one there is; why not, in words."""
         window = self.host.boss.window_id_map.get(window_id)
         tab = window.tabref() if window is not None else None
         if tab is None:
-            return
+            return ""
         if tab.os_window_id in self._everywhere:
             self._everywhere.discard(tab.os_window_id)
             manager = tab.tab_manager_ref()
             self._close(panel for other in manager for panel in self._of(other))
         elif panels := list(self._of(tab)):
             self._close(panels)
-        else:
-            self._open(tab)
-            if self.host.config.panel.per == "window":
-                self._everywhere.add(tab.os_window_id)
+        elif problem := self._open(tab):
+            log_error(f"tallylight: {problem}")
+            return problem
+        elif self.host.config.panel.per == "window":
+            self._everywhere.add(tab.os_window_id)
+        return ""
 
     def follow(self) -> None:
         """See that each panel is where it is to be: windows may have come, gone or moved, another tab may be shown."""
@@ -85,10 +83,7 @@ class Panels:
         for id_ in self._everywhere:
             tab = boss.os_window_map[id_].active_tab
             if tab is not None and any(map(is_watched, tab)) and not any(self._of(tab)):
-                try:
-                    self._open(tab)
-                except NoRoomError:
-                    continue  # in this tab there is none
+                self._open(tab)  # where that cannot be, there is none
         front = {manager.active_tab.id for manager in boss.os_window_map.values() if manager.active_tab is not None}
         for id_, shown in self._shown.items():
             window = boss.window_id_map[id_]
@@ -117,18 +112,24 @@ class Panels:
             if tab is not None and shown.layout and tab.current_layout.name == LAYOUT:
                 tab.goto_layout(shown.layout)
 
-    def _open(self, tab: Any) -> None:
+    def _open(self, tab: Any) -> str:
+        """Open a panel in *tab*; why there can be none, for the person."""
+        before = str(tab.current_layout.name)
         self._is_busy = True
         try:
-            layout = _arranged(tab)
-            window = agent_list.open_list(
-                self.host, self.kittens, functools.partial(self._make, tab, layout), is_panel=True
-            )
+            if before != LAYOUT:
+                try:
+                    tab.goto_layout(LAYOUT, raise_exception=True)
+                except ValueError:
+                    return f"A panel needs kitty's layout {LAYOUT!r}: add it to enabled_layouts."
+            make = functools.partial(self._make, tab, before if before != LAYOUT else "")
+            window = agent_list.open_list(self.host, self.kittens, make, is_panel=True)
             # Not at once: kitty is about to arrange what is left.
             follow = self.host.guarded(FEATURE, lambda _timer: self.follow())
             window.actions_on_removal.append(lambda _window: add_timer(follow, 0, False))
         finally:
             self._is_busy = False
+        return ""
 
     def _make(self, tab: Any, layout: str, command: list[str], env: dict[str, str], fd: int) -> Any:
         """The window of a panel in *tab*, at its edge and of the right width; the keyboard stays where it is."""
@@ -187,18 +188,6 @@ def _measures(tab: Any) -> tuple[float, ...]:
     return width, cell_size_for_window(tab.os_window_id)[0], len(geometries)
 
 
-def _arranged(tab: Any) -> str:
-    """Put *tab* into the layout that a panel needs; the one it had, nothing if that was it."""
-    before = str(tab.current_layout.name)
-    if before == LAYOUT:
-        return ""
-    try:
-        tab.goto_layout(LAYOUT, raise_exception=True)
-    except ValueError:
-        raise NoRoomError(f"A panel needs kitty's layout {LAYOUT!r}: add it to enabled_layouts.") from None
-    return before
-
-
 @functools.cache
 def _quiet(kind: Any) -> Any:
     """A *kind* of window whose program is nothing that kitty has to ask about before it closes a tab."""
@@ -214,9 +203,4 @@ def toggle(host: KittyHost, window_id: int, kittens: Path) -> str:
     if _panels is None:
         _panels = Panels(host, kittens)
         host.surfaces.panels = host.guarded(FEATURE, _panels.follow)
-    try:
-        _panels.toggle(window_id)
-    except NoRoomError as error:
-        log_error(f"tallylight: {error}")
-        return str(error)
-    return ""
+    return _panels.toggle(window_id)

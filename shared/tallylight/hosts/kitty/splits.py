@@ -17,7 +17,6 @@ import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import cell_size_for_window, get_options
 
 from tallylight.hosts.kitty import badges
-from tallylight.hosts.kitty.badges import Badge
 from tallylight.hosts.kitty.colours import as_sgr_int
 from tallylight.model import lights
 from tallylight.model.decision import Decision
@@ -41,7 +40,7 @@ class ScreenCorner:
         #: The screens, and the size of their cells, by window id.
         self._screens: dict[int, tuple[Any, tuple[int, int]]] = {}
 
-    def show(self, window: Any, badge: Badge) -> None:
+    def show(self, window: Any, mark: str, colour: lights.RGB) -> None:
         width, height = size = cell_size_for_window(window.os_window_id)
         screen, of_size = self._screens.get(window.id, (None, None))
         if screen is None or of_size != size:
@@ -49,9 +48,9 @@ class ScreenCorner:
             screen.reset_mode(kitty_data.DECAWM)
             self._screens[window.id] = screen, size
         screen.cursor.x = 0
-        screen.cursor.bg, screen.cursor.fg = as_sgr_int(badge.colour), as_sgr_int(lights.readable_on(badge.colour))
+        screen.cursor.bg, screen.cursor.fg = as_sgr_int(colour), as_sgr_int(lights.readable_on(colour))
         screen.cursor.bold = True
-        screen.draw(badge.mark.center(badges.CELLS))
+        screen.draw(mark.center(badges.CELLS))
         edges = window.geometry
         place = edges.right - badges.CELLS * width, edges.top, edges.right, edges.top + height
         getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, *place)
@@ -70,11 +69,10 @@ class ScreenCorner:
 class LogoCorner:
     """Window logos, made as pictures. Where a person has a logo of their own there are none."""
 
-    def show(self, window: Any, badge: Badge) -> None:
+    def show(self, window: Any, mark: str, colour: lights.RGB) -> None:
         if not get_options().window_logo_path:
             size = cell_size_for_window(window.os_window_id)
-            name = f"tallylight-{badge.mark}-{badge.colour}-{size}"
-            self._set(window, name, badges.picture(badge, *size))
+            self._set(window, f"tallylight-{mark}-{colour}-{size}", badges.picture(mark, colour, *size))
 
     def hide(self, window: Any) -> None:
         if not get_options().window_logo_path:
@@ -105,8 +103,8 @@ class SplitLights:
     corner: ScreenCorner | LogoCorner = attrs.field(
         init=False, factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner()
     )
-    #: What each window shows, and where.
-    _shown: dict[int, tuple[Badge, object]] = attrs.field(init=False, factory=dict)
+    #: The mark and the colour that each window shows, and where.
+    _shown: dict[int, tuple[str, lights.RGB, object]] = attrs.field(init=False, factory=dict)
 
     def refresh(self) -> None:
         """Have every split show what is to be shown now, where it is now."""
@@ -120,12 +118,12 @@ class SplitLights:
             if self._shown.get(id_) != shown:
                 self._shown[id_] = shown
                 window = self.boss.window_id_map[id_]
-                self.corner.show(window, shown[0])
+                self.corner.show(window, *shown[:2])
                 window.refresh()
         self.corner.keep(self.boss.window_id_map)
 
-    def _wanted(self) -> dict[int, tuple[Badge, object]]:
-        found: dict[int, tuple[Badge, object]] = {}
+    def _wanted(self) -> dict[int, tuple[str, lights.RGB, object]]:
+        found: dict[int, tuple[str, lights.RGB, object]] = {}
         # In the other tabs nobody sees a corner; they are looked at when one of them comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
         for tab in fronts:
@@ -136,8 +134,9 @@ class SplitLights:
                 decision = self.decision(window)
                 if decision.is_lit and decision.status is not Status.IDLE:
                     size = cell_size_for_window(window.os_window_id)
-                    badge = Badge(lights.mark(decision.status, decision.kind), self.colours[decision.status])
-                    found[window.id] = badge, (window.os_window_id, window.tab_id, window.geometry, size)
+                    place = window.os_window_id, window.tab_id, window.geometry, size
+                    mark = lights.mark(decision.status, decision.kind)
+                    found[window.id] = mark, self.colours[decision.status], place
         return found
 
 

@@ -50,14 +50,11 @@ class Raises:
                 self._rests_until = time.monotonic() + REST_S
 
         self._asked, self._is_asking = withheld, True
-        if consents.ask(window, Consent(_question(withheld)), answered) is not None:
+        question = (
+            "config.toml was changed, by you or by a program, and lets programs do more. Did you change it?",
+            *(f"{one}." for one in withheld),
+            *([_ABOUT] if any(one.key == ALLOW for one in withheld) else ()),
+        )
+        if consents.ask(window, Consent(question), answered) is not None:
             # They may come to another window, where there is room for the question.
             self._asked, self._is_asking = (), False
-
-
-def _question(withheld: tuple[Withheld, ...]) -> tuple[str, ...]:
-    return (
-        "config.toml was changed, by you or by a program, and lets programs do more. Did you change it?",
-        *(f"{one}." for one in withheld),
-        *([_ABOUT] if any(one.key == ALLOW for one in withheld) else ()),
-    )

@@ -21,7 +21,7 @@ from tallylight.hosts.kitty.tabs import TabLights
 from tallylight.hosts.kitty.window_bars import WindowBars
 from tallylight.pane.pane import Pane
 
-_TITLES, _SPLITS, _THEME = "titles of OS windows", "lights on splits", "colours of the theme"
+_TITLES, _SPLITS = "titles of OS windows", "lights on splits"
 
 
 class Surfaces:
@@ -86,7 +86,7 @@ class Surfaces:
     def follow(self) -> None:
         """Windows may have moved, another one may be in front, and the theme may be another."""
         if self._config.themed:
-            self._guarded(_THEME, self._follow_theme)()
+            self._guarded("colours of the theme", self._follow_theme)()
         self.panels()
         self._guarded(_TITLES, self.titles.refresh)()
         self._guarded(_SPLITS, self.splits.refresh)()

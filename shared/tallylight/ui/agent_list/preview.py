@@ -137,15 +137,13 @@ def body(preview: Preview, row: Row | None, columns: int) -> list[Line]:
 
 def _titles(preview: Preview, columns: int) -> Line:
     """The titles of all pages, and of a narrow one only that of the page shown, with its number."""
-    if sum(len(page.value) + 3 for page in PAGES) > columns:
-        title = f" {preview.page.value} "
-        spans = [Span("─", is_dim=True), Span(title, is_bold=True, is_reverse=True)]
+    shown = PAGES if sum(len(page.value) + 3 for page in PAGES) <= columns else (preview.page,)
+    spans: list[Span] = []
+    for page in shown:
+        is_shown = page is preview.page
+        spans += [Span("─", is_dim=True), Span(f" {page.value} ", is_bold=is_shown, is_reverse=is_shown)]
+    if len(shown) < len(PAGES):
         spans.append(Span(f" {PAGES.index(preview.page) + 1}/{len(PAGES)} "))
-    else:
-        spans = []
-        for page in PAGES:
-            is_shown = page is preview.page
-            spans += [Span("─", is_dim=True), Span(f" {page.value} ", is_bold=is_shown, is_reverse=is_shown)]
     used = sum(len(span.text) for span in spans)
     return (*spans, Span("─" * max(0, columns - used), is_dim=True))
 

@@ -75,7 +75,7 @@ from tallylight.snapshot.schema import (
 )
 from tallylight.snapshot.turns import Ending, Turn
 from tallylight.ui import layout
-from tallylight.ui.agent_list import draw, state
+from tallylight.ui.agent_list import draw, record, state
 from tallylight.wire import cli_agent, osc1338, pairs
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
 from tests.hosts.test_pane import CLAUDE, HandTable
@@ -137,7 +137,7 @@ def _use_pane(host: str, pane: Pane) -> None:
     why.draw(out, found, now)
     status.draw(out, [found], now)
     screen = state.refreshed(
-        state.resized(state.State(), 80, 24), rows.build([_snapshot_of(host, pane)], host, now), now
+        state.resized(record.State(), 80, 24), rows.build([_snapshot_of(host, pane)], host, now), now
     )
     str(draw.draw(screen)).encode("utf-8")
     model.session_of(found, can_see=True, can_type=True).model_dump_json().encode("utf-8")
@@ -238,7 +238,7 @@ def read_labels(document: bytes, folder: Path) -> object:
     reader = labels_file.Reader(path)
     reader.poll()
     built = rows.build([_snapshot_of("kitty-1", PANE)], "kitty-1", NOW, reader.labels)
-    shown = state.refreshed(state.resized(state.State(group=reader.labels.group), 80, 24), built, NOW)
+    shown = state.refreshed(state.resized(record.State(group=reader.labels.group), 80, 24), built, NOW)
     str(draw.draw(shown)).encode("utf-8")
     reader.change(lambda found: found.with_label("kitty-1", PANE, Label("n"), NOW))
     reader.poll()

@@ -243,7 +243,6 @@ from tallylight.hosts.kitty.watcher import running
 if hasattr(module, "mended"):
     setattr(*module.mended)
 running().features.switched_off.clear()
-running()._tabs._is_broken = False
 owner = getattr(module, {owner!r}, None) or getattr(surfaces, {owner!r})
 module.mended = owner, {name!r}, getattr(owner, {name!r})
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tallylight.model import lights
-from tallylight.model.status import Status
 from tallylight.ui.colours import Depth as Depth
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.styled import Colour, Style
@@ -26,48 +25,32 @@ def sgr(line: Line, depth: Depth) -> str:
 
 
 def _span(span: Span, depth: Depth) -> str:
-    codes: list[str] = []
-    if span.is_bold:
-        codes.append("1")
-    if span.is_dim:
-        codes.append("2")
-    if span.is_reverse:
-        codes.append("7")
-    if span.chip is not None and depth is not Depth.NONE:
-        codes += _chip(span.chip, depth)
-    if span.style is not None:
-        codes += _style(span.style, depth)
+    codes = _attributes(span)
+    if span.chip in lights.COLOURS and depth is not Depth.NONE:
+        colour = lights.COLOURS[span.chip]
+        codes += [_colour(48, colour, depth), _colour(38, lights.readable_on(colour), depth)]
+    if (style := span.style) is not None:
+        codes += _attributes(style)
+        for code, shade in ((38, style.foreground), (48, style.background)) if depth is not Depth.NONE else ():
+            if shade is not None:
+                codes.append(_colour(code, shade, depth))
     return f"\x1b[{';'.join(codes)}m{span.text}\x1b[0m" if codes else span.text
 
 
-def _chip(status: Status, depth: Depth) -> list[str]:
-    colour = lights.COLOURS.get(status)
-    if colour is None:
-        return []
-    return [_colour(48, colour, depth), _colour(38, lights.readable_on(colour), depth)]
-
-
-def _colour(code: int, rgb: lights.RGB, depth: Depth) -> str:
+def _colour(code: int, colour: Colour, depth: Depth) -> str:
+    if isinstance(colour, int):
+        return f"{code};5;{colour}"
     # Semicolons: more terminals know them than the standard's colons.
-    return f"{code};2;{rgb[0]};{rgb[1]};{rgb[2]}" if depth is Depth.FULL else f"{code};5;{lights.nearest(rgb)}"
+    return f"{code};2;{';'.join(map(str, colour))}" if depth is Depth.FULL else f"{code};5;{lights.nearest(colour)}"
 
 
-#: The attributes of a style, by the parameter that sets each. Hidden text is blanks already.
+#: The attributes of a span or a style, by the parameter that sets each. Hidden text is blanks already.
 _ATTRIBUTES = {"1": "is_bold", "2": "is_dim", "3": "is_italic", "4": "is_underlined", "7": "is_reverse",
                "9": "is_struck"}  # fmt: skip
 
 
-def _style(style: Style, depth: Depth) -> list[str]:
-    codes = [code for code, name in _ATTRIBUTES.items() if getattr(style, name)]
-    if depth is not Depth.NONE:
-        for code, colour in ((38, style.foreground), (48, style.background)):
-            if colour is not None:
-                codes.append(_any_colour(code, colour, depth))
-    return codes
-
-
-def _any_colour(code: int, colour: Colour, depth: Depth) -> str:
-    return f"{code};5;{colour}" if isinstance(colour, int) else _colour(code, colour, depth)
+def _attributes(look: Span | Style) -> list[str]:
+    return [code for code, name in _ATTRIBUTES.items() if getattr(look, name, False)]
 
 
 class Screen:

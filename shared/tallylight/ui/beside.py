@@ -38,9 +38,9 @@ def _parts(beside: Beside) -> list[str]:
     worktree = clean(beside.worktree, _BRANCH_CELLS)
     lines = ahead = new = ""
     if changes is not None:
-        lines = " ".join(_signed((("+", changes.added), ("−", changes.removed))))
+        lines = _signed(("+", changes.added), ("−", changes.removed))
         new = f"{changes.new} new" if changes.new else ""
-        ahead = " ".join(_signed((("↑", changes.ahead), ("↓", changes.behind))))
+        ahead = _signed(("↑", changes.ahead), ("↓", changes.behind))
     return [
         f"({branch})" if beside.is_detached and branch else branch,
         lines,
@@ -51,8 +51,8 @@ def _parts(beside: Beside) -> list[str]:
     ]
 
 
-def _signed(numbers: tuple[tuple[str, int], ...]) -> list[str]:
-    return [f"{sign}{number}" for sign, number in numbers if number]
+def _signed(*numbers: tuple[str, int]) -> str:
+    return " ".join(f"{sign}{number}" for sign, number in numbers if number)
 
 
 def _joined(parts: list[str]) -> str:

@@ -20,6 +20,8 @@ from typing import TypeVar
 from tallylight.actions.fork_page import Act, Line
 from tallylight.actions.view import Page, View
 from tallylight.ui import colours
+from tallylight.ui.terminal import size as size_of
+from tallylight.ui.terminal import write
 
 Offer = TypeVar("Offer", bound=Page)
 
@@ -47,18 +49,18 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
     *prepare* is called before each drawing, to find out what the page lacks.
     """
     with raw(fd):
-        _write(fd, f"\x1b]2;{offer.title}\x07".encode())
+        write(fd, f"\x1b]2;{offer.title}\x07".encode())
         view = View(offer)
         while True:
             prepare(offer)
-            size = _size(fd)
+            size = size_of(fd)
             lines, is_new = view.draw(*size)
             if is_new:
                 termios.tcflush(fd, termios.TCIFLUSH)
-            _write(fd, drawing(lines, has_colour=colours.are_wanted(environ, is_terminal=True)))
-            while _size(fd) == size and not select.select([fd], [], [], SIZE_S)[0]:
+            write(fd, drawing(lines, has_colour=colours.are_wanted(environ, is_terminal=True)))
+            while size_of(fd) == size and not select.select([fd], [], [], SIZE_S)[0]:
                 pass
-            if _size(fd) != size:
+            if size_of(fd) != size:
                 continue  # a key that was pressed now belongs to another page
             key = read_key(fd)
             act = view.key(key) if key is not None else Act.LEAVE
@@ -72,10 +74,10 @@ def raw(fd: int) -> Iterator[None]:
     before = termios.tcgetattr(fd)
     try:
         tty.setraw(fd)
-        _write(fd, _ENTER_SCREEN)
+        write(fd, _ENTER_SCREEN)
         yield
     finally:
-        _write(fd, _LEAVE_SCREEN)
+        write(fd, _LEAVE_SCREEN)
         termios.tcsetattr(fd, termios.TCSAFLUSH, before)
 
 
@@ -100,16 +102,3 @@ def read_key(fd: int) -> str | None:
         data += os.read(fd, 4096)
     text = _KEYS.get(data) or data.decode("utf-8", "replace")
     return text if len(text) == 1 or data in _KEYS else ""
-
-
-def _size(fd: int) -> tuple[int, int]:
-    try:
-        size = os.get_terminal_size(fd)
-    except OSError:
-        return 80, 24
-    return size.columns or 80, size.lines or 24
-
-
-def _write(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]

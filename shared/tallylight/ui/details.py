@@ -10,6 +10,11 @@ from tallylight.model.details import NEARLY_FULL
 from tallylight.snapshot.schema import Pane
 
 
+def says(pane: Pane) -> str:
+    """What of it tells most: what is asked, else the last message, else what it is about."""
+    return pane.asks or pane.message or pane.topic or (pane.title if pane.title != pane.project else "")
+
+
 def context(pane: Pane) -> str:
     """How full its context is: `42%`; nothing if that is not known."""
     return f"{pane.context}%" if pane.context is not None else ""

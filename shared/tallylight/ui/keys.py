@@ -96,10 +96,12 @@ class Decoder:
         self._data += data
         events: list[Event] = []
         while self._data:
-            used = self._next(events)
+            used, event = self._next()
             if not used:
                 break
             self._data = self._data[used:]
+            if event is not None:
+                events.append(event)
         return events
 
     def flush(self) -> list[Event]:
@@ -109,87 +111,85 @@ class Decoder:
         data, self._data = self._data, b""
         return [Key("escape")] if data == b"\x1b" else []
 
-    def _next(self, events: list[Event]) -> int:
-        """Read one event off the front; return how many bytes it took, 0 if more are needed."""
+    def _next(self) -> tuple[int, Event | None]:
+        """Read off the front: how many bytes that took, 0 if more are needed, and the event, if they were one."""
         data = self._data
         if self._paste is not None:
-            return self._pasted(events)
+            return self._pasted(self._paste)
         if data.startswith(_PASTE):
             self._paste = b""
-            return len(_PASTE)
+            return len(_PASTE), None
         if data[0] == 0x1B:
-            return self._sequence(events)
+            return _sequence(data)
         if data[0] < 0x20 or data[0] == 0x7F:
-            events.append(Key(_CONTROL.get(data[0]) or f"ctrl+{chr(data[0] | 0x60)}"))
-            return 1
-        length = 1 if data[0] < 0x80 else 2 if data[0] < 0xE0 else 3 if data[0] < 0xF0 else 4
-        if 0x80 <= data[0] < 0xC2 or data[0] > 0xF4 or any(not 0x80 <= byte < 0xC0 for byte in data[1:length]):
-            return 1  # no UTF-8
-        if len(data) < length:
-            return 0
-        try:
-            events.append(Key(data[:length].decode("utf-8")))
-        except UnicodeDecodeError:
-            return 1
-        return length
+            return 1, Key(_CONTROL.get(data[0]) or f"ctrl+{chr(data[0] | 0x60)}")
+        return _character(data)
 
-    def _sequence(self, events: list[Event]) -> int:
-        data = self._data
-        if len(data) == 1:
-            return 0
-        if data[1] == 0x1B:
-            events.append(Key("escape"))
-            return 1
-        if data[1:2] == b"O":
-            if (found := _SS3.match(data)) is None:
-                return 0
-            if name := _LETTERS.get(chr(found[1][0])):
-                events.append(Key(name))
-            return found.end()
-        if data[1:2] == b"\r":
-            events.append(Key("alt+enter"))
-            return 2
-        if data[1:2] != b"[":
-            return 2  # alt and a key
-        if data.startswith(_OLD_MOUSE):
-            # A terminal without the SGR form. Its three bytes look like keys, and must not be taken for any.
-            return len(_OLD_MOUSE) + 3 if len(data) >= len(_OLD_MOUSE) + 3 else 0
-        if (found := _CSI.match(data)) is not None:
-            self._csi(found[1].decode("ascii"), chr(found[2][0]), events)
-            return found.end()
-        return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or _is_broken(data) else 0
-
-    def _csi(self, parameters: str, final: str, events: list[Event]) -> None:
-        if mouse := _SGR_MOUSE.fullmatch(parameters):
-            button, column, line = (int(number) for number in mouse.groups())
-            what = _WHEEL.get(button) or ("press" if button == 0 else "")
-            if final == "M" and what and line and column:
-                events.append(Mouse(what, line - 1, column - 1))
-            return
-        if not parameters and final in "IO":
-            events.append(Focus(final == "I"))
-            return
-        number, _, modifiers = parameters.partition(";")
-        if final == "u":
-            name = _named(number, _modifier(modifiers))
-        else:
-            name = _TILDE.get(number, "") if final == "~" else _LETTERS.get(final, "")
-            name = "" if _modifier(modifiers) else name
-        if name:
-            events.append(Key(name))
-
-    def _pasted(self, events: list[Event]) -> int:
-        assert self._paste is not None
+    def _pasted(self, before: bytes) -> tuple[int, Event | None]:
+        """The rest of a paste, of which *before* was read."""
         end = self._data.find(_PASTE_END)
         if end < 0:
             # The last bytes may be the start of the end.
             used = max(0, len(self._data) - len(_PASTE_END) + 1)
-            self._paste = (self._paste + self._data[:used])[:MAX_PASTE]
-            return used
-        text = (self._paste + self._data[:end])[:MAX_PASTE].decode("utf-8", "replace")
+            self._paste = (before + self._data[:used])[:MAX_PASTE]
+            return used, None
         self._paste = None
-        events.append(Paste(text))
-        return end + len(_PASTE_END)
+        return end + len(_PASTE_END), Paste((before + self._data[:end])[:MAX_PASTE].decode("utf-8", "replace"))
+
+
+def _character(data: bytes) -> tuple[int, Event | None]:
+    """A character of UTF-8; a byte that begins none is dropped."""
+    length = 1 if data[0] < 0x80 else 2 if data[0] < 0xE0 else 3 if data[0] < 0xF0 else 4
+    if 0x80 <= data[0] < 0xC2 or data[0] > 0xF4 or any(not 0x80 <= byte < 0xC0 for byte in data[1:length]):
+        return 1, None
+    if len(data) < length:
+        return 0, None
+    try:
+        return length, Key(data[:length].decode("utf-8"))
+    except UnicodeDecodeError:
+        return 1, None
+
+
+def _sequence(data: bytes) -> tuple[int, Event | None]:
+    """What begins with an ESC."""
+    if len(data) == 1:
+        return 0, None
+    if data[1] == 0x1B:
+        return 1, Key("escape")
+    if data[1:2] == b"O":
+        found = _SS3.match(data)
+        return (found.end(), _key(_LETTERS.get(chr(found[1][0]), ""))) if found is not None else (0, None)
+    if data[1:2] == b"\r":
+        return 2, Key("alt+enter")
+    if data[1:2] != b"[":
+        return 2, None  # alt and a key
+    if data.startswith(_OLD_MOUSE):
+        # A terminal without the SGR form. Its three bytes look like keys, and must not be taken for any.
+        return len(_OLD_MOUSE) + 3 if len(data) >= len(_OLD_MOUSE) + 3 else 0, None
+    if (found := _CSI.match(data)) is not None:
+        return found.end(), _csi(found[1].decode("ascii"), chr(found[2][0]))
+    # No continuation makes a control sequence of what has other characters in it.
+    is_broken = any(byte < 0x20 or byte > 0x7E for byte in data[2:])
+    return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or is_broken else 0, None
+
+
+def _csi(parameters: str, final: str) -> Event | None:
+    """What a control sequence says."""
+    if mouse := _SGR_MOUSE.fullmatch(parameters):
+        button, column, line = (int(number) for number in mouse.groups())
+        what = _WHEEL.get(button) or ("press" if button == 0 else "")
+        return Mouse(what, line - 1, column - 1) if final == "M" and what and line and column else None
+    if not parameters and final in "IO":
+        return Focus(final == "I")
+    number, _, modifiers = parameters.partition(";")
+    if final == "u":
+        return _key(_named(number, _modifier(modifiers)))
+    name = _TILDE.get(number, "") if final == "~" else _LETTERS.get(final, "")
+    return _key("" if _modifier(modifiers) else name)
+
+
+def _key(name: str) -> Key | None:
+    return Key(name) if name else None
 
 
 def _modifier(parameter: str) -> str:
@@ -209,8 +209,3 @@ def _named(code: str, modifier: str) -> str:
         name = f"{modifier}+{name}" if modifier else name
         return name if not modifier or name in _MODIFIED else ""
     return f"ctrl+{chr(found)}" if modifier == "ctrl" and ord("a") <= found <= ord("z") else ""
-
-
-def _is_broken(data: bytes) -> bool:
-    """Whether no continuation makes *data* a control sequence."""
-    return any(byte < 0x20 or byte > 0x7E for byte in data[2:])

@@ -28,6 +28,13 @@ def clean(text: str, cells: int = 256) -> str:
     return sanitise(whole, cells=cells - 1, graphemes=cells - 1).rstrip() + "…" if cells > 1 else "…"[:cells]
 
 
+def end_of(text: str, cells: int) -> str:
+    """The end of clean *text*, at most *cells* wide: what was typed last is what a person looks at."""
+    while width(text) > cells:
+        text = text[1:]
+    return text
+
+
 def wrap(text: str, cells: int) -> list[str]:
     """Break clean *text* at its spaces into lines of at most *cells*; a word that is wider by itself is left whole."""
     lines: list[str] = []

@@ -30,6 +30,11 @@ class Span:
 Line = tuple[Span, ...]
 
 
+def filled(lines: list[Line], height: int) -> list[Line]:
+    """The first *height* of *lines*, with empty ones behind them where there are fewer."""
+    return (lines + [()] * height)[:height]
+
+
 def painted(line: StyledLine) -> Line:
     """*line*, in its own style."""
     return tuple(Span(run.text, style=run.style) for run in line)

@@ -23,6 +23,21 @@ _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
 _CHUNK = 4096
 
 
+def size(fd: int) -> tuple[int, int]:
+    """The columns and lines of the terminal *fd*; those of most where it does not say."""
+    try:
+        columns, lines = os.get_terminal_size(fd)
+    except OSError:
+        columns, lines = 0, 0
+    return columns or 80, lines or 24
+
+
+def write(fd: int, data: bytes) -> None:
+    """Write all of *data* to *fd*."""
+    while data:
+        data = data[os.write(fd, data) :]
+
+
 class Terminal:
     """
     A terminal that is read from *fd_in* and written to at *fd_out*, while `opened`.
@@ -35,7 +50,9 @@ class Terminal:
         self._enter, self._leave = _ENTER, _LEAVE
         if stays:
             self._enter, self._leave = f"{MARK}{_ENTER}{ENABLE_FOCUS}", f"{DISABLE_FOCUS}{_LEAVE}{UNMARK}"
-        self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else _pipe()
+        self._woken, self._wake = ends = os.pipe()
+        for end in ends:
+            os.set_blocking(end, False)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -56,11 +73,7 @@ class Terminal:
 
     def size(self) -> tuple[int, int]:
         """Columns and lines."""
-        try:
-            columns, lines = os.get_terminal_size(self._out)
-        except OSError:
-            columns, lines = 0, 0
-        return columns or 80, lines or 24
+        return size(self._out)
 
     def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
         """
@@ -81,13 +94,4 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Write all of *text*."""
-        data = text.encode("utf-8", "replace")
-        while data:
-            data = data[os.write(self._out, data) :]
-
-
-def _pipe() -> tuple[int, int]:
-    ends = os.pipe()
-    for end in ends:
-        os.set_blocking(end, False)
-    return ends
+        write(self._out, text.encode("utf-8", "replace"))

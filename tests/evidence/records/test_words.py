@@ -27,7 +27,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.ui import details
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tests.cli.panes import HOST
 from tests.evidence.records.kept import AGENTS, kept
 from tests.hosts.test_pane import CODEX

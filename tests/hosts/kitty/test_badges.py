@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from tallylight.hosts.kitty.badges import CELLS, Badge, picture
+from tallylight.hosts.kitty.badges import CELLS, picture
 from tallylight.model.lights import COLOURS, mark, readable_on
 from tallylight.model.status import Kind, Status
 from tests.tables import each
@@ -17,7 +17,7 @@ from tests.tables import each
 def test_a_badge_is_a_picture_of_its_mark(size: tuple[int, int]) -> None:
     """Three cells in the light's colour, with a mark that can be read on it, whatever the font."""
     colour = COLOURS[Status.WAITING]
-    image = Image.open(io.BytesIO(picture(Badge("!", colour), *size))).convert("RGBA")
+    image = Image.open(io.BytesIO(picture("!", colour, *size))).convert("RGBA")
     counts = {found: n for n, found in image.getcolors(1 << 20) or ()}
 
     assert image.size == (CELLS * size[0], size[1])
@@ -28,13 +28,13 @@ def test_a_badge_is_a_picture_of_its_mark(size: tuple[int, int]) -> None:
 def test_every_mark_has_its_own_picture() -> None:
     """Colour is not the only difference between two badges."""
     lit = [(status, None) for status in COLOURS if status is not Status.IDLE] + [(Status.WAITING, Kind.QUESTION)]
-    pictures = {picture(Badge(mark(*one), (255, 170, 0)), 9, 18) for one in lit}
+    pictures = {picture(mark(*one), (255, 170, 0), 9, 18) for one in lit}
 
     assert len(pictures) == len(lit)
-    assert pictures.isdisjoint({picture(Badge(" ", (255, 170, 0)), 9, 18)})
+    assert pictures.isdisjoint({picture(" ", (255, 170, 0), 9, 18)})
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 3)])
 def test_a_tiny_cell_is_no_fault(size: tuple[int, int]) -> None:
     """There is a picture of the right size, if nothing to read in it."""
-    assert Image.open(io.BytesIO(picture(Badge("?", (1, 2, 3)), *size))).size == (CELLS * size[0], size[1])
+    assert Image.open(io.BytesIO(picture("?", (1, 2, 3), *size))).size == (CELLS * size[0], size[1])

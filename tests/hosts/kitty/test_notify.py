@@ -13,6 +13,7 @@ from tallylight.actions.answer import Answer, Question
 from tallylight.actions.brief import brief
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
@@ -148,7 +149,7 @@ def bench(tmp_path: Path) -> Bench:
         ask=lambda id_: bench.questions.get(id_),
         answer=lambda id_, given: bench.answer(id_, given),
         heard=heard.append,
-        failed=lambda feature, error: faults.append(f"{feature}: {error!r}"),
+        features=Features(faults.append),
         host="kitty-7",
         is_focused=lambda: bench.is_focused,
         play=lambda path: bench.played.append(path),
@@ -394,4 +395,4 @@ def test_a_fault_in_asking_costs_the_buttons(bench: Bench, monkeypatch: pytest.M
 
     monkeypatch.setattr(bench.notices, "ask", fails)
     assert asked(bench).body == "Go on?"
-    assert bench.faults == ["buttons of notifications: RuntimeError('no')"]
+    assert bench.faults == ["buttons of notifications switched off: RuntimeError: no"]

@@ -76,7 +76,7 @@ def test_nobody_waits_any_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> N
 def test_tabs_that_have_not_changed_are_not_looked_through_again(desk: Desk) -> None:
     """At the beats of a pulse; a tab that has changed is, in either OS window, and all are once a second."""
     tabs, times, now = desk.host._tabs, list[float](), 100.0
-    tabs.refresh, tabs.now = lambda: times.append(now), lambda: now
+    tabs.rollup, tabs.now = SimpleNamespace(refresh=lambda: times.append(now)), lambda: now
     one, other = SimpleNamespace(os_window_id=1), SimpleNamespace(os_window_id=2)
     title = "a tab"
     for beat in range(20):

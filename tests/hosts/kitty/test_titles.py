@@ -27,13 +27,13 @@ def tab(rig: Rig) -> Tab:
 
 def title(rig: Rig) -> str | None:
     rig.host._rollup.refresh()
-    found: str | None = rig.host._rollup.title(1)
-    return found
+    shown = rig.host._rollup.shown(1)
+    return shown.title or None if shown is not None else None
 
 
 def test_the_light_stands_beside_its_own_panes_title(rig: Rig, tab: Tab) -> None:
     """Not beside that of the pane in front; and once its own pane is in front, kitty's title without the spinner."""
-    assert rig.host._rollup.owner(1) == 2
+    assert rig.host._rollup.shown(1).owner == 2
     assert title(rig) == "Fix the rounding"
     tab.windows.reverse()
     assert title(rig) == "Fix the rounding"

@@ -14,9 +14,8 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.agent_list import press, state
-from tallylight.ui.agent_list.effects import Effects, Look
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.effects import Do, Effects, Verb
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key
 
 #: The present, in seconds since the epoch.
@@ -71,8 +70,16 @@ def question_of(found: Pane, *above: str) -> Question:
 def asked(start: State, *keys: str) -> State:
     """After these keys, `a`, and a look at the screen of the selected pane, when all that fits was drawn."""
     start, effects = pressed(start, *keys, "a")
-    assert isinstance(effects[-1], Look) and start.mode is Mode.LIST
-    return state.drawn(state.asked(start, effects[-1].row, question_of(effects[-1].row.pane)))
+    row = row_for(Verb.LOOK, effects)
+    assert start.mode is Mode.LIST
+    return state.drawn(state.asked(start, row, question_of(row.pane)))
+
+
+def row_for(verb: Verb, effects: Effects) -> Row:
+    """The row for which *verb* is to be done, the last of *effects*."""
+    found = effects[-1]
+    assert isinstance(found, Do) and found.verb is verb
+    return found.row
 
 
 def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:

@@ -14,8 +14,7 @@ from tallylight.model.beside import Beside, Changes
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import Mode, State
 from tests.ui.agent_list.panes import listed, pane
 from tests.ui.agent_list.test_loop import Host, List
 

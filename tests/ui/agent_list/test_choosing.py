@@ -8,9 +8,8 @@ from tallylight.actions.answer import Holder
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.effects import Ask, Carry, Effects, Propose
 from tallylight.ui.agent_list.help import HELP
-from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
-from tallylight.ui.agent_list.state import State
 from tallylight.ui.keys import Mouse, Paste
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of

@@ -14,7 +14,7 @@ from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.question import keys_named
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.ansi import Depth, Screen
 from tallylight.ui.layout import left
 from tallylight.ui.spans import Line

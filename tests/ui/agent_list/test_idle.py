@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tallylight.snapshot.changes import Changes
@@ -180,6 +180,7 @@ _ages = st.floats(0, 10 * 86_400)
 
 
 @given(since=_ages, snoozed=st.floats(-100, 200_000), limited=st.floats(-100, 200_000), waited=_ages)
+@example(since=0.0, snoozed=0.0, limited=0.0, waited=1.9999999998835847)
 def test_nothing_is_drawn_otherwise_before_it_is_due(
     since: float, snoozed: float, limited: float, waited: float
 ) -> None:

@@ -12,14 +12,13 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Effects, Go, Regroup, Relabel
+from tallylight.ui.agent_list.effects import Effects, Plain, Relabel, Verb
 from tallylight.ui.agent_list.filtering import matches
 from tallylight.ui.agent_list.geometry import areas, in_view, placed, row_at
 from tallylight.ui.agent_list.grouping import fits, grouped, least_top
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
-from tests.ui.agent_list.panes import NOW, OWN, asking, listed, pane, pressed, snapshot
+from tests.ui.agent_list.panes import NOW, OWN, asking, listed, pane, pressed, row_for, snapshot
 from tests.ui.agent_list.test_draw import texts
 
 
@@ -103,15 +102,15 @@ def test_rows_stand_in_groups() -> None:
     """By project, machine, terminal, and by nothing again; a group stands where its neediest stands."""
     now = listed(*SEVERAL)
     now, effects = pressed(now, "g")
-    assert effects == (Regroup("project"),) and texts(now)[-1] == "grouped by project"
+    assert effects == (Plain.REGROUP,) and now.group == "project" and texts(now)[-1] == "grouped by project"
     lines = [text.rstrip("─ ") for text in texts(now)]
     assert [lines.index(heading) for heading in ("shop", "docs", "no project")] == [1, 4, 6]
     assert [row.pane.id for row in now.shown] == ["1", "3", "2", "4"]
     for by, heading in (("machine", "this machine"), ("terminal", "kitty")):
         now, effects = pressed(now, "g")
-        assert effects == (Regroup(by),) and texts(now)[1].startswith(f"{heading} ──")
+        assert effects == (Plain.REGROUP,) and now.group == by and texts(now)[1].startswith(f"{heading} ──")
     now, effects = pressed(now, "g")
-    assert effects == (Regroup(""),) and now.headings == () and texts(now)[1].startswith("▸")
+    assert effects == (Plain.REGROUP,) and now.group == "" and now.headings == () and texts(now)[1].startswith("▸")
 
 
 def test_terminals_of_one_kind_have_their_numbers() -> None:
@@ -141,7 +140,7 @@ def test_a_click_hits_the_row_that_is_drawn_there() -> None:
         assert effects == ()
         assert row_at(now, 1) is None and row_at(now, 2) == 0
         _, effects = pressed(state.select(now, 0), Mouse("press", 2, 3))
-        assert isinstance(effects[-1], Go) and effects[-1].row == now.shown[0]
+        assert row_for(Verb.GO, effects) == now.shown[0]
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=30), st.integers(0, 12), st.integers(1, 3), st.data())

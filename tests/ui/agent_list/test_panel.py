@@ -16,8 +16,8 @@ from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.actions import Channelled
 from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Back, Go, Quit
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.effects import Do, Plain
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.keys import Decoder, Focus, Mouse
 from tallylight.wire.text import width
 from tests.ui.agent_list.panes import NOW, asking, no_client, pane, pressed, rows_of
@@ -112,15 +112,15 @@ def test_one_click_goes_there() -> None:
     now = panel(*FEW)
     for line, name in ((1, "shop"), (3, "shop"), (4, "日本語プロジェクト"), (9, "docs")):
         _, effects = pressed(now, Mouse("press", line, 3))
-        assert [effect.row.pane.project for effect in effects if isinstance(effect, Go)] == [name]
+        assert [effect.row.pane.project for effect in effects if isinstance(effect, Do)] == [name]
     assert pressed(now, Mouse("press", 10, 3))[1] == ()
     assert pressed(now, Mouse("press", 0, 3))[1] == ()
 
 
 def test_escape_gives_the_keyboard_back_and_q_closes() -> None:
     """Esc never closes a panel; it takes a filter away first."""
-    assert pressed(panel(*FEW), "escape")[1] == (Back(),)
-    assert pressed(panel(*FEW), "q")[1] == (Quit(),)
+    assert pressed(panel(*FEW), "escape")[1] == (Plain.BACK,)
+    assert pressed(panel(*FEW), "q")[1] == (Plain.QUIT,)
     filtered, effects = pressed(panel(*FEW), "/", "d", "enter", "escape")
     assert (filtered.filter, effects) == ("", ())
 

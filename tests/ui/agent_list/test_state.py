@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.snapshot import rows
+from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import help, press, state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Answer, Ask, Fork, Go, Look, Quit, Resume, Why
+from tallylight.ui.agent_list.effects import Answer, Ask, Do, Effect, Plain, Verb
 from tallylight.ui.agent_list.geometry import areas
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key, Mouse, Paste
 from tests.strategies import at_most
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, OWN, asked, asking, listed, pane, pressed, question_of, rows_of, snapshot
+from tests.ui.agent_list.panes import (
+    NOW,
+    OWN,
+    asked,
+    asking,
+    listed,
+    pane,
+    pressed,
+    question_of,
+    row_for,
+    rows_of,
+    snapshot,
+)
 
 THREE = (asking(1, 90), asking(2, 80), pane(3))
 
@@ -45,11 +60,11 @@ def test_keys_move_the_selection(keys: list[str], selected: str) -> None:
 @each(
     ("key", "effect"),
     [
-        ("enter", Go), ("f", Fork), ("r", Resume), ("s", lambda row: Ask(row, "snooze")), ("w", Why),
-        ("u", lambda row: Ask(row, "unread")),
+        ("enter", partial(Do, Verb.GO)), ("f", partial(Do, Verb.FORK)), ("r", partial(Do, Verb.RESUME)),
+        ("s", lambda row: Ask(row, "snooze")), ("w", partial(Do, Verb.WHY)), ("u", lambda row: Ask(row, "unread")),
     ],
 )  # fmt: skip
-def test_commands_are_for_the_selected_row(key: str, effect: type[Go]) -> None:
+def test_commands_are_for_the_selected_row(key: str, effect: Callable[[Row], Effect]) -> None:
     """Each command key has its effect on the row that is selected."""
     after, effects = pressed(listed(*THREE), "down", key)
 
@@ -68,7 +83,7 @@ def test_commands_of_an_empty_list_do_nothing(key: str) -> None:
 @each("key", ["q", "escape", "ctrl+c"])
 def test_leaving(key: str) -> None:
     """q, Esc and ctrl-C leave."""
-    assert pressed(listed(*THREE), key)[1] == (Quit(),)
+    assert pressed(listed(*THREE), key)[1] == (Plain.QUIT,)
 
 
 def test_a_snoozed_pane_is_woken_by_the_same_key() -> None:
@@ -88,7 +103,7 @@ def test_a_filter_works_while_it_is_typed() -> None:
     assert (typing.filter, [row.pane.id for row in typing.shown], effects) == ("do", ["2"], ())
 
     kept, effects = pressed(typing, "enter", "enter")
-    assert effects == (Go(kept.shown[0]),) and kept.mode is Mode.LIST
+    assert effects == (Do(Verb.GO, kept.shown[0]),) and kept.mode is Mode.LIST
 
     assert pressed(kept, "escape") == (attrs.evolve(start, selected=kept.selected), ())
 
@@ -120,7 +135,7 @@ def test_an_answer_takes_two_keys_and_a_look_at_the_screen() -> None:
     """`a` has the question read off the screen and shows its answers; a number is one of them, and carries no keys."""
     after, effects = pressed(listed(*THREE), "down", "a")
     row = rows_of(*THREE)[1]
-    assert (after.mode, effects) == (Mode.LIST, (Look(row),))
+    assert (after.mode, effects) == (Mode.LIST, (Do(Verb.LOOK, row),))
 
     shown = state.drawn(state.asked(after, row, question_of(row.pane)))
     assert shown.mode is Mode.ANSWER
@@ -168,7 +183,7 @@ def test_escape_leaves_the_answers() -> None:
 def test_the_screen_knows_better_than_the_file(before: Pane) -> None:
     """What the host wrote last is older than a look: the answers of the look stay while the file catches up."""
     start, effects = pressed(listed(before), "a")
-    assert effects == (Look(start.rows[0]),)
+    assert effects == (Do(Verb.LOOK, start.rows[0]),)
     shown = state.asked(start, start.rows[0], question_of(asking(1, 90)))
     again, caught_up = (state.refreshed(shown, rows_of(row), NOW) for row in (before, asking(1, 90)))
     gone = state.refreshed(shown, rows_of(pane(1, "idle")), NOW)
@@ -231,13 +246,14 @@ def test_what_is_not_whole_has_no_numbers() -> None:
     assert "Enter go there" in drawn and "a number answers" not in drawn
     after, effects = pressed(shown, "1")
     assert effects == () and after.message == why
-    assert [type(effect) for effect in pressed(shown, "enter")[1]] == [Go]
+    assert row_for(Verb.GO, pressed(shown, "enter")[1]) == shown.row
 
 
 def test_what_was_typed_ahead_chooses_nothing() -> None:
     """A number that comes before the question was drawn is no answer to it: nobody has seen it."""
     start, effects = pressed(listed(*THREE), "a")
-    shown = state.asked(start, effects[0].row, question_of(effects[0].row.pane))  # type: ignore[union-attr]
+    row = row_for(Verb.LOOK, effects)
+    shown = state.asked(start, row, question_of(row.pane))
 
     after, effects = pressed(shown, "1")
     assert effects == () and "read all of it first" in after.message
@@ -316,7 +332,7 @@ def test_a_click_selects_and_a_second_one_goes() -> None:
 
     chosen, effects = pressed(start, Mouse("press", 2, 5))
     assert (chosen.selected, effects) == (f"{OWN}:2", ())
-    assert pressed(chosen, Mouse("press", 2, 5))[1] == (Go(rows_of(*THREE)[1]),)
+    assert pressed(chosen, Mouse("press", 2, 5))[1] == (Do(Verb.GO, rows_of(*THREE)[1]),)
 
 
 def test_a_click_never_answers() -> None:
@@ -378,7 +394,7 @@ def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:
         else:
             now, effects = press.press(now, what)  # type: ignore[arg-type]
             for effect in effects:
-                if isinstance(effect, Look):
+                if isinstance(effect, Do) and effect.verb is Verb.LOOK:
                     now = state.asked(now, effect.row, question_of(effect.row.pane))
         parts = areas(now)
         assert len(draw(now)) == now.lines

@@ -15,12 +15,10 @@ from tallylight.snapshot.history import History
 from tallylight.snapshot.turns import Ending, Turn
 from tallylight.snapshot.waiting_time_file import today
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import press, state, week
+from tallylight.ui.agent_list import press, reading, state, week
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import LookBack
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
-from tallylight.ui.agent_list.week_reader import WeekReader
+from tallylight.ui.agent_list.effects import Plain
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Key, Mouse
 from tallylight.wire.text import width
 from tests.tables import each
@@ -129,7 +127,7 @@ def test_work_and_waiting_differ_without_colour() -> None:
 def test_the_key() -> None:
     """`t` asks for the week and shows that it is read; what was read is shown; `t`, Esc or any other key leads back."""
     shown, effects = press.press(listed(pane(1)), Key("t"))
-    assert effects == (LookBack(),) and shown.mode is Mode.WEEK
+    assert effects == (Plain.LOOK_BACK,) and shown.mode is Mode.WEEK
     found = state.looked_back(shown, WEEK)
     assert "Sun 22" in draw(found)[1][0].text
     for event in (Key("t"), Key("escape"), Key("q"), Mouse("press", 1, 1)):
@@ -156,13 +154,13 @@ def test_it_scrolls() -> None:
 def test_the_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It reads on a thread, once at a time, and says what is wrong."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    reader = WeekReader()
-    assert reader.poll() is None and reader.patience == float("inf")
+    reader = reading.Reading[History | str]()
+    assert reader.poll() is None and not reader.is_going
 
     def read() -> History | str:
-        reader.ask()
-        reader.ask()
-        assert reader.patience < 1
+        reader.begin(reading.week)
+        reader.begin(lambda: "a second time")
+        assert reader.is_going
         end = time.monotonic() + 30
         while (found := reader.poll()) is None:
             assert time.monotonic() < end

@@ -18,13 +18,12 @@ from tallylight.ui.agent_list import state, writing
 from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import CHANNEL
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Effects, Queue, Reach, Say, Unqueue, request_of
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.effects import Do, Effects, Plain, Queue, Say, Verb, request_of
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Mouse, Paste
 from tests.actions.desk import Desk, seen
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, OWN, client_of, listed, no_client, pane, pressed, rows_of
+from tests.ui.agent_list.panes import NOW, OWN, client_of, listed, no_client, pane, pressed, row_for, rows_of
 
 SHOP, DOCS = pane(1, "done", 60, project="shop"), pane(2, "idle", 50, project="docs")
 HOLDER = Holder("1", "claude", 70, 700)
@@ -37,8 +36,7 @@ def texts(now: State) -> list[str]:
 def writing_to(start: State, *keys: str | Event) -> tuple[State, Effects]:
     """After `e`, when the agent turned out to take text, and these keys."""
     start, effects = pressed(start, "e")
-    assert isinstance(effects[-1], Reach)
-    row = effects[-1].row
+    row = row_for(Verb.REACH, effects)
     return pressed(writing.begun(start, row, Holder(row.pane.id, "claude", 70, 700)), *keys)
 
 
@@ -145,8 +143,9 @@ def test_for_a_busy_agent_a_text_is_queued() -> None:
     """The line above it says that it is for the end of the turn, and Enter queues it; `E` takes it back."""
     works = pane(1, project="shop")
     start, effects = pressed(listed(works), "e")
-    assert isinstance(effects[-1], Reach)
-    now = writing.begun(start, effects[-1].row, HOLDER, "it is working, and takes no text; nothing was typed")
+    now = writing.begun(
+        start, row_for(Verb.REACH, effects), HOLDER, "it is working, and takes no text; nothing was typed"
+    )
     lines = "\n".join(texts(now))
     assert "── to claude in shop, queued until its turn ends ─" in lines and "it is working, and takes no text" in lines
     assert texts(pressed(now, "x", "backspace")[0])[-1].startswith("Enter queue")
@@ -155,7 +154,7 @@ def test_for_a_busy_agent_a_text_is_queued() -> None:
 
     row = attrs.evolve(works, queued="Go on")
     assert "queued: Go on" in texts(listed(row))[1]
-    assert pressed(listed(row), "E")[1] == (Unqueue(rows_of(row)[0]),)
+    assert pressed(listed(row), "E")[1] == (Do(Verb.UNQUEUE, rows_of(row)[0]),)
     none, effects = pressed(listed(works), "E")
     assert effects == () and none.message == "nothing is queued for it; e writes to it"
 
@@ -193,7 +192,7 @@ def said(actions: Direct, row: Row, holder: Holder, text: str) -> Reply:
 
 def taker(actions: Direct, row: Row) -> Reply:
     """Who would take a text."""
-    return actions.perform(row, request_of(Reach(row)))
+    return actions.perform(row, request_of(Do(Verb.REACH, row)))
 
 
 def test_text_reaches_an_agent_at_its_prompt() -> None:
@@ -251,7 +250,7 @@ def test_the_channel_carries_the_text_and_whom_it_is_for() -> None:
     channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     assert channel is not None
     (row,) = rows_of(SHOP)
-    asked = request_of(Reach(row))
+    asked = request_of(Do(Verb.REACH, row))
     near.send(encode_reply(HOLDER))
     assert channel.perform(row, asked) == HOLDER and decode_request(near.recv(1000))[0] == asked
 
@@ -282,3 +281,8 @@ def test_what_is_no_holder_is_none(changes: dict[str, object]) -> None:
     value = {"type": "holder", **attrs.asdict(HOLDER)}
     assert decode_reply(json.dumps(value).encode()) == HOLDER
     assert decode_reply(json.dumps({**value, **changes}).encode()) == SILENT
+
+
+def test_leaving_the_list_takes_two_keys_from_there() -> None:
+    """Esc leaves the text, and only then the list."""
+    assert writing_to(listed(SHOP), "x", "escape", "escape")[1] == (Plain.QUIT,)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def _host() -> Any:
     from tallylight.hosts.kitty import starter
 
-    watcher = starter.loaded()
-    return watcher.running() if watcher is not None else None
+    return starter.running()
 
 
 def light(tab_id: int) -> Decision | None:

@@ -47,6 +47,7 @@ from tallylight.ui import ansi, colours
 from tallylight.ui.agent_list import draw, state
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, PANEL, SELECTED
 from tallylight.ui.agent_list.pictures import Sender
+from tallylight.ui.agent_list.record import State
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
@@ -239,7 +240,7 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     # For the next one: it may have been installed elsewhere since.
     host.worker.submit("list of agents", fork.own_command, functools.partial(_know_command, host))
     host.worker.submit("labels", _read_labels, _know_labels)
-    first = state.State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
+    first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
     return window
 
@@ -301,7 +302,7 @@ def command(installed: str, *words: str) -> list[str]:
     return ["/bin/sh", "-c", _EITHER, "tally", kitty_exe(), run, installed, *given]
 
 
-def _draw(window: Any, empty: state.State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
+def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
     """The first picture."""
     with contextlib.suppress(termios.error, OSError):
         # What is typed from now on waits for the program, and is not echoed into the picture.

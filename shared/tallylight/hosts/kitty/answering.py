@@ -88,7 +88,7 @@ def notices(host: KittyHost, panes: dict[int, Pane], mutes: Mutes, heard: Callab
         ask=lambda id_: question_of(host, id_),
         answer=lambda _, given: answer_window(host, given),
         heard=heard,
-        failed=host.failed,
+        features=host.features,
         host=f"kitty-{os.getpid()}",
         mutes=mutes,
         worker=host.worker,

@@ -9,8 +9,6 @@ from __future__ import annotations
 import struct
 import zlib
 
-import attrs
-
 from tallylight.model import lights
 
 #: The width of a badge in cells; it is one line high.
@@ -30,22 +28,14 @@ _ROWS, _COLUMNS = 7, 5
 _SHARE = 0.7
 
 
-@attrs.frozen
-class Badge:
-    """A mark and the colour behind it."""
-
-    mark: str
-    colour: lights.RGB
-
-
-def picture(badge: Badge, cell_width: int, cell_height: int) -> bytes:
-    """A PNG of *badge*, `CELLS` cells wide and one high; the size of a cell is in pixels."""
+def picture(mark: str, colour: lights.RGB, cell_width: int, cell_height: int) -> bytes:
+    """A PNG of *mark* on *colour*, `CELLS` cells wide and one high; the size of a cell is in pixels."""
     width, height = CELLS * cell_width, cell_height
     tall = max(_ROWS, round(height * _SHARE))
     wide = tall * _COLUMNS // _ROWS
     left, top = (width - wide) // 2, (height - tall) // 2
-    back, fore = bytes((*badge.colour, 255)), bytes((*lights.readable_on(badge.colour), 255))
-    dots = _DOTS.get(badge.mark, ())
+    back, fore = bytes((*colour, 255)), bytes((*lights.readable_on(colour), 255))
+    dots = _DOTS.get(mark, ())
     rows = []
     for y in range(height):
         bits = dots[(y - top) * _ROWS // tall] if dots and 0 <= y - top < tall else 0

@@ -5,9 +5,11 @@ Features: what a fault switches off. kitty sees none of our faults; each costs t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
+
+Said = TypeVar("Said")
 
 
 @attrs.define
@@ -23,14 +25,15 @@ class Features:
             self.switched_off.add(feature)
             self.told(f"{feature} switched off: {type(error).__name__}: {error}")
 
-    def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
-        """*call*, whose faults kitty never sees."""
+    def guarded(self, feature: str, call: Callable[..., Said]) -> Callable[..., Said | None]:
+        """*call*, whose faults kitty never sees: it says None instead, and from then on."""
 
-        def guarded(*args: Any) -> None:
+        def guarded(*args: Any) -> Said | None:
             if feature not in self.switched_off:
                 try:
-                    call(*args)
+                    return call(*args)
                 except Exception as error:  # kitty must not see our faults
                     self.failed(feature, error)
+            return None
 
         return guarded

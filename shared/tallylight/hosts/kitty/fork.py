@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -33,6 +33,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.confirm import ask
 
 if TYPE_CHECKING:
+    from tallylight.actions.start import Start
     from tallylight.hosts.kitty.host import KittyHost
 
 Json = dict[str, Any]
@@ -72,13 +73,11 @@ def main(args: Sequence[str]) -> Json | None:
     return None
 
 
-def plan(verb: Verb, agents: Agents, root: int, table: Table | None = None) -> Plan | Refusal:
+def plan(verb: Verb, agents: Agents, root: int) -> Plan | Refusal:
     """Plan *verb* for the pane whose first process is *root*, by the snapshot of the kitty around us."""
-    source = table or process_table.table()
-    pane = pane_of(root, os.environ, source)
-    if pane is None:
-        return _no_host()
-    return fork.act(verb, pane, agents, source, root=root)
+    table = process_table.table()
+    pane = pane_of(root, os.environ, table)
+    return fork.act(verb, pane, agents, table, root=root) if pane is not None else _no_host()
 
 
 def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
@@ -116,15 +115,11 @@ def handle_result(answer: object, window_id: int, boss: Any) -> None:
     """Start what the person agreed to, if everything is still as it was when they did."""
     from kitty.fast_data_types import add_timer
 
-    # kitty is about to take the page away; what is looked up before that may find it half gone.
-    add_timer(lambda _timer: _finish(answer, window_id, boss), 0.0, False)
-
-
-def _finish(answer: object, window_id: int, boss: Any) -> None:
-    from tallylight.hosts.kitty import watcher
+    from tallylight.hosts.kitty import starter
 
     start = _Start(boss, window_id)
-    start.guarded(lambda: start.begin(answer, watcher.running()))
+    # kitty is about to take the page away; what is looked up before that may find it half gone.
+    add_timer(lambda _timer: start.guarded(lambda: start.begin(answer, starter.running())), 0.0, False)
 
 
 @attrs.define
@@ -163,7 +158,8 @@ class _Start:
             lambda found: self.guarded(lambda: self._end(asked, scene, found, host)),
         ):
             return Refusal("busy", "the disk has not responded yet for the previous new pane")
-        add_timer(lambda _timer: self.guarded(_late), PATIENCE_S, False)
+        late = Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
+        add_timer(lambda _timer: self.guarded(lambda: late), PATIENCE_S, False)
         host.worker.lend(LEND_S)
         host.come_back(time.monotonic())
         return None
@@ -174,10 +170,11 @@ class _Start:
             raise found
         if isinstance(found, Refusal):
             return found
+        assert isinstance(found, tuple)
+        plan, agents = found
         scene = _scene(host, self.boss, self.window_id)
-        if not isinstance(found, _Found) or scene is None or scene.pgid != before.pgid:
+        if scene is None or scene.pgid != before.pgid:
             return _changed()
-        plan, agents = found.plan, found.agents
         # No disk: the process table alone. The program was looked for just now.
         look = fork.look(scene.pane, agents, process_table.table(), root=scene.root, pgid=scene.pgid)
         now = plan_of(asked.verb, look, agents)
@@ -215,12 +212,6 @@ class _Scene:
     pgid: int
 
 
-@attrs.frozen
-class _Found:
-    plan: Plan
-    agents: Agents
-
-
 def _scene(host: KittyHost | None, boss: Any, window_id: int) -> _Scene | None:
     """What there is at this moment; None if the window or its foreground has gone."""
     window = boss.window_id_map.get(window_id)
@@ -233,7 +224,7 @@ def _scene(host: KittyHost | None, boss: Any, window_id: int) -> _Scene | None:
         return None
 
 
-def _look(asked: _Asked, scene: _Scene) -> _Found | Refusal:
+def _look(asked: _Asked, scene: _Scene) -> tuple[Plan, Agents] | Refusal:
     """Plan it afresh, on the worker: the agents' files, the directories and the program are on a disk."""
     if not Path(asked.cwd).is_dir():
         return _changed()
@@ -242,11 +233,7 @@ def _look(asked: _Asked, scene: _Scene) -> _Found | Refusal:
     if isinstance(found, Refusal):
         return found
     agreed = (found.argv, found.cwd) == (asked.argv, asked.shown_cwd)
-    return _Found(found, agents) if agreed else _changed()
-
-
-def _late() -> Refusal:
-    return Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
+    return (found, agents) if agreed else _changed()
 
 
 def _no_host() -> Refusal:
@@ -259,34 +246,19 @@ def _read(answer: object) -> _Asked | None:
 
     The first directory is where to run, which may be a worktree of the second, that of the conversation.
     """
-    if not isinstance(answer, dict):
-        return None
-    try:
-        verb, place = Verb(answer.get("verb")), Place(answer.get("place"))  # type: ignore[arg-type]
-    except ValueError:
-        return None
-    argv, cwd, shown_cwd = answer.get("argv"), answer.get("cwd"), answer.get("shown_cwd")
-    if not isinstance(argv, list) or not 0 < len(argv) <= MAX_WORDS:
-        return None
-    if not isinstance(cwd, str) or not isinstance(shown_cwd, str):
-        return None
-    if not all(isinstance(word, str) for word in argv):
-        return None
-    return _Asked(verb, tuple(argv), cwd, shown_cwd, place)
-
-
-class Launched(Protocol):
-    """What a plan to start something says."""
-
-    @property
-    def argv(self) -> tuple[str, ...]: ...
-
-    @property
-    def title(self) -> str: ...
+    match answer:
+        case {"verb": verb, "place": place, "argv": [_, *_] as argv, "cwd": str(cwd), "shown_cwd": str(shown_cwd)}:
+            if len(argv) > MAX_WORDS or not all(isinstance(word, str) for word in argv):
+                return None
+            try:
+                return _Asked(Verb(verb), tuple(argv), cwd, shown_cwd, Place(place))
+            except ValueError:
+                return None
+    return None
 
 
 def launch(
-    boss: Any, window: Any, plan: Launched, cwd: str, place: Place, more: Mapping[str, str] | None = None
+    boss: Any, window: Any, plan: Plan | Start, cwd: str, place: Place, more: Mapping[str, str] | None = None
 ) -> Any:
     """
     Start *plan* next to *window*; the new window.

@@ -11,6 +11,7 @@ programs is not shown. All else passes as if we were not there.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence, Set
 from typing import Any
@@ -21,6 +22,7 @@ from tallylight.actions.answer import Answer, Question
 from tallylight.actions.brief import brief
 from tallylight.evidence import notified
 from tallylight.files import directories
+from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.notify_command import Command
 from tallylight.hosts.worker import Worker
 from tallylight.model.decision import Decision
@@ -62,8 +64,8 @@ class Notices:
 
     *panes* are the host's, by window id; *ask* says what a window asks now, and *answer* answers it and returns why
     not, or nothing; *heard* is called after a program's notification told something of one;
-    *failed* switches a feature off, with a line in the log; *is_focused* says whether the person is at this kitty, and
-    *play* plays a sound file.
+    *features* are switched off by their faults, with a line in the log; *is_focused* says whether the person is at this
+    kitty, and *play* plays a sound file.
     """
 
     boss: Any
@@ -73,7 +75,7 @@ class Notices:
     ask: Callable[[int], Question | None]
     answer: Callable[[int, Answer], str]
     heard: Callable[[int], None]
-    failed: Callable[[str, Exception], None]
+    features: Features
     host: str
     mutes: Mutes = attrs.field(factory=Mutes)
     worker: Worker = attrs.field(factory=Worker)
@@ -91,7 +93,6 @@ class Notices:
     _show: Callable[..., int | None] = attrs.field(init=False)
     #: The sequence that is being read: its number and what follows that.
     _reading: tuple[int, str] | None = None
-    _is_deaf: bool = False
 
     def __attrs_post_init__(self) -> None:
         self._notifier = Notifier(self.settings)
@@ -113,7 +114,8 @@ class Notices:
         if self._command is not None:
             self._command.argv = argv
         elif argv:
-            self._command = Command(argv, self.host, self._command_failed, worker=self.worker)
+            failed = functools.partial(self.features.failed, "notify.command")
+            self._command = Command(argv, self.host, failed, worker=self.worker)
 
     def look(self, now: float, ids: Set[int] | None = None) -> None:
         """
@@ -127,7 +129,9 @@ class Notices:
             if (pane := self.panes.get(id_)) is None:
                 continue
             attention, decision = pane.attention, pane.decision
-            attention.muted_until = self._muted_until(id_, pane, now) if self.mutes.ends else None
+            window = self.boss.window_id_map.get(id_) if self.mutes.ends else None
+            tab = str(window.tab_id) if window is not None else ""
+            attention.muted_until = self.mutes.until(tab, pane.project, now) if self.mutes.ends else None
             is_muted = attention.muted_until is not None
             state = decision, attention.visible, attention.seen, attention.snoozed, is_muted
             before = self._looked.get(id_)
@@ -159,22 +163,22 @@ class Notices:
         self._do(self._notifier.close(str(id_)), now)
 
     def _do(self, found: Notice | Withdrawal | None, now: float) -> None:
-        if isinstance(found, Notice):
+        if found is not None:
             self._withdraw(int(found.pane), now)
+        if isinstance(found, Notice):
             if self._command is not None and self._command.argv:
                 self._command.run(found, now)
             else:
                 self._send(found)
-        elif found is not None:
-            self._withdraw(int(found.pane), now)
 
     def _send(self, notice: Notice) -> None:
         id_ = int(notice.pane)
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
         command.title, command.body, command.application_name = notice.title, notice.body, APPLICATION
-        sound = self._sound(notice)
-        is_file = "/" in sound
+        # A person who is at the terminal sees the tab.
+        sound = SILENT if self.is_focused() else self.settings.sounds.get(notice.status, "")
+        is_file = "/" in sound  # which kitty does not play by itself
         command.sound_name = SILENT if is_file else sound
         question = self._question(id_, notice)
         short = brief(question) if question is not None and self.settings.buttons else None
@@ -195,10 +199,10 @@ class Notices:
             put_away(gone)
             if short is None:
                 return
-            if 1 <= button <= len(short.choices):
-                self._answer(id_, short.question.answer(short.choices[button - 1].number))
-            else:
+            if not 1 <= button <= len(short.choices):
                 manager.channel.focus(id_, gone.activation_token)
+            elif refused := self.answer(id_, short.question.answer(short.choices[button - 1].number)):
+                self.say("Not answered", refused)
 
         command.on_activation, command.on_close = pressed, put_away
         number = self._show(command, id_)
@@ -207,16 +211,6 @@ class Notices:
             self._out[id_] = number
             if is_file:
                 self.play(sound)
-
-    def _muted_until(self, id_: int, pane: Pane, now: float) -> float | None:
-        """Until when nothing is told of *pane*, by its tab and its project."""
-        window = self.boss.window_id_map.get(id_)
-        return self.mutes.until(str(window.tab_id) if window is not None else "", pane.project, now)
-
-    def _sound(self, notice: Notice) -> str:
-        """The sound of *notice* in kitty's words, or the path of a file, which kitty does not play by itself."""
-        # A person who is at the terminal sees the tab.
-        return SILENT if self.is_focused() else self.settings.sounds.get(notice.status, "")
 
     def _withdraw(self, id_: int, now: float) -> None:
         number = self._out.pop(id_, None)
@@ -235,22 +229,13 @@ class Notices:
                 continue
             del self._fading[number]
 
-    def _command_failed(self, error: Exception) -> None:
-        self.failed("notify.command", error)
-
     def _question(self, id_: int, notice: Notice) -> Question | None:
         """What stands on the screen to be answered."""
         try:
             return self.ask(id_) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
-            self.failed("buttons of notifications", error)
+            self.features.failed("buttons of notifications", error)
             return None
-
-    def _answer(self, id_: int, given: Answer) -> None:
-        """A button was pressed. What is refused is told in one more notification."""
-        refused = self.answer(id_, given)
-        if refused:
-            self.say("Not answered", refused)
 
     def say_problems(self, problems: Sequence[str]) -> None:
         """Tell what is wrong with the settings."""
@@ -270,11 +255,16 @@ class Notices:
         """Stand between programs and kitty's manager, once a process."""
         manager = self.boss.notification_manager
         read, show = manager.handle_notification_cmd, manager.notify_with_command
+        # A fault lets everything pass from then on.
+        take_message, take_notification, was_shown = (
+            self.features.guarded("notifications of programs", call)
+            for call in (self._take_message, self._take_notification, self._was_shown)
+        )
 
         def handle_notification_cmd(channel_id: int, osc_code: int, raw: str) -> Any:
             self._reading = osc_code, raw
             try:
-                if self._guarded(self._take_message, channel_id, osc_code, raw):
+                if take_message(channel_id, osc_code, raw):
                     return None
                 return read(channel_id, osc_code, raw)
             finally:
@@ -282,26 +272,15 @@ class Notices:
 
         def notify_with_command(command: Any, channel_id: int) -> Any:
             # kitty's own, of a command that has ended for instance, come here without a sequence.
-            if self._reading is not None and self._guarded(self._take_notification, command, channel_id):
+            if self._reading is not None and take_notification(command, channel_id):
                 return None
             number = show(command, channel_id)
             if self._reading is not None and number is not None:
-                self._guarded(self._was_shown, channel_id)
+                was_shown(channel_id)
             return number
 
         manager.handle_notification_cmd = handle_notification_cmd
         manager.notify_with_command = notify_with_command
-
-    def _guarded(self, call: Callable[..., bool], *args: Any) -> bool:
-        """What *call* says; False, which lets everything pass, after a fault."""
-        if self._is_deaf:
-            return False
-        try:
-            return call(*args)
-        except Exception as error:  # kitty must not see our faults
-            self._is_deaf = True
-            self.failed("notifications of programs", error)
-            return False
 
     def _take_message(self, id_: int, number: int, raw: str) -> bool:
         """Take a message between programs out; True if it was one."""
@@ -343,11 +322,10 @@ class Notices:
             return False
         return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
-    def _was_shown(self, id_: int) -> bool:
+    def _was_shown(self, id_: int) -> None:
         # A command of the user's may tell it somewhere else, so it is run all the same.
         if not self.settings.command and self._agent_in(id_) is not None:
             self._notifier.told_itself(str(id_), self.clock())
-        return True
 
     def _agent_in(self, id_: int) -> Pane | None:
         pane = self.panes.get(id_)

@@ -8,7 +8,7 @@ title stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -19,7 +19,6 @@ from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.model import lights
 from tallylight.model.status import Status
-from tallylight.pane.pane import Pane
 from tallylight.tracker import rollup
 from tallylight.wire.text import sanitise
 
@@ -32,12 +31,11 @@ class OsWindowTitles:
     """
     All OS windows of one kitty. *when* is the person's choice: `auto` (where no tab bar is seen), `always` or `off`.
 
-    *tabs* knows the light of each tab, as of its last `refresh`; *panes* are the host's, by window id.
+    *tabs* knows the light of each tab, as of its last `refresh`.
     """
 
     boss: Any
     tabs: TabRollup
-    panes: Mapping[int, Pane]
     when: str = "auto"
     #: For each OS window the window whose title is marked, and what is in front of that.
     _shown: dict[int, tuple[int, str]] = attrs.field(init=False, factory=dict)
@@ -76,13 +74,12 @@ class OsWindowTitles:
         """What stands in front of the title of *window*, the active one: nothing, or a mark and whose it is."""
         if self.when == "off" or (self.when == "auto" and windows.shows_tab_bar(manager)):
             return ""
-        by_tab = {tab.id: light for tab in manager if (light := self.tabs.light(tab.id)) is not None}
-        urgent = rollup.of_tab(list(by_tab.values()))
+        tabs = [shown for tab in manager if (shown := self.tabs.shown(tab.id)) is not None]
+        urgent = rollup.of_tab([shown.decision for shown in tabs])
         if urgent is None or not urgent.is_lit or urgent.status is Status.IDLE:
             return ""
         mark = f"{lights.mark(urgent.status, urgent.kind)} "
-        owner = next((self.tabs.owner(id_) for id_, light in by_tab.items() if light is urgent), None)
-        if owner is None or owner == window.id or (other := self.boss.window_id_map.get(owner)) is None:
+        shown = next(shown for shown in tabs if shown.decision is urgent)
+        if shown.owner == window.id or (other := self.boss.window_id_map.get(shown.owner)) is None:
             return mark
-        title = self.tabs.title(other.tab_id) or other.title
-        return f"{mark}{sanitise(title, cells=MAX_CELLS)} · "
+        return f"{mark}{sanitise(shown.title or other.title, cells=MAX_CELLS)} · "

@@ -20,7 +20,6 @@ import attrs
 from kitty.fast_data_types import add_timer, cell_size_for_window
 from kitty.utils import log_error
 
-from tallylight.config.settings import Panel
 from tallylight.hosts.kitty import agent_list
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
@@ -31,10 +30,6 @@ TRIES = 3
 #: Of the width of its tab that a panel has, at most.
 MOST = 0.5
 FEATURE = "panels"
-
-
-class NoRoomError(Exception):
-    """There can be no panel in this tab; the message is for the person."""
 
 
 @attrs.define
@@ -59,22 +54,24 @@ class Panels:
     _everywhere: set[int] = attrs.field(factory=set)
     _is_busy: bool = False
 
-    def toggle(self, window_id: int) -> None:
-        """Open a panel beside window *window_id*, or close the one there is."""
+    def toggle(self, window_id: int) -> str:
+        """Open a panel beside window *window_id*, or close the one there is; why not, in words."""
         window = self.host.boss.window_id_map.get(window_id)
         tab = window.tabref() if window is not None else None
         if tab is None:
-            return
+            return ""
         if tab.os_window_id in self._everywhere:
             self._everywhere.discard(tab.os_window_id)
             manager = tab.tab_manager_ref()
             self._close(panel for other in manager for panel in self._of(other))
         elif panels := list(self._of(tab)):
             self._close(panels)
-        else:
-            self._open(tab)
-            if self.host.config.panel.per == "window":
-                self._everywhere.add(tab.os_window_id)
+        elif problem := self._open(tab):
+            log_error(f"tallylight: {problem}")
+            return problem
+        elif self.host.config.panel.per == "window":
+            self._everywhere.add(tab.os_window_id)
+        return ""
 
     def follow(self) -> None:
         """See that each panel is where it is to be: windows may have come, gone or moved, another tab may be shown."""
@@ -86,10 +83,7 @@ class Panels:
         for id_ in self._everywhere:
             tab = boss.os_window_map[id_].active_tab
             if tab is not None and any(map(is_watched, tab)) and not any(self._of(tab)):
-                try:
-                    self._open(tab)
-                except NoRoomError:
-                    continue  # in this tab there is none
+                self._open(tab)  # where that cannot be, there is none
         front = {manager.active_tab.id for manager in boss.os_window_map.values() if manager.active_tab is not None}
         for id_, shown in self._shown.items():
             window = boss.window_id_map[id_]
@@ -118,19 +112,28 @@ class Panels:
             if tab is not None and shown.layout and tab.current_layout.name == LAYOUT:
                 tab.goto_layout(shown.layout)
 
-    def _open(self, tab: Any) -> None:
+    def _open(self, tab: Any) -> str:
+        """Open a panel in *tab*; why there can be none, for the person."""
+        before = str(tab.current_layout.name)
         self._is_busy = True
         try:
-            layout = _arranged(tab)
-            window = agent_list.open_list(
-                self.host, self.kittens, functools.partial(self._make, tab, layout), is_panel=True
-            )
-            window.actions_on_removal.append(self._has_gone)
+            if before != LAYOUT:
+                try:
+                    tab.goto_layout(LAYOUT, raise_exception=True)
+                except ValueError:
+                    return f"A panel needs kitty's layout {LAYOUT!r}: add it to enabled_layouts."
+            make = functools.partial(self._make, tab, before if before != LAYOUT else "")
+            window = agent_list.open_list(self.host, self.kittens, make, is_panel=True)
+            # Not at once: kitty is about to arrange what is left.
+            follow = self.host.guarded(FEATURE, lambda _timer: self.follow())
+            window.actions_on_removal.append(lambda _window: add_timer(follow, 0, False))
         finally:
             self._is_busy = False
+        return ""
 
     def _make(self, tab: Any, layout: str, command: list[str], env: dict[str, str], fd: int) -> Any:
         """The window of a panel in *tab*, at its edge and of the right width; the keyboard stays where it is."""
+        width, cell, *_ = _measures(tab)
         before = tab.active_window
         told = before.ignore_focus_changes
         # The program there is not to be told that the keyboard has gone and come back.
@@ -143,7 +146,7 @@ class Panels:
                 env=env,
                 cwd="/",
                 location="vsplit",
-                bias=100 * self._share(tab),
+                bias=100 * min(MOST, self.host.config.panel.width * cell / max(1, width)),
                 copy_colors_from=before,
                 pass_fds=(fd,),
             )
@@ -157,20 +160,7 @@ class Panels:
             before.ignore_focus_changes = told
         return window
 
-    def _has_gone(self, _window: Any) -> None:
-        """Not at once: kitty is about to arrange what is left."""
-        add_timer(self.host.guarded(FEATURE, lambda _: self.follow()), 0, False)
-
     # How wide ------------------------------------------------------------------------------------------------
-
-    def _share(self, tab: Any) -> float:
-        """The part of *tab* that a panel is to have."""
-        width, cell, *_ = _measures(tab)
-        return float(min(MOST, self._settings.width * cell / max(1, width)))
-
-    @property
-    def _settings(self) -> Panel:
-        return self.host.config.panel
 
     def _fit(self, tab: Any, window: Any, shown: _Shown) -> None:
         """Give the panel *window* its width. What a person makes of it later stays, until its tab is another."""
@@ -182,7 +172,7 @@ class Panels:
             if pair is None or not pair.horizontal:
                 break
             total, cell, *_ = _measures(tab)
-            wanted = min(self._settings.width, int(MOST * total / cell))
+            wanted = min(self.host.config.panel.width, int(MOST * total / cell))
             missing = (wanted - window.screen.columns) * cell / max(1, pair.width or total)
             pair.bias += missing if pair.one == group.id else -missing
             tab.relayout()
@@ -196,18 +186,6 @@ def _measures(tab: Any) -> tuple[float, ...]:
     geometries = [window.geometry for window in tab]
     width = max((g.right for g in geometries), default=0) - min((g.left for g in geometries), default=0)
     return width, cell_size_for_window(tab.os_window_id)[0], len(geometries)
-
-
-def _arranged(tab: Any) -> str:
-    """Put *tab* into the layout that a panel needs; the one it had, nothing if that was it."""
-    before = str(tab.current_layout.name)
-    if before == LAYOUT:
-        return ""
-    try:
-        tab.goto_layout(LAYOUT, raise_exception=True)
-    except ValueError:
-        raise NoRoomError(f"A panel needs kitty's layout {LAYOUT!r}: add it to enabled_layouts.") from None
-    return before
 
 
 @functools.cache
@@ -225,9 +203,4 @@ def toggle(host: KittyHost, window_id: int, kittens: Path) -> str:
     if _panels is None:
         _panels = Panels(host, kittens)
         host.surfaces.panels = host.guarded(FEATURE, _panels.follow)
-    try:
-        _panels.toggle(window_id)
-    except NoRoomError as error:
-        log_error(f"tallylight: {error}")
-        return str(error)
-    return ""
+    return _panels.toggle(window_id)

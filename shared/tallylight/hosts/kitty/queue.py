@@ -7,14 +7,11 @@ The list that kitty opened puts them, in the name of the person who wrote them, 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from tallylight.actions import queue
 from tallylight.evidence import process_table
+from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
-
-if TYPE_CHECKING:
-    from tallylight.hosts.kitty.host import KittyHost
 
 
 def look(host: KittyHost) -> None:

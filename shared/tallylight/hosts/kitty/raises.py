@@ -24,7 +24,7 @@ _ABOUT = (
 
 @attrs.define
 class Raises:
-    """Asks for *host*."""
+    """Asks for *host*, at each tick."""
 
     host: KittyHost
     #: What they were asked about last, and until when they are left alone.
@@ -50,19 +50,11 @@ class Raises:
                 self._rests_until = time.monotonic() + REST_S
 
         self._asked, self._is_asking = withheld, True
-        if consents.ask(window, Consent(_question(withheld)), answered) is not None:
+        question = (
+            "config.toml was changed, by you or by a program, and lets programs do more. Did you change it?",
+            *(f"{one}." for one in withheld),
+            *([_ABOUT] if any(one.key == ALLOW for one in withheld) else ()),
+        )
+        if consents.ask(window, Consent(question), answered) is not None:
             # They may come to another window, where there is room for the question.
             self._asked, self._is_asking = (), False
-
-
-def _question(withheld: tuple[Withheld, ...]) -> tuple[str, ...]:
-    return (
-        "config.toml was changed, by you or by a program, and lets programs do more. Did you change it?",
-        *(f"{one}." for one in withheld),
-        *([_ABOUT] if any(one.key == ALLOW for one in withheld) else ()),
-    )
-
-
-def serve(host: KittyHost) -> None:
-    """Ask from now on."""
-    host.each_tick.append(host.guarded("raises", Raises(host).look))

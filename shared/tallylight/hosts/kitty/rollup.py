@@ -21,6 +21,20 @@ from tallylight.pane.pane import Pane
 from tallylight.tracker import rollup
 
 
+@attrs.frozen
+class TabLight:
+    """What a tab shows: *decision*, that of the window *owner*."""
+
+    decision: Decision
+    owner: int
+    #: The title beside the light, that of its window; nothing where kitty's is right.
+    title: str
+    #: Whether it waits for a person who is to be called: not where all that wait are snoozed, or wait for a limit.
+    pulses: bool
+    #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
+    is_finished: bool
+
+
 @attrs.define
 class TabRollup:
     """
@@ -31,80 +45,61 @@ class TabRollup:
 
     boss: Any
     panes: Mapping[int, Pane]
-    guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
+    guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]]
     #: What is attached in a window, a tmux for instance, shows: one of each status.
     attached: Callable[[Any], tuple[Decision, ...]] = lambda _: ()
     pulses: bool = True
     #: Whether an agent's own signs and spinners are left out of a title that has our mark beside it.
     strips_glyphs: bool = True
-    _lights: dict[int, Decision] = attrs.field(init=False, factory=dict)
-    #: The window that the light of each tab is of.
-    _owners: dict[int, int] = attrs.field(init=False, factory=dict)
-    #: The titles that stand beside lights in the place of kitty's own.
-    _titles: dict[int, str] = attrs.field(init=False, factory=dict)
-    #: The tabs whose waiting agents are all snoozed: their light is steady.
-    _snoozed: set[int] = attrs.field(init=False, factory=set)
-    #: The OS windows that have a light that waits, and is not snoozed.
+    _shown: dict[int, TabLight] = attrs.field(init=False, factory=dict)
+    #: The OS windows that have a light that pulses.
     _waiting: list[int] = attrs.field(init=False, factory=list)
     #: The tab managers of these that have a bar, as of the last time that was asked, and the beats since then.
     _drawn: list[Any] = attrs.field(init=False, factory=list)
     _beats: int = attrs.field(init=False, default=0)
-    #: The tabs in which a pane is done beside one that works.
-    _finished: set[int] = attrs.field(init=False, factory=set)
     _timer: int | None = attrs.field(init=False, default=None)
 
+    def shown(self, tab_id: int) -> TabLight | None:
+        """What a tab shows, as of the last `refresh`; None where nothing is known of it."""
+        return self._shown.get(tab_id)
+
     def light(self, tab_id: int) -> Decision | None:
-        """What is shown on a tab, as of the last `refresh`."""
-        return self._lights.get(tab_id)
-
-    def owner(self, tab_id: int) -> int | None:
-        """The id of the window whose light a tab shows; None where it shows none."""
-        return self._owners.get(tab_id)
-
-    def title(self, tab_id: int) -> str | None:
-        """The title that is to stand beside the light of a tab: that of its window; None where kitty's is right."""
-        return self._titles.get(tab_id)
-
-    def is_steady(self, tab_id: int) -> bool:
-        """Whether a tab does not pulse although it waits."""
-        return tab_id in self._snoozed
-
-    def is_finished(self, tab_id: int) -> bool:
-        """Whether a pane of a tab is done, and unseen, beside the work that its light shows."""
-        return tab_id in self._finished
+        """The decision of it."""
+        shown = self._shown.get(tab_id)
+        return shown.decision if shown is not None else None
 
     def refresh(self) -> None:
-        """Find the decision of every tab."""
-        lights: dict[int, Decision] = {}
-        owners: dict[int, int] = {}
-        titles: dict[int, str] = {}
-        snoozed: set[int] = set()
-        finished: set[int] = set()
+        """Find what every tab shows."""
+        found: dict[int, TabLight] = {}
+        asking: list[int] = []
         for manager in self.boss.all_tab_managers:
-            for tab in manager:
-                panes = {w.id: self.panes[w.id] for w in tab if w.id in self.panes}
-                decisions = {w.id: self.decision(w) for w in tab if w.id in panes}
-                if (urgent := rollup.of_tab(list(decisions.values()))) is not None:
-                    if rollup.has_hidden_done(urgent, [d for w in tab if w.id in panes for d in self._decisions(w)]):
-                        finished.add(tab.id)
-                    lights[tab.id] = urgent
-                    owner = next(w for w in tab if w.id in decisions and decisions[w.id] is urgent)
-                    owners[tab.id] = owner.id
-                    if urgent.is_lit and (title := self._title(tab, owner, panes[owner.id], urgent)):
-                        titles[tab.id] = title
-                waiting = {id_: found for id_, found in decisions.items() if found.status is Status.WAITING}
-                if all(panes[id_].attention.snoozed or found.kind is Kind.LIMIT for id_, found in waiting.items()):
-                    snoozed.add(tab.id)
-        self._lights, self._owners, self._titles, self._snoozed = lights, owners, titles, snoozed
-        self._finished = finished
-        lit = {id_ for id_, decision in lights.items() if decision.status is Status.WAITING} - snoozed
-        asking = [
-            manager.os_window_id
-            for manager in (self.boss.all_tab_managers if lit else ())
-            if any(tab.id in lit for tab in manager)
-        ]
+            here = {tab.id: shown for tab in manager if (shown := self._look(tab)) is not None}
+            found |= here
+            if any(shown.pulses for shown in here.values()):
+                asking.append(manager.os_window_id)
+        self._shown = found
         if asking != self._waiting:
             self._waiting, self._drawn = asking, []
+
+    def _look(self, tab: Any) -> TabLight | None:
+        windows = [window for window in tab if window.id in self.panes]
+        decisions = {window.id: self.decision(window) for window in windows}
+        urgent = rollup.of_tab(list(decisions.values()))
+        if urgent is None:
+            return None
+        owner = next(window for window in windows if decisions[window.id] is urgent)
+        return TabLight(
+            urgent,
+            owner.id,
+            title=self._title(tab, owner, urgent) if urgent.is_lit else "",
+            pulses=urgent.status is Status.WAITING and any(map(self._calls, decisions, decisions.values())),
+            is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
+        )
+
+    def _calls(self, id_: int, decision: Decision) -> bool:
+        """Whether window *id_*, which shows *decision*, waits for a person who is not to be left alone."""
+        is_waiting = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
+        return is_waiting and not self.panes[id_].attention.snoozed
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""
@@ -115,8 +110,9 @@ class TabRollup:
         """All that *window* could show; of equals the first does."""
         return (*self.attached(window), self.panes[window.id].decision)
 
-    def _title(self, tab: Any, owner: Any, pane: Pane, decision: Decision) -> str:
+    def _title(self, tab: Any, owner: Any, decision: Decision) -> str:
         """The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it."""
+        pane = self.panes[owner.id]
         if tab.name:
             return ""
         if decision is not pane.decision:
@@ -135,7 +131,7 @@ class TabRollup:
             self._timer = add_timer(self.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
 
     def pulsing(self) -> list[Any]:
-        """The tab managers whose tab bar shows a light that waits, as of the last `refresh`."""
+        """The tab managers whose tab bar shows a light that pulses, as of the last `refresh`."""
         managers = self.boss.os_window_map
         found = [managers.get(id_) for id_ in self._waiting] if self.pulses else []
         return [manager for manager in found if manager is not None and windows.shows_tab_bar(manager)]

@@ -10,14 +10,13 @@ it, and no window changes its size for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Set
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import cell_size_for_window, get_options
 
 from tallylight.hosts.kitty import badges
-from tallylight.hosts.kitty.badges import Badge
 from tallylight.hosts.kitty.colours import as_sgr_int
 from tallylight.model import lights
 from tallylight.model.decision import Decision
@@ -28,17 +27,6 @@ from tallylight.pane.pane import Pane
 MIN_COLUMNS, MIN_LINES = 12, 2
 #: The name of the function that draws title bars of windows, where kitty has them.
 _DRAW = "set_window_title_bar_render_data"
-
-
-class Corner(Protocol):
-    """How a badge comes into the corner of a window."""
-
-    def show(self, window: Any, badge: Badge) -> None: ...
-
-    def hide(self, window: Any) -> None: ...
-
-    def keep(self, windows: Container[int]) -> None:
-        """All but *windows* are gone, by their ids."""
 
 
 class ScreenCorner:
@@ -52,7 +40,7 @@ class ScreenCorner:
         #: The screens, and the size of their cells, by window id.
         self._screens: dict[int, tuple[Any, tuple[int, int]]] = {}
 
-    def show(self, window: Any, badge: Badge) -> None:
+    def show(self, window: Any, mark: str, colour: lights.RGB) -> None:
         width, height = size = cell_size_for_window(window.os_window_id)
         screen, of_size = self._screens.get(window.id, (None, None))
         if screen is None or of_size != size:
@@ -60,9 +48,9 @@ class ScreenCorner:
             screen.reset_mode(kitty_data.DECAWM)
             self._screens[window.id] = screen, size
         screen.cursor.x = 0
-        screen.cursor.bg, screen.cursor.fg = as_sgr_int(badge.colour), as_sgr_int(lights.readable_on(badge.colour))
+        screen.cursor.bg, screen.cursor.fg = as_sgr_int(colour), as_sgr_int(lights.readable_on(colour))
         screen.cursor.bold = True
-        screen.draw(badge.mark.center(badges.CELLS))
+        screen.draw(mark.center(badges.CELLS))
         edges = window.geometry
         place = edges.right - badges.CELLS * width, edges.top, edges.right, edges.top + height
         getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, *place)
@@ -73,6 +61,7 @@ class ScreenCorner:
             getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, 0, 0, 0, 0)
 
     def keep(self, windows: Container[int]) -> None:
+        """All but *windows* are gone, by their ids."""
         for id_ in [id_ for id_ in self._screens if id_ not in windows]:
             del self._screens[id_]
 
@@ -80,11 +69,10 @@ class ScreenCorner:
 class LogoCorner:
     """Window logos, made as pictures. Where a person has a logo of their own there are none."""
 
-    def show(self, window: Any, badge: Badge) -> None:
+    def show(self, window: Any, mark: str, colour: lights.RGB) -> None:
         if not get_options().window_logo_path:
             size = cell_size_for_window(window.os_window_id)
-            name = f"tallylight-{badge.mark}-{badge.colour}-{size}"
-            self._set(window, name, badges.picture(badge, *size))
+            self._set(window, f"tallylight-{mark}-{colour}-{size}", badges.picture(mark, colour, *size))
 
     def hide(self, window: Any) -> None:
         if not get_options().window_logo_path:
@@ -111,9 +99,12 @@ class SplitLights:
     decision: Callable[[Any], Decision]
     colours: Mapping[Status, lights.RGB]
     is_on: bool = True
-    corner: Corner = attrs.field(factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner())
-    #: What each window shows, and where.
-    _shown: dict[int, tuple[Badge, object]] = attrs.field(init=False, factory=dict)
+    #: How a badge comes into the corner of a window.
+    corner: ScreenCorner | LogoCorner = attrs.field(
+        init=False, factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner()
+    )
+    #: The mark and the colour that each window shows, and where.
+    _shown: dict[int, tuple[str, lights.RGB, object]] = attrs.field(init=False, factory=dict)
 
     def refresh(self) -> None:
         """Have every split show what is to be shown now, where it is now."""
@@ -127,34 +118,29 @@ class SplitLights:
             if self._shown.get(id_) != shown:
                 self._shown[id_] = shown
                 window = self.boss.window_id_map[id_]
-                self.corner.show(window, shown[0])
+                self.corner.show(window, *shown[:2])
                 window.refresh()
         self.corner.keep(self.boss.window_id_map)
 
-    def _wanted(self) -> dict[int, tuple[Badge, object]]:
-        found: dict[int, tuple[Badge, object]] = {}
+    def _wanted(self) -> dict[int, tuple[str, lights.RGB, object]]:
+        found: dict[int, tuple[str, lights.RGB, object]] = {}
         # In the other tabs nobody sees a corner; they are looked at when one of them comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
         for tab in fronts:
-            for id_, decision, window in self._lit(tab) if tab is not None else ():
-                size = cell_size_for_window(window.os_window_id)
-                badge = Badge(lights.mark(decision.status, decision.kind), self.colours[decision.status])
-                found[id_] = badge, (window.os_window_id, window.tab_id, window.geometry, size)
+            split = _splits_of(tab) if tab is not None else ()
+            for window in tab if split else ():
+                if window.id not in self.panes or window.id not in split or not _has_room(window):
+                    continue
+                decision = self.decision(window)
+                if decision.is_lit and decision.status is not Status.IDLE:
+                    size = cell_size_for_window(window.os_window_id)
+                    place = window.os_window_id, window.tab_id, window.geometry, size
+                    mark = lights.mark(decision.status, decision.kind)
+                    found[window.id] = mark, self.colours[decision.status], place
         return found
 
-    def _lit(self, tab: Any) -> list[tuple[int, Decision, Any]]:
-        """The windows of *tab* that are to have a badge, if it shows several, and what each of them shows."""
-        lit = []
-        for window in tab:
-            if (id_ := window.id) in self.panes:
-                decision = self.decision(window)
-                if decision.is_lit and decision.status is not Status.IDLE and not has_title_bar(window):
-                    lit.append((id_, decision, window))
-        split = splits_of(tab) if lit else frozenset()
-        return [one for one in lit if one[0] in split and is_large(one[2])]
 
-
-def splits_of(tab: Any) -> Set[int]:
+def _splits_of(tab: Any) -> Set[int]:
     """The windows of *tab* that are seen beside another one."""
     if tab.windows.num_groups < 2:
         return frozenset()
@@ -162,12 +148,8 @@ def splits_of(tab: Any) -> Set[int]:
     return {group.active_window_id for group in groups} if len(groups) > 1 else frozenset()
 
 
-def is_large(window: Any) -> bool:
-    """Whether *window* is large enough for a mark."""
+def _has_room(window: Any) -> bool:
+    """Whether *window* is large enough for a mark, and kitty shows no title bar of it."""
     screen = window.screen
-    return bool(screen.columns >= MIN_COLUMNS and screen.lines >= MIN_LINES)
-
-
-def has_title_bar(window: Any) -> bool:
-    """Whether kitty shows a title bar of *window*."""
-    return getattr(window, "_title_bar_screen", None) is not None
+    is_large = screen.columns >= MIN_COLUMNS and screen.lines >= MIN_LINES
+    return is_large and getattr(window, "_title_bar_screen", None) is None

@@ -24,8 +24,8 @@ from kitty.utils import log_error
 _PACKAGE = __package__
 #: kitty's own that we use. Two threads are not to load modules of kitty's at the same time: they are loaded before.
 OF_KITTY = ("child", "constants", "launch", "progress", "rgb", "tab_bar", "tabs", "window")
-#: What the thread loads, in this order: the host, and what is loaded by the first key, script or text that waits.
-MODULES = ("watcher", "fork", "keys", "scripts", "raises", "queue")
+#: What the thread loads: the host with all that it needs, and what a key needs.
+MODULES = ("watcher", "keys")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
 LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
 #: How long, in seconds that were lent, the settings are waited for once the modules are there: a disk may hang.
@@ -52,8 +52,8 @@ class Starter:
         self._patience = PATIENCE_S
         self._marks: list[tuple[Any, dict[str, Any]]] = []
 
-    def begin(self, boss: Any) -> None:
-        """Begin to load; once a process."""
+    def on_load(self, boss: Any, _data: dict[str, Any]) -> None:
+        """kitty has loaded our watcher: begin to load the rest, once a process."""
         if self._thread is None and not self.is_over:
             for name in OF_KITTY:
                 importlib.import_module(f"kitty.{name}")
@@ -61,10 +61,12 @@ class Starter:
             self._thread.start()
             add_timer(lambda timer: self._lend(boss, timer), EVERY_S, True)
 
-    def finish(self) -> None:
-        """Wait until the modules are there, if they are being loaded."""
+    def finished(self, name: str) -> Any:
+        """The module *name* of this package, for a key that is pressed: what is being loaded is waited for."""
+        # Two threads that each load a part of the modules would wait for each other.
         if self._thread is not None:
             self._is_loaded.wait(30)
+        return importlib.import_module(f"{_PACKAGE}.{name}")
 
     def tell(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
         """kitty calls *name* of *window*."""
@@ -120,21 +122,8 @@ class Starter:
 _starter = Starter()
 
 
-def took_over(boss: Any, watcher: Any) -> None:
-    """The module *watcher* hears from now on what kitty calls."""
-    _starter.took_over(boss, watcher)
-
-
-def on_load(boss: Any, _data: dict[str, Any]) -> None:
-    """kitty has loaded our watcher."""
-    _starter.begin(boss)
-
-
-def finished(name: str) -> Any:
-    """The module *name* of this package, for a key that is pressed: what is being loaded is waited for."""
-    # Two threads that each load a part of the modules would wait for each other.
-    _starter.finish()
-    return importlib.import_module(f"{_PACKAGE}.{name}")
+#: What kitty, its keys and the host call of it.
+on_load, finished, took_over = _starter.on_load, _starter.finished, _starter.took_over
 
 
 def is_over() -> bool:
@@ -150,6 +139,11 @@ def took_s() -> float:
 def loaded() -> Any:
     """The module `watcher`; None before it has taken over."""
     return _starter.watcher
+
+
+def running() -> Any:
+    """The host of this kitty; None where it does not run, or not yet."""
+    return _starter.watcher.running() if _starter.watcher is not None else None
 
 
 def _teller(name: str) -> Callable[[Any, Any, dict[str, Any]], None]:

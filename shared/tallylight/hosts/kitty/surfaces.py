@@ -6,13 +6,13 @@ Each is guarded by itself: a fault in one switches that one off.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from kitty.fast_data_types import get_options
 
 from tallylight.config.settings import Config
+from tallylight.hosts.kitty import window_bars
 from tallylight.hosts.kitty.colours import theme_colours
 from tallylight.hosts.kitty.os_titles import OsWindowTitles
 from tallylight.hosts.kitty.rollup import TabRollup
@@ -21,8 +21,7 @@ from tallylight.hosts.kitty.tabs import TabLights
 from tallylight.hosts.kitty.window_bars import WindowBars
 from tallylight.pane.pane import Pane
 
-_TITLES, _SPLITS, _BARS = "titles of OS windows", "lights on splits", "title bars of windows"
-_THEME = "colours of the theme"
+_TITLES, _SPLITS = "titles of OS windows", "lights on splits"
 
 
 class Surfaces:
@@ -36,30 +35,21 @@ class Surfaces:
         self,
         boss: Any,
         panes: Mapping[int, Pane],
-        guarded: Callable[[str, Callable[..., None]], Callable[..., None]],
+        guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]],
         failed: Callable[[str, Exception], None],
     ) -> None:
         self._guarded = guarded
         self._config = Config()
         self.rollup = TabRollup(boss, panes, guarded)
-        self.tabs = TabLights(
-            light=self.rollup.light,
-            refresh=self.rollup.refresh,
-            now=time.monotonic,
-            failed=failed,
-            is_steady=self.rollup.is_steady,
-            is_finished=self.rollup.is_finished,
-            title=self.rollup.title,
-            redraw=self.rollup.redraw,
-        )
+        self.tabs = TabLights(self.rollup, guarded, failed)
         self.tabs.install()
-        self.titles = OsWindowTitles(boss, self.rollup, panes)
+        self.titles = OsWindowTitles(boss, self.rollup)
         guarded(_TITLES, self.titles.install)()
         self.splits = SplitLights(boss, panes, self.rollup.decision, self.tabs.colours)
         #: Keeps the panels where they are to be, once there is one.
         self.panels: Callable[[], None] = lambda: None
-        self.bars = WindowBars(boss, panes, self.tabs, failed)
-        guarded(_BARS, self.bars.install)()
+        self.bars = WindowBars(boss, panes, self.tabs)
+        guarded(window_bars.FEATURE, self.bars.install)()
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on; it shows with the next `redraw`."""
@@ -90,13 +80,13 @@ class Surfaces:
     def redraw(self) -> None:
         """A light has changed, or may have: have all of it drawn again."""
         self.rollup.redraw()
-        self._guarded(_BARS, self.bars.refresh)()
+        self._guarded(window_bars.FEATURE, self.bars.refresh)()
         self.follow()
 
     def follow(self) -> None:
         """Windows may have moved, another one may be in front, and the theme may be another."""
         if self._config.themed:
-            self._guarded(_THEME, self._follow_theme)()
+            self._guarded("colours of the theme", self._follow_theme)()
         self.panels()
         self._guarded(_TITLES, self.titles.refresh)()
         self._guarded(_SPLITS, self.splits.refresh)()

@@ -13,6 +13,7 @@ A fault in here is logged once and the tabs are drawn as without us.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from kitty.fast_data_types import get_options
 from kitty.tab_bar import ColorFormatter, Formatter, TabAccessor, TabBar
 
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
+from tallylight.hosts.kitty.rollup import TabLight, TabRollup
 from tallylight.model import lights
 from tallylight.model.decision import Decision
 from tallylight.model.status import Status
@@ -44,28 +46,22 @@ _HAS_FIELD = re.compile(r"\btab\.tally\b")
 @attrs.define
 class TabLights:
     """
-    Draws what *light* says of a tab id. *refresh* is called before tabs are drawn that have changed: panes move
-    between tabs.
+    Draws what *rollup* knows of the tabs. It is refreshed before tabs are drawn that have changed: panes move between
+    tabs.
 
-    *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
-    and *pulses* are the user's choice; a tab that *is_steady* does not pulse, and one that *is_finished*
-    has the mark of `done` behind that of its work. *title* gives the title that a tab is to
-    have in the place of kitty's, if any; *redraw* has all bars drawn again. `install` wraps kitty's tab bar, once a
-    process.
+    *guarded* makes a call whose faults switch off the feature that it names; *failed* says that one is off. *now* is
+    the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark* and *pulses*
+    are the user's choice. `install` wraps kitty's tab bar, once a process.
     """
 
-    light: Callable[[int], Decision | None]
-    refresh: Callable[[], None]
-    now: Callable[[], float]
+    rollup: TabRollup
+    guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]]
     failed: Callable[[str, Exception], None]
+    now: Callable[[], float] = time.monotonic
     colours: dict[Status, lights.RGB] = attrs.Factory(lambda: dict(lights.COLOURS))
     style: str = "stripe"
     with_mark: bool = True
     pulses: bool = True
-    is_steady: Callable[[int], bool] = lambda _: False
-    is_finished: Callable[[int], bool] = lambda _: False
-    title: Callable[[int], str | None] = lambda _: None
-    redraw: Callable[[], None] = lambda: None
     #: kitty's options under which code of the person's own was seen to draw lights; others may be without it.
     _placed_under: object = None
     _is_drawing: bool = False
@@ -75,38 +71,35 @@ class TabLights:
     _known: dict[int, list[Any]] = attrs.field(factory=dict)
     _refreshed_at: float = float("-inf")
     _was_read: bool = False
-    _is_broken: bool = False
 
     def install(self) -> None:
         """Wrap `TabBar.update` and offer `{tab.tally}` and `{tab.tally_what}` to title templates."""
         original = TabBar.update
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
-            if not self._is_broken:
-                try:
-                    data = self._prepared(bar, data)
-                except Exception as error:
-                    self._is_broken = True
-                    self.failed("tab bar", error)
+            ready = self.guarded("tab bar", self._prepared)(bar, data)
             placed = self._placed_under
             self._is_drawing = True
             try:
-                return original(bar, data)
+                return original(bar, data if ready is None else ready)
             finally:
                 self._is_drawing = False
                 if self._placed_under is not placed:
-                    self.redraw()
+                    self.rollup.redraw()
 
         TabBar.update = update
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
         TabAccessor.tally_what = property(lambda accessor: self.what(accessor.tab_id))
 
-    def colour(self, tab_id: int, decision: Decision) -> lights.RGB:
+    def _lit(self, tab_id: int) -> TabLight | None:
+        """What a tab shows, if that is a light."""
+        shown = self.rollup.shown(tab_id)
+        return shown if shown is not None and shown.decision.is_lit else None
+
+    def _colour(self, shown: TabLight) -> lights.RGB:
         """The colour of a tab's light at this moment."""
-        colour = self.colours[decision.status]
-        if decision.status is Status.WAITING and self.pulses and not self.is_steady(tab_id):
-            return lights.pulsed(colour, self.now())
-        return colour
+        colour = self.colours[shown.decision.status]
+        return lights.pulsed(colour, self.now()) if self.pulses and shown.pulses else colour
 
     def texts(self, decision: Decision, cells: int = MAX_TITLE_CELLS, *, is_finished: bool = False) -> tuple[str, str]:
         """The stripe and the mark that are written for a light in a tab of so many *cells*; either may be empty."""
@@ -128,14 +121,14 @@ class TabLights:
         """
         self._was_read = True
         try:
-            decision = self.light(tab_id)
-            if decision is None or not decision.is_lit or self.style == "off":
+            shown = self._lit(tab_id)
+            if shown is None or self.style == "off":
                 return ""
-            stripe, mark = self.texts(decision, self._cells, is_finished=self.is_finished(tab_id))
+            stripe, mark = self.texts(shown.decision, self._cells, is_finished=shown.is_finished)
             if self.style == "colour":
                 return mark
             background = rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
-            return written(stripe, mark, self.colour(tab_id, decision), background) + str(Formatter.fg.tab)
+            return written(stripe, mark, self._colour(shown), background) + str(Formatter.fg.tab)
         except Exception as error:
             self.failed("title template", error)
             return ""
@@ -149,7 +142,7 @@ class TabLights:
     def what(self, tab_id: int) -> str:
         """What a tab waits for, at most `WHAT_CELLS` wide: what `{tab.tally_what}` stands for. Nothing if unknown."""
         try:
-            decision = self.light(tab_id)
+            decision = self.rollup.light(tab_id)
             if decision is None or decision.status is not Status.WAITING:
                 return ""
             return middle(decision.report.what or decision.report.message, WHAT_CELLS)
@@ -162,7 +155,7 @@ class TabLights:
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
         self._refresh(bar, data)
-        data = [tab._replace(title=_clean(self.title(tab.tab_id) or tab.title)) for tab in data]
+        data = [self._titled(tab) for tab in data]
         draw_data = bar.draw_data
         columns = bar.screen.columns
         # As kitty shares them out; a bar at a side has its whole width for each.
@@ -189,7 +182,12 @@ class TabLights:
         if place not in self._known and len(self._known) >= MAX_BARS:
             self._known.clear()
         self._known[place], self._refreshed_at = known, now
-        self.refresh()
+        self.rollup.refresh()
+
+    def _titled(self, tab: Any) -> Any:
+        """*tab* with the title that stands beside its light."""
+        shown = self.rollup.shown(tab.tab_id)
+        return tab._replace(title=_clean((shown.title if shown is not None else "") or tab.title))
 
     def _template(self, template: str) -> str:
         """*template* with the light in front, unless it is in it, or a `draw_title` of the person's own draws it."""
@@ -198,10 +196,9 @@ class TabLights:
         return template if _HAS_FIELD.search(template) else f"{_PREFIX}{template}"
 
     def _coloured(self, tab: Any, draw_data: Any) -> Any:
-        decision = self.light(tab.tab_id)
-        if decision is None or not decision.is_lit:
+        if (shown := self._lit(tab.tab_id)) is None:
             return tab
-        colour = self.colour(tab.tab_id, decision)
+        colour = self._colour(shown)
         if tab.is_active or self.style != "colour":
             # The tab that is shown keeps its background, by which it is known.
             fore = as_int(lights.legible(colour, rgb(draw_data.tab_bg(tab))))
@@ -218,8 +215,8 @@ class TabLights:
             nonlocal is_aloof
             # As kitty does before it draws a title: the light goes by the colours of the tab.
             ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
-            decision = self.light(tab.tab_id)
-            if decision is None or not decision.is_lit or self.style == "colour":
+            shown = self._lit(tab.tab_id)
+            if shown is None or self.style == "colour":
                 return draw(draw_data, screen, tab, before, *rest)
             x, y = screen.cursor.x, screen.cursor.y
             look = screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic
@@ -231,8 +228,8 @@ class TabLights:
                 is_aloof = True
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
-            stripe, mark = self.texts(decision, self._cells, is_finished=self.is_finished(tab.tab_id))
-            colour, background = self.colour(tab.tab_id, decision), rgb(draw_data.tab_bg(tab))
+            stripe, mark = self.texts(shown.decision, self._cells, is_finished=shown.is_finished)
+            colour, background = self._colour(shown), rgb(draw_data.tab_bg(tab))
             for text, shade in ((stripe, colour), (mark, lights.legible(colour, background))):
                 screen.cursor.fg = as_sgr_int(shade)
                 screen.draw(text)

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import kitty.launch  # noqa: F401 - read from the disk now, and not when a key is pressed for the first time
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import agent_list, restored, starter
+from tallylight.hosts.kitty import agent_list, queue, raises, restored, scripts, starter
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 from tallylight.ui.agent_list.channel import BELL, PANEL
@@ -42,10 +43,9 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
         starter.took_over(boss, sys.modules[__name__])
         return
-    _host.guarded("keys", _import_keys)()
-    _host.guarded("scripts", _serve_scripts)(_host)
-    _host.guarded("raises", _serve_raises)(_host)
-    _host.guarded("queue", _serve_queue)(_host)
+    _host.guarded("scripts", scripts.serve)(_host)
+    _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
+    _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))
     _host.guarded("open windows", _adopt)(boss, _host)
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
 
@@ -70,31 +70,6 @@ def _adopt(boss: Any, host: KittyHost) -> None:
         for key, value in list(window.user_vars.items()):
             if not restored.drop(window, key, value) and key == CARRIER:
                 host.on_set_user_var(window, CARRIER, value)
-
-
-def _import_keys() -> None:
-    """Have the disk read now that would be read when a key is pressed for the first time."""
-    import kitty.launch  # noqa: F401
-
-    from tallylight.hosts.kitty import fork, keys  # noqa: F401
-
-
-def _serve_scripts(host: KittyHost) -> None:
-    from tallylight.hosts.kitty import scripts
-
-    scripts.serve(host)
-
-
-def _serve_raises(host: KittyHost) -> None:
-    from tallylight.hosts.kitty import raises
-
-    raises.serve(host)
-
-
-def _serve_queue(host: KittyHost) -> None:
-    from tallylight.hosts.kitty import queue
-
-    host.each_tick.append(host.guarded("queue", functools.partial(queue.look, host)))
 
 
 def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:

@@ -8,7 +8,7 @@ wrote `{tab.tally}`, here the light of the one window. kitty before 0.46 has no 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -19,28 +19,17 @@ from tallylight.hosts.kitty.tabs import FIELD, TabLights, written
 from tallylight.model import lights
 from tallylight.pane.pane import Pane
 
-
-@attrs.define
-class _Accessor:
-    """What `tab` is in a template of a window's title bar."""
-
-    tally_now: Callable[[], str]
-
-    @property
-    def tally(self) -> str:
-        return self.tally_now()
+FEATURE = "title bars of windows"
 
 
 @attrs.define
 class WindowBars:
-    """*look* knows how lights look; *panes* are the host's, by window id; *failed* switches it off with a line."""
+    """*look* knows how lights look; *panes* are the host's, by window id."""
 
     boss: Any
     panes: Mapping[int, Pane]
     look: TabLights
-    failed: Callable[[str, Exception], None]
     _is_installed: bool = False
-    _is_broken: bool = False
     #: The window whose bar is drawn, and whether it is the active one of its tab.
     _drawn: tuple[int, bool] = (0, False)
 
@@ -51,19 +40,14 @@ class WindowBars:
         except ImportError:
             return
         original = module.WindowTitleBarScreen.render
+        prepared = self.look.guarded(FEATURE, self._prepared)
 
         def render(bar: Any, data: Any, *rest: Any) -> Any:
-            if not self._is_broken:
-                try:
-                    data = self._prepared(data)
-                except Exception as error:  # kitty must not see our faults
-                    self._is_broken = True
-                    self.failed("title bars of windows", error)
-            return original(bar, data, *rest)
+            return original(bar, prepared(data) or data, *rest)
 
         module.WindowTitleBarScreen.render = render
-        # Templates find there what they are not given.
-        module.safe_builtins["tab"] = _Accessor(self.rendered)
+        # Templates find there what they are not given: `tab.tally`.
+        module.safe_builtins["tab"] = self
         self._is_installed = True
 
     def refresh(self) -> None:
@@ -75,7 +59,8 @@ class WindowBars:
                 if any(window._title_bar_screen is not None for window in tab):
                     tab.update_window_title_bars()
 
-    def rendered(self) -> str:
+    @property
+    def tally(self) -> str:
         """The light of the window whose bar is drawn, as text with its colour."""
         id_, is_active = self._drawn
         pane = self.panes.get(id_)
@@ -92,7 +77,7 @@ class WindowBars:
         template = options.window_title_template
         if data.is_active and options.active_window_title_template not in ("", "none", None):
             template = options.active_window_title_template
-        return data if FIELD in template else data._replace(title=self.rendered() + data.title)
+        return data if FIELD in template else data._replace(title=self.tally + data.title)
 
 
 def _colour(is_active: bool, part: str) -> lights.RGB:

@@ -8,8 +8,17 @@ import attrs
 
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.effects import Ask, Effects, Propose
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.selection import Act
-from tallylight.ui.agent_list.state import State, select, told
+from tallylight.ui.agent_list.state import select, told
+
+#: What is told when the hosts of several rows were asked; "0" ends a snooze.
+_WORDS = {
+    ("snooze", ()): "snoozed",
+    ("snooze", ("0",)): "no longer snoozed",
+    ("seen", ()): "marked seen",
+    ("unread", ()): "marked unread",
+}
 
 
 def toggled(state: State, row: Row) -> tuple[State, Effects]:
@@ -18,10 +27,10 @@ def toggled(state: State, row: Row) -> tuple[State, Effects]:
     return select(after, after.index + 1), ()
 
 
-def all_or_none(state: State) -> State:
+def all_or_none(state: State) -> tuple[State, Effects]:
     """Choose all rows that are shown; none, if any is chosen."""
     every = frozenset(row.address for row in state.shown)
-    return attrs.evolve(state, chosen=frozenset() if state.chosen else every)
+    return attrs.evolve(state, chosen=frozenset() if state.chosen else every), ()
 
 
 def rows_for(state: State, row: Row) -> tuple[Row, ...]:
@@ -29,29 +38,19 @@ def rows_for(state: State, row: Row) -> tuple[Row, ...]:
     return tuple(one for one in state.rows if one.address in state.chosen) or (row,)
 
 
-def asked(state: State, row: Row, verb: str, *args: str) -> tuple[State, Effects]:
-    """Ask the hosts of all of them for *verb*."""
-    return _asked(state, rows_for(state, row), verb, args)
+def asked(state: State, rows: tuple[Row, ...], verb: str, *args: str) -> tuple[State, Effects]:
+    """Ask the hosts of *rows* for *verb*; nothing is chosen any more."""
+    after = told(state, f"{len(rows)} {_WORDS[verb, args]}") if state.chosen else state
+    return attrs.evolve(after, chosen=frozenset()), tuple(Ask(one, verb, args) for one in rows)
 
 
 def snoozing(state: State, row: Row) -> tuple[State, Effects]:
     """Snooze those that are not; where all are, take it back."""
     every = rows_for(state, row)
     awake = tuple(one for one in every if not is_snoozed(one.pane, state.now))
-    return _asked(state, awake or every, "snooze", () if awake else ("0",))
+    return asked(state, awake, "snooze") if awake else asked(state, every, "snooze", "0")
 
 
-def interrupting(state: State, row: Row) -> tuple[State, Effects]:
-    """Have shown what would be interrupted."""
-    return state, (Propose(Act.INTERRUPT, rows_for(state, row)),)
-
-
-def closing(state: State, row: Row) -> tuple[State, Effects]:
-    """Have shown what would be closed."""
-    return state, (Propose(Act.CLOSE, rows_for(state, row)),)
-
-
-def _asked(state: State, rows: tuple[Row, ...], verb: str, args: tuple[str, ...]) -> tuple[State, Effects]:
-    words = {"snooze": "no longer snoozed" if args else "snoozed", "seen": "marked seen", "unread": "marked unread"}
-    after = told(state, f"{len(rows)} {words[verb]}") if state.chosen else state
-    return attrs.evolve(after, chosen=frozenset()), tuple(Ask(one, verb, args) for one in rows)
+def proposing(state: State, row: Row, act: Act) -> tuple[State, Effects]:
+    """Have shown to what *act* would be done."""
+    return state, (Propose(act, rows_for(state, row)),)

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.mode import OVER
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import OVER, State
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -30,7 +29,9 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
     if pane.since:
         yield _older(pane.since, now)
         if pane.status is Status.WAITING and pane.waited_s:
-            yield _older(pane.since - pane.waited_s, now)
+            # A sum is drawn, which has digits that a time has no room for.
+            age = pane.waited_s + max(0.0, now - pane.since)
+            yield max(math.nextafter(now, math.inf), now + _older(-age, 0.0))
     if pane.snoozed_until > now:
         yield _nearer(pane.snoozed_until, now)
     if pane.limited_until > now:

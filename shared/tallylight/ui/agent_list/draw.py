@@ -10,28 +10,17 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.say import MAX_TEXT
-from tallylight.model import lights
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Status
 from tallylight.snapshot.elsewhere import is_elsewhere
-from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
+from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details, tasks
-from tallylight.ui.agent_list import foot, narrow, preview, week
+from tallylight.ui.agent_list import foot, geometry, narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
-from tallylight.ui.agent_list.geometry import (
-    ROOMY,
-    areas,
-    is_beside,
-    is_narrow,
-    list_columns,
-    placed,
-    preview_columns,
-)
-from tallylight.ui.agent_list.mode import OVER, Mode
-from tallylight.ui.agent_list.state import State
-from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
-from tallylight.ui.spans import Line, Span, painted, with_cursor
+from tallylight.ui.agent_list.record import OVER, Mode, State
+from tallylight.ui.layout import GAP, age, clean, end_of, left, pad, status_words
+from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
 from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
@@ -46,19 +35,19 @@ _BESIDE = 28
 
 def draw(state: State) -> list[Line]:
     """All lines of the screen."""
-    parts = areas(state)
+    parts = geometry.areas(state)
     if state.mode is Mode.WEEK:
         lines = week.draw(state.week, state.columns, state.lines, state.scroll)
     elif state.mode in OVER:
         texts = state.text[state.scroll : state.scroll + parts.rows]
         lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
-        lines += [()] * (parts.rows - len(texts))
+        lines = filled(lines, parts.rows + 1)
         lines.append((Span(clean(foot.of_text(state), state.columns), is_bold=bool(state.message)),))
     else:
-        narrow = attrs.evolve(state, columns=list_columns(state))
+        narrow = attrs.evolve(state, columns=geometry.list_columns(state))
         middle = [*_rows(narrow, parts.rows), *_details(narrow, parts.details)]
-        shown = preview.draw(state.preview, state.row, preview_columns(state), parts.preview) if state.preview else []
-        middle = _beside(middle, narrow.columns, shown) if is_beside(state) else [*middle, *shown]
+        shown = preview.draw(state.preview, state.row, geometry.preview_columns(state), parts.preview)
+        middle = _beside(middle, narrow.columns, shown) if geometry.is_beside(state) else [*middle, *shown]
         lines = [_head(state), *middle, foot.line(state)]
     return [_clipped(line, state.columns) for line in lines[: state.lines]]
 
@@ -92,19 +81,12 @@ def _head(state: State) -> Line:
         cursor = "▏" if state.mode is Mode.FILTER else ""
         found = f"{len(state.shown)} of {len(state.rows)}"
         room = max(3, state.columns - len(found) - 2)
-        typed = state.filter
-        while width(typed) > room - 2:
-            # What was typed last is what a person looks at.
-            typed = typed[1:]
+        typed = end_of(state.filter, room - 2)
         return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))
-    if is_narrow(state):
+    if geometry.is_narrow(state):
         return narrow.head(state)
-    counts = dict.fromkeys(NEEDS, 0)
-    for row in state.rows:
-        if row.pane.status in counts and not is_snoozed(row.pane, state.now):
-            counts[row.pane.status] += 1
-    told = [f"{count} {status}" for status, count in counts.items() if count]
-    total = f"{len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
+    total, counts = narrow.counted(state)
+    told = [f"{count} {status}" for status, count in counts.items()]
     return (Span(clean(", ".join([total, *told]), state.columns), is_bold=True),)
 
 
@@ -122,44 +104,25 @@ def _head_of_text(state: State) -> Line:
 
 
 def _rows(state: State, height: int) -> list[Line]:
-    if is_narrow(state):
+    if geometry.is_narrow(state):
         return narrow.rows(state, height)
     if not state.shown:
         text = "no agent matches" if state.rows else "no agent runs in any pane"
-        return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
+        return filled([(), (Span(clean(f"  {text}", state.columns)),)], height)
     several = len({row.host for row in state.rows}) > 1 or any(row.machine for row in state.rows)
     columns = [_fields(row, state, with_host=several) for row in state.shown]
     widths = [max(map(width, column)) for column in zip(*columns, strict=True)]
     lines: list[Line] = []
-    for heading, index in placed(state):
+    for heading, index in geometry.placed(state):
         if heading:
             lines.append(narrow.heading_line(heading, state.columns))
             continue
         row = state.shown[index]
         text = GAP.join(pad(field, cells) for field, cells in zip(columns[index], widths, strict=True) if cells)
-        lines.append(_row(row, f"{text}{GAP}{_says(row.pane, state)}", state))
-    return lines + [()] * (height - len(lines))
-
-
-def _row(row: Row, text: str, state: State) -> Line:
-    pane = row.pane
-    is_selected = state.has_focus and row.address == state.selected
-    snoozed = is_snoozed(pane, state.now)
-    room = max(1, state.columns - 5)
-    return (
-        narrow.pointer(row, state),
-        Span(
-            f" {lights.mark(pane.status, pane.kind):<2}",
-            chip=None if snoozed else pane.status,
-            is_bold=pane.status in NEEDS and not snoozed,
-        ),
-        narrow.coloured(row.label),
-        Span(
-            pad(clean(text, room), room),
-            is_bold=pane.unread,
-            is_reverse=is_selected,
-        ),
-    )
+        room = max(1, state.columns - 5)
+        said = pad(clean(f"{text}{GAP}{_says(row.pane, state)}", room), room)
+        lines.append(narrow.marked(row, state, said, is_bold=row.pane.unread))
+    return filled(lines, height)
 
 
 def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
@@ -188,8 +151,7 @@ def _host(row: Row) -> str:
 
 def _says(pane: Pane, state: State) -> str:
     """The one line that tells most: what is asked, else the last message, else the title."""
-    title = pane.title if pane.title != pane.project else ""
-    said = clean(pane.asks or pane.message or pane.topic or title)
+    said = clean(details.says(pane))
     before = [queued] if (queued := _queued(pane)) else []
     before += [limit] if (limit := details.limit(pane, state.now)) else []
     if is_snoozed(pane, state.now):
@@ -215,8 +177,8 @@ def _details(state: State, height: int) -> list[Line]:
     if state.writing is not None:
         return _text(state, height)
     if state.asking is not None:
-        return (_question(state, height) + [()] * height)[:height]
-    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= ROOMY else []
+        return filled(_question(state, height), height)
+    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= geometry.ROOMY else []
     pane = row.pane
     seen: set[str] = {pane.project, ""}
     asked = pane.question if pane.status is Status.WAITING else ""
@@ -230,7 +192,7 @@ def _details(state: State, height: int) -> list[Line]:
                 seen.add(fact)
                 lines.append((Span(clean(fact, state.columns)),))
         lines += more
-    return (lines + [()] * height)[:height]
+    return filled(lines, height)
 
 
 def _where(pane: Pane, state: State) -> str:
@@ -258,7 +220,7 @@ def _question(state: State, height: int) -> list[Line]:
     shown = state.asking
     assert shown is not None
     lines: list[Line] = []
-    if height >= ROOMY:
+    if height >= geometry.ROOMY:
         said = f"── … {shown.top} more above " if shown.top else ""
         lines.append((Span(clean(said, state.columns)), Span("─" * (state.columns - len(said)), is_dim=True)))
     for line in shown.lines[shown.window.start : shown.window.stop]:
@@ -291,7 +253,7 @@ def _text(state: State, height: int) -> list[Line]:
     for number, text in enumerate(rows[top : top + room], top):
         line = (Run(text),) if text else ()
         lines.append(painted(with_cursor(line, column) if number == row else line))
-    return lines + [()] * (height - len(lines))
+    return filled(lines, height)
 
 
 def _who(row: Row, now: float) -> str:

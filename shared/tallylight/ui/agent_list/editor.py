@@ -65,6 +65,13 @@ def pressed(editor: Editor, name: str) -> Editor | None:
     return inserted(editor, name) if len(name) == 1 else None
 
 
+def line_pressed(text: str, name: str) -> str | None:
+    """A *text* of one line, whose cursor is at its end, after a key; None if the key does nothing to it."""
+    if name == "backspace":
+        return text[:-1]
+    return "" if name == "ctrl+u" else text + name if len(name) == 1 else None
+
+
 def rows_of(editor: Editor, columns: int) -> tuple[list[str], tuple[int, int]]:
     """The text in rows of at most *columns*, for display; and the row and the column of the cursor."""
     rows: list[str] = []
@@ -140,14 +147,6 @@ def _without(editor: Editor, begin: int, end: int) -> Editor:
     return Editor(editor.text[:begin] + editor.text[end:], begin)
 
 
-def _backspace(editor: Editor) -> Editor:
-    return _without(editor, _left(editor).cursor, editor.cursor)
-
-
-def _delete(editor: Editor) -> Editor:
-    return _without(editor, editor.cursor, _right(editor).cursor)
-
-
 def _delete_word(editor: Editor) -> Editor:
     before = editor.before.rstrip()
     return _without(editor, max(before.rfind(blank) for blank in " \n\t") + 1, editor.cursor)
@@ -162,9 +161,8 @@ _KEYS: dict[str, Callable[[Editor], Editor]] = {
     "ctrl+a": _home,
     "end": _end,
     "ctrl+e": _end,
-    "backspace": _backspace,
-    "delete": _delete,
-    "ctrl+d": _delete,
+    "backspace": lambda editor: _without(editor, _left(editor).cursor, editor.cursor),
+    **dict.fromkeys(("delete", "ctrl+d"), lambda editor: _without(editor, editor.cursor, _right(editor).cursor)),
     "ctrl+w": _delete_word,
     "ctrl+u": lambda editor: _without(editor, _home(editor).cursor, editor.cursor),
     "ctrl+k": lambda editor: _without(editor, editor.cursor, _end(editor).cursor),

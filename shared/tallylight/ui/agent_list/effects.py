@@ -4,6 +4,8 @@ Effects: what a key or the mouse asks the loop of the list to carry out.
 
 from __future__ import annotations
 
+import enum
+
 import attrs
 
 from tallylight.actions import request, say
@@ -13,34 +15,43 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.selection import Act, Proposal
 
 
-@attrs.frozen
-class Quit:
-    """The person is done with the list."""
+class Plain(enum.Enum):
+    """What is for no row."""
+
+    #: The person is done with the list.
+    QUIT = "quit"
+    #: Back to the pane beside a panel, which stays.
+    BACK = "back"
+    #: Read what the agents did in the last days: `looked_back` takes it.
+    LOOK_BACK = "look back"
+    #: Keep by what lists group their rows.
+    REGROUP = "regroup"
+
+
+class Verb(enum.Enum):
+    """What is done for one row."""
+
+    #: To its pane, and away with the list.
+    GO = "go"
+    #: Continue its conversation in a second pane.
+    FORK = "fork"
+    #: Take up its conversation again, whose agent has gone.
+    RESUME = "resume"
+    #: Explain it: `explained` takes the text.
+    WHY = "why"
+    #: Read the prompt in its pane off the screen as it is now: `asked` takes what was found.
+    LOOK = "look"
+    #: Find out whether its agent takes text now: `writing.begun` takes who it is.
+    REACH = "reach"
+    #: Forget what is queued in its pane.
+    UNQUEUE = "unqueue"
 
 
 @attrs.frozen
-class Back:
-    """Back to the pane beside a panel, which stays."""
+class Do:
+    """Do *verb* for *row*."""
 
-
-@attrs.frozen
-class Go:
-    """To the pane of *row*, and away with the list."""
-
-    row: Row
-
-
-@attrs.frozen
-class Fork:
-    """Continue the conversation of *row* in a second pane."""
-
-    row: Row
-
-
-@attrs.frozen
-class Resume:
-    """Take up the conversation of *row* again, whose agent has gone."""
-
+    verb: Verb
     row: Row
 
 
@@ -51,20 +62,6 @@ class Ask:
     row: Row
     verb: str
     args: tuple[str, ...] = ()
-
-
-@attrs.frozen
-class Why:
-    """Explain *row*: `explained` takes the text."""
-
-    row: Row
-
-
-@attrs.frozen
-class Look:
-    """Read the prompt in the pane of *row* off its screen as it is now: `asked` takes what was found."""
-
-    row: Row
 
 
 @attrs.frozen
@@ -100,25 +97,6 @@ class Relabel:
 
 
 @attrs.frozen
-class Regroup:
-    """Keep that lists show their rows in groups by *group*, of `labels.GROUPS`."""
-
-    group: str
-
-
-@attrs.frozen
-class LookBack:
-    """Read what the agents did in the last days: `looked_back` takes it."""
-
-
-@attrs.frozen
-class Reach:
-    """Find out whether the agent in the pane of *row* takes text now: `writing.begun` takes who it is."""
-
-    row: Row
-
-
-@attrs.frozen
 class Say:
     """Type *text* and Enter into *holder*, in the pane of *row*."""
 
@@ -136,34 +114,22 @@ class Queue:
     text: str
 
 
-@attrs.frozen
-class Unqueue:
-    """Forget what is queued in the pane of *row*."""
-
-    row: Row
-
-
-Effect = (
-    Quit | Back | Go | Fork | Resume | Ask | Why | Look | Answer | Propose | Carry | Relabel | Regroup | LookBack
-    | Reach | Say | Queue | Unqueue
-)  # fmt: skip
+Effect = Plain | Do | Ask | Answer | Propose | Carry | Relabel | Say | Queue
 Effects = tuple[Effect, ...]
 #: What is asked of one pane by `actions.request`.
-Asked = Look | Answer | Reach | Say | Queue | Unqueue
+Asked = Do | Answer | Say | Queue
 
 
 def request_of(effect: Asked) -> request.Request:
     """What *effect* asks of its pane."""
-    pane = effect.row.pane.id
     match effect:
-        case Look():
-            return request.Look(pane, request.QUESTION)
         case Answer(question=question, number=number):
             return question.answer(number)
         case Say(holder=held, text=text):
             return say.Say(held.pane, held.pid, held.start, text, enter=True)
         case Queue(holder=held, text=text):
             return request.Later(held.pane, held.pid, held.start, text)
-        case Unqueue():
-            return request.Unqueue(pane)
-    return request.Look(pane, request.TAKER)
+        case Do(Verb.UNQUEUE, row):
+            return request.Unqueue(row.pane.id)
+        case Do(verb, row):
+            return request.Look(row.pane.id, request.QUESTION if verb is Verb.LOOK else request.TAKER)

@@ -4,14 +4,14 @@ Foot: the last line of the list, with the keys that apply now, or what there is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.geometry import is_previewing
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State
-from tallylight.ui.layout import clean
+from tallylight.ui.agent_list.record import Mode, State
+from tallylight.ui.layout import clean, end_of
 from tallylight.ui.spans import Line, Span
-from tallylight.wire.text import width
 
 _HINTS = {
     Mode.LIST: (
@@ -49,9 +49,7 @@ _FOR_SEVERAL = ("s snooze", "v seen", "u unread", "i interrupt", "D close", "x, 
 def line(state: State) -> Line:
     """The last line: what there is to tell, else the keys that do something to the selected row."""
     if state.naming is not None:
-        typed = clean(state.naming.text)
-        while width(typed) > max(1, state.columns - 7):
-            typed = typed[1:]
+        typed = end_of(clean(state.naming.text), max(1, state.columns - 7))
         return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)
     if state.message:
         return (Span(clean(state.message, state.columns), is_bold=True),)
@@ -73,29 +71,22 @@ def _hints(state: State) -> tuple[str, ...]:
     if state.writing is not None and state.writing.why:
         return ("Enter queue", *_HINTS[Mode.WRITE][1:])
     if state.mode is Mode.LIST and state.row is not None:
+        pane = state.row.pane
         if state.chosen:
             return (f"{len(state.chosen)} chosen", *_FOR_SEVERAL)
-        return tuple(hint for hint in _HINTS[Mode.LIST] if _applies(hint, state.row.pane))
+        return tuple(hint for hint in _HINTS[Mode.LIST] if hint[0] not in _APPLIES or _APPLIES[hint[0]](pane))
     return _HINTS.get(state.mode) or _answering(state)
 
 
-def _applies(hint: str, pane: Pane) -> bool:
-    """Whether the key of *hint* can do something to the selected *pane*, as far as its light says."""
-    match hint[0]:
-        case "a":
-            return pane.status is Status.WAITING
-        case "i":
-            return pane.status is Status.WORKING
-        case "v":
-            return pane.status in (Status.DONE, Status.DOWN) or pane.unread
-        case "e":
-            return pane.status not in (Status.WAITING, Status.DOWN)
-        case "r":
-            return pane.status is Status.DOWN
-        case "u":
-            return not pane.unread
-        case _:
-            return True
+#: Whether a key can do something to the selected pane, as far as its light says; those that are missing always can.
+_APPLIES: dict[str, Callable[[Pane], bool]] = {
+    "a": lambda pane: pane.status is Status.WAITING,
+    "i": lambda pane: pane.status is Status.WORKING,
+    "v": lambda pane: pane.status in (Status.DONE, Status.DOWN) or pane.unread,
+    "e": lambda pane: pane.status not in (Status.WAITING, Status.DOWN),
+    "r": lambda pane: pane.status is Status.DOWN,
+    "u": lambda pane: not pane.unread,
+}
 
 
 def _answering(state: State) -> tuple[str, ...]:

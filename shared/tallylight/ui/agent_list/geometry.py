@@ -10,11 +10,7 @@ import attrs
 
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.grouping import fits
-from tallylight.ui.agent_list.mode import OVER, Mode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import OVER, Mode, State
 
 #: From this many lines of details on there is a rule above them.
 ROOMY = 4

@@ -44,11 +44,9 @@ def _heading(row: Row, by: str, several: set[str]) -> str:
 
 def fits(headings: Sequence[str], count: int, top: int, lines: int, height: int) -> int:
     """How many of *count* rows from *top* on have room in so many *lines*, of which a row takes *height*."""
-    if not headings:
-        return min(count - top, lines // height)
     used, index = 0, top
     while index < count:
-        used += height + (index == top or headings[index] != headings[index - 1])
+        used += height + bool(headings and (index == top or headings[index] != headings[index - 1]))
         if used > lines:
             break
         index += 1
@@ -57,11 +55,9 @@ def fits(headings: Sequence[str], count: int, top: int, lines: int, height: int)
 
 def least_top(headings: Sequence[str], index: int, lines: int, height: int) -> int:
     """The first row that can be on top while row *index* has room; *index* itself where there is room for none."""
-    if not headings:
-        return max(0, index - max(1, lines // height) + 1)
-    used, top = height + 1, index
+    used, top = height + bool(headings), index
     while top > 0:
-        used += height + (headings[top - 1] != headings[top])
+        used += height + bool(headings and headings[top - 1] != headings[top])
         if used > lines:
             break
         top -= 1

@@ -8,10 +8,10 @@ import attrs
 
 from tallylight.snapshot import labels
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list.effects import Effects, Regroup, Relabel
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import Naming, State, filtered, listing, told
-from tallylight.ui.keys import Key, Paste
+from tallylight.ui.agent_list import editor
+from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
+from tallylight.ui.agent_list.record import Mode, Naming, State
+from tallylight.ui.agent_list.state import filtered, listing, told
 
 
 def begun(state: State, row: Row) -> tuple[State, Effects]:
@@ -19,28 +19,20 @@ def begun(state: State, row: Row) -> tuple[State, Effects]:
     return attrs.evolve(state, mode=Mode.NAME, naming=Naming(row.address, row.label.name)), ()
 
 
-def key(state: State, pressed: Key) -> tuple[State, Effects]:
+def key(state: State, pressed: str) -> tuple[State, Effects]:
     """What a key makes of the name that is typed: Enter keeps it, and an empty one takes it away."""
     naming, row = state.naming, state.row
-    if pressed.name == "escape" or naming is None or row is None:
+    if pressed == "escape" or naming is None or row is None:
         return listing(state), ()
-    if pressed.name == "enter":
+    if pressed == "enter":
         label = attrs.evolve(row.label, name=labels.named(naming.text))
         return told(listing(state), "named" if label.name else "it has no name any more"), (Relabel(row, label),)
-    if pressed.name == "backspace":
-        return _typed(state, naming.text[:-1]), ()
-    if pressed.name == "ctrl+u":
-        return _typed(state, ""), ()
-    return (_typed(state, naming.text + pressed.name) if len(pressed.name) == 1 else state), ()
+    text = editor.line_pressed(naming.text, pressed)
+    return (state if text is None else typed(state, text)), ()
 
 
-def pasted(state: State, paste: Paste) -> State:
-    """What is pasted belongs to the name."""
-    assert state.naming is not None
-    return _typed(state, state.naming.text + paste.text)
-
-
-def _typed(state: State, text: str) -> State:
+def typed(state: State, text: str) -> State:
+    """The name is *text* as far as it is typed."""
     assert state.naming is not None
     # A blank at the end may be followed by another word.
     kept = labels.named(text + "x").removesuffix("x") if text.endswith(" ") else labels.named(text)
@@ -63,4 +55,4 @@ def group(state: State) -> tuple[State, Effects]:
     """Group by the next thing."""
     after = labels.GROUPS[(labels.GROUPS.index(state.group) + 1) % len(labels.GROUPS)]
     words = f"grouped by {after}" if after else "not grouped"
-    return told(filtered(attrs.evolve(state, group=after)), words), (Regroup(after),)
+    return told(filtered(attrs.evolve(state, group=after)), words), (Plain.REGROUP,)

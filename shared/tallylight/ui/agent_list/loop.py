@@ -18,16 +18,18 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
+from tallylight.snapshot.history import History
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import Reader
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, state, writing
+from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
 from tallylight.ui.agent_list.actions import Actions
+from tallylight.ui.agent_list.effects import Verb
+from tallylight.ui.agent_list.reading import Reading
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.screens import Screens
 from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
-from tallylight.ui.agent_list.state import State
-from tallylight.ui.agent_list.week_reader import WeekReader
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal
 
@@ -75,8 +77,8 @@ def run(
     than the host's file: it stays, and keys wait, until the file is as of *as_of*, or for `PATIENCE_S`.
     *beside* makes what reads the repositories of agents, once the first picture stands; None: they are not read.
     """
-    shown = _List(terminal, feed, actions, explain, own, depth, beside, labels)
-    shown.state = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
+    first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
+    shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first)
     end = time.monotonic() + PATIENCE_S
     while shown.is_before(as_of) and time.monotonic() < end:
         time.sleep(POLL_S / 2)
@@ -84,53 +86,47 @@ def run(
         shown.run()
 
 
+@attrs.define(eq=False)
 class _List:
-    def __init__(
-        self,
-        terminal: Terminal,
-        feed: Hosts,
-        actions: Actions,
-        explain: Explain,
-        own: str,
-        depth: ansi.Depth,
-        beside: Callable[[], Watch] | None,
-        labels: Reader,
-    ) -> None:
-        self.state = State()
-        self._terminal, self._feed, self._actions, self._explain = terminal, feed, actions, explain
-        self._own, self._depth, self._labels = own, depth, labels
-        self._screen = ansi.Screen()
-        self._decoder = Decoder()
-        self._is_open = True
-        self._refreshed_at = float("-inf")
-        self._screens = Screens(actions)
-        self._week = WeekReader()
-        self._make_beside = beside
-        self._beside: Watch | None = None
-        #: What was explained in the preview: which row, as of which refresh, in how many columns.
-        self._explained: tuple[str, float, int] | None = None
-        #: What stands on the screen.
-        self._drawn: State | None = None
+    terminal: Terminal
+    feed: Hosts
+    actions: Actions
+    explain: Explain
+    own: str
+    depth: ansi.Depth
+    make_beside: Callable[[], Watch] | None
+    labels: Reader
+    state: State
+    _screen: ansi.Screen = attrs.Factory(ansi.Screen)
+    _decoder: Decoder = attrs.Factory(Decoder)
+    _is_open: bool = True
+    _refreshed_at: float = float("-inf")
+    _screens: Screens = attrs.Factory(lambda self: Screens(self.actions), takes_self=True)
+    _week: Reading[History | str] = attrs.Factory(Reading)
+    _beside: Watch | None = None
+    #: What was explained in the preview: which row, as of which refresh, in how many columns.
+    _explained: tuple[str, float, int] | None = None
+    #: What stands on the screen.
+    _drawn: State | None = None
 
     def is_before(self, as_of: float) -> bool:
         """Whether what the own host has written is older than *as_of*, in seconds since the epoch."""
-        self._feed.poll(time.monotonic())
-        return max((found.written for found in self._feed.snapshots if found.name == self._own), default=0.0) < as_of
+        self.feed.poll(time.monotonic())
+        return max((found.written for found in self.feed.snapshots if found.name == self.own), default=0.0) < as_of
 
     def refresh(self, now: float) -> None:
         """Take in what the hosts show, if it changed."""
-        changed = self._feed.poll(now)
-        if self._labels.poll():
+        changed = self.feed.poll(now)
+        if self.labels.poll():
             changed = True
-            self.state = attrs.evolve(self.state, group=self._labels.labels.group)
-            if self._labels.problem:
-                self._tell(self._labels.problem)
+            self.state = attrs.evolve(self.state, group=self.labels.labels.group)
+            self._tell(self.labels.problem)
         if changed or now - self._refreshed_at >= CLOCK_S:
             self._refreshed_at = now
             self._take_rows(time.time())
 
     def _take_rows(self, wall: float) -> None:
-        built = rows.build(self._feed.snapshots, self._own, wall, self._labels.labels)
+        built = rows.build(self.feed.snapshots, self.own, wall, self.labels.labels)
         self.state = state.refreshed(self.state, built, wall)
 
     def watch(self, now: float) -> None:
@@ -148,54 +144,53 @@ class _List:
         row = self.state.row
         if row is not None and row.address == shown.address and wanted != self._explained:
             self._explained = wanted
-            text = tuple(self._explain(row, columns, time.time()))
+            text = tuple(self.explain(row, columns, time.time()))
             self.state = attrs.evolve(self.state, preview=preview.explained(shown, row.address, text))
 
     def _look_beside(self, now: float) -> None:
         """Have the repositories read of the agents that can be seen."""
-        if self._make_beside is None or self._drawn is None:
+        if self.make_beside is None or self._drawn is None:
             return
         if self._beside is None:
-            self._beside = self._make_beside()
+            self._beside = self.make_beside()
         if self._beside.poll((row.pane for row in state.visible(self.state)), now):
             self.state = attrs.evolve(self.state, beside=self._beside.known)
 
     def _draw(self) -> None:
         # What a person has read by this drawing changes what the next one says of it.
         while self.state is not self._drawn:
-            lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
+            lines = [ansi.sgr(line, self.depth) for line in draw.draw(self.state)]
             if written := self._screen.update(lines):
-                self._terminal.write(written)
+                self.terminal.write(written)
             self._drawn = self.state
             self.state = state.drawn(self.state)
 
     def run(self) -> None:
         while self._is_open:
-            if self._actions.is_seen:
-                self._show()
-                told = self._feed.descriptors()
+            if self.actions.is_seen:
+                size = self.terminal.size()
+                if size != (self.state.columns, self.state.lines):
+                    self._screen.clear()
+                    self.state = state.resized(self.state, *size)
+                now = time.monotonic()
+                self.refresh(now)
+                self.watch(now)
+                self._draw()
+                told = self.feed.descriptors()
                 patience = self._patience(is_told=told is not None)
             else:
                 # In a hidden tab it costs nothing, whatever the agents do.
                 told, patience = None, ESCAPE_S if self._decoder.is_pending else None
-            read = self._terminal.read(patience, (*(told or ()), *self._actions.descriptors))
+            read = self.terminal.read(patience, (*(told or ()), *self.actions.descriptors))
             if read is None:
                 return
-            self._actions.listen()
+            self.actions.listen()
             events = self._decoder.feed(read) if read else self._decoder.flush()
             for event in events:
                 if self._is_open:
                     self.state, effects = press.press(self.state, event)
                     for effect in effects:
                         self._carry_out(effect)
-
-    def _show(self) -> None:
-        """Take in what has changed, and draw it."""
-        self._resize()
-        now = time.monotonic()
-        self.refresh(now)
-        self.watch(now)
-        self._draw()
 
     def _patience(self, *, is_told: bool) -> float | None:
         """How long, in seconds, to wait for a key; for ever, where changes are told and nothing is due by the clock."""
@@ -206,57 +201,46 @@ class _List:
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
         until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        until_beside = self._until_beside(now)
-        patience = min(until_look, until_age, self._week.patience, until_beside)
+        until_week = reading.WAIT_S if self._week.is_going else math.inf
+        patience = min(until_look, until_age, until_week)
+        if self.make_beside is not None:
+            # At once, when the first picture stands.
+            patience = min(patience, self._beside.due() - now if self._beside is not None else 0.0)
         return None if math.isinf(patience) else max(0.0, patience)
-
-    def _until_beside(self, now: float) -> float:
-        if self._make_beside is None:
-            return math.inf
-        # At once, when the first picture stands.
-        return self._beside.due() - now if self._beside is not None else 0.0
-
-    def _resize(self) -> None:
-        size = self._terminal.size()
-        if size != (self.state.columns, self.state.lines):
-            self._screen.clear()
-            self.state = state.resized(self.state, *size)
 
     def _carry_out(self, effect: effects.Effect) -> None:
         match effect:
-            case effects.Quit():
+            case effects.Plain.QUIT:
                 self._is_open = False
-            case effects.Back():
-                self._actions.back()
-            case effects.Go(row):
-                self._leave(self._actions.open("go", row))
-            case effects.Fork(row):
-                self._leave(self._actions.open("fork", row))
-            case effects.Resume(row):
-                self._leave(self._actions.open("resume", row))
-            case effects.Ask(row, verb, args):
-                if problem := self._actions.mark(row, verb, args):
-                    self._tell(problem)
+            case effects.Plain.BACK:
+                self.actions.back()
+            case effects.Plain.LOOK_BACK:
+                self._week.begin(reading.week)
+            case effects.Plain.REGROUP:
+                self._keep(lambda found: attrs.evolve(found, group=self.state.group))
+            case effects.Do(Verb.GO | Verb.FORK | Verb.RESUME as verb, row):
+                problem = self.actions.open(verb.value, row)
+                self._tell(problem)
+                if not problem and not self.state.is_panel:
+                    self._is_open = False
+            case effects.Do(Verb.WHY, row):
+                text = self.explain(row, self.state.columns, time.time())
+                self.state = state.explained(self.state, "why", tuple(text))
+            case effects.Ask(row, word, args):
+                self._tell(self.actions.mark(row, word, args))
             case effects.Propose(act, wanted):
                 self._propose(act, wanted)
             case effects.Carry(proposal):
                 self._carry(proposal)
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
-            case effects.Regroup(group):
-                self._keep(lambda found: attrs.evolve(found, group=group))
-            case effects.LookBack():
-                self._week.ask()
-            case effects.Why(row):
-                text = self._explain(row, self.state.columns, time.time())
-                self.state = state.explained(self.state, "why", tuple(text))
             case _:
                 self._perform(effect)
 
     def _perform(self, effect: effects.Asked) -> None:
         """Have done what a person asks of one pane, and show what came of it."""
-        row, asked = effect.row, effects.request_of(effect)
-        match self._actions.perform(row, asked), effect:
+        row = effect.row
+        match self.actions.perform(row, effects.request_of(effect)), effect:
             case Question(choices=()), _:
                 self._tell("it asks for text, not for a choice; press Enter to go there")
             case Question() as question, _:
@@ -273,27 +257,22 @@ class _List:
                 self._tell(text)
 
     def _propose(self, act: Act, wanted: tuple[rows.Row, ...]) -> None:
-        found = [(row, self._actions.perform(row, act.look(row.pane.id))) for row in wanted]
+        found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
         targets = tuple(Target(row, held) for row, held in found if isinstance(held, Holder))
         left_out = tuple((row, told.text) for row, told in found if isinstance(told, Refusal))
         self.state = state.proposed(self.state, Proposal(act, targets, left_out))
 
     def _carry(self, proposal: Proposal) -> None:
-        told = [(one.row, self._actions.perform(one.row, proposal.act.of(one.holder))) for one in proposal.targets]
+        told = [(one.row, self.actions.perform(one.row, proposal.act.of(one.holder))) for one in proposal.targets]
         failed = tuple((row, why.text) for row, why in told if isinstance(why, Refusal))
         self._tell(outcome(proposal.act, len(told) - len(failed), failed))
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:
-        if problem := self._labels.change(how):
-            self._tell(problem)
+        self._tell(self.labels.change(how))
         # At once: the next key may be for the same row.
         self._take_rows(time.time())
 
-    def _leave(self, problem: str) -> None:
-        if problem:
-            self._tell(problem)
-        elif not self.state.is_panel:
-            self._is_open = False
-
     def _tell(self, message: str) -> None:
-        self.state = state.told(self.state, message)
+        """Tell the person *message*, if there is any."""
+        if message:
+            self.state = state.told(self.state, message)

@@ -6,16 +6,18 @@ How many lines a row has, `geometry.height_of_row` says: as many as there is roo
 
 from __future__ import annotations
 
+from collections import Counter
+
 from tallylight.model import lights
 from tallylight.model.status import Status
-from tallylight.snapshot.labels import COLOURS, Label
+from tallylight.snapshot.labels import COLOURS
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.geometry import height_of_row, placed
-from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import age, clean, left, pad
-from tallylight.ui.spans import Line, Span
+from tallylight.ui.spans import Line, Span, filled
 from tallylight.wire.styled import Style
 from tallylight.wire.text import width
 
@@ -30,41 +32,46 @@ _MACHINE = 12
 
 def head(state: State) -> Line:
     """How many agents there are, and of what needs a person how many, by their marks."""
-    counts = dict.fromkeys(NEEDS, 0)
-    for row in state.rows:
-        if row.pane.status in counts and not is_snoozed(row.pane, state.now):
-            counts[row.pane.status] += 1
-    spans = [Span(f"{len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}", is_bold=True)]
+    total, counts = counted(state)
+    spans = [Span(total, is_bold=True)]
     for status, count in counts.items():
-        if count:
-            spans += [Span(" "), Span(f" {lights.mark(status)} {count} ", chip=status, is_bold=True)]
+        spans += [Span(" "), Span(f" {lights.mark(status)} {count} ", chip=status, is_bold=True)]
     return tuple(spans)
 
 
-def pointer(row: Row, state: State) -> Span:
-    """The first cell of a row: whether it is chosen, or selected."""
-    if row.address in state.chosen:
-        return Span("◆")
-    return Span("▸" if state.has_focus and row.address == state.selected else " ")
+def counted(state: State) -> tuple[str, dict[Status, int]]:
+    """How many agents there are, in words, and how many of each status that needs a person."""
+    needy = Counter(row.pane.status for row in state.rows if not is_snoozed(row.pane, state.now))
+    total = f"{len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
+    return total, {status: needy[status] for status in NEEDS if needy[status]}
 
 
-def coloured(label: Label) -> Span:
-    """The cell between a mark and a name: a bar of the label's colour, or a blank."""
-    if not label.colour:
-        return Span(" ")
-    return Span("▌", style=Style(foreground=1 + COLOURS.index(label.colour)))
+def marked(row: Row, state: State, text: str, *, is_bold: bool) -> Line:
+    """A row: whether it is chosen, or selected; its mark; a bar of its label's colour; and *text*."""
+    pane, colour = row.pane, row.label.colour
+    is_selected, snoozed = state.has_focus and row.address == state.selected, is_snoozed(pane, state.now)
+    return (
+        Span("◆" if row.address in state.chosen else "▸" if is_selected else " "),
+        Span(
+            f" {lights.mark(pane.status, pane.kind):<2}",
+            chip=None if snoozed else pane.status,
+            is_bold=pane.status in NEEDS and not snoozed,
+        ),
+        Span("▌", style=Style(foreground=1 + COLOURS.index(colour))) if colour else Span(" "),
+        Span(text, is_bold=is_bold, is_reverse=is_selected),
+    )
 
 
 def rows(state: State, height: int) -> list[Line]:
     """*height* lines of rows."""
     if not state.shown:
         text = "none matches" if state.rows else "no agent runs"
-        return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
+        return filled([(), (Span(clean(f"  {text}", state.columns)),)], height)
     each = height_of_row(state)
     lines: list[Line] = []
     for heading, index in placed(state):
         lines += [heading_line(heading, state.columns)] if heading else _row(state.shown[index], state)[:each]
-    return (lines + [()] * height)[:height]
+    return filled(lines, height)
 
 
 def heading_line(heading: str, columns: int) -> Line:
@@ -81,23 +88,16 @@ def name_of(row: Row, *, with_machine: bool = True) -> str:
 
 def _row(row: Row, state: State) -> list[Line]:
     pane = row.pane
-    is_selected, snoozed = state.has_focus and row.address == state.selected, is_snoozed(pane, state.now)
     since = age(state.now - pane.since) if pane.since else ""
     room = max(1, state.columns - _BEFORE - width(since) - bool(since))
     name = clean(name_of(row), room)
+    needs = pane.status in NEEDS and not is_snoozed(pane, state.now)
     title = f"{pad(name, room)} {since}" if since else pad(name, room)
-    mark = f" {lights.mark(pane.status, pane.kind):<2}"
-    needs = pane.status in NEEDS and not snoozed
-    first: Line = (
-        pointer(row, state),
-        Span(mark, chip=None if snoozed else pane.status, is_bold=needs),
-        coloured(row.label),
-        Span(title, is_bold=needs or pane.unread, is_reverse=is_selected),
-    )
+    first = marked(row, state, title, is_bold=needs or pane.unread)
     indent = _INDENT if state.columns >= _ROOMY else 2
     told = [text for text in (_about(pane, state), _work(pane, state)) if text]
     below: list[Line] = [(Span(" " * indent + clean(text, max(1, state.columns - indent))),) for text in told]
-    return [first, *below, *([()] * (2 - len(below)))]
+    return filled([first, *below], 3)
 
 
 def _about(pane: Pane, state: State) -> str:
@@ -106,8 +106,7 @@ def _about(pane: Pane, state: State) -> str:
         return f"snoozed {left(pane.snoozed_until - state.now)}"
     if limit := details.limit(pane, state.now):
         return limit
-    title = pane.title if pane.title != pane.project else ""
-    return pane.asks or pane.message or pane.topic or title or pane.agent
+    return details.says(pane) or pane.agent
 
 
 def _work(pane: Pane, state: State) -> str:

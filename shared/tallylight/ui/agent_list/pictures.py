@@ -82,27 +82,31 @@ class Receiver:
         columns = values.integer(message.get("columns"), 1, MAX_EXACT)
         count = values.integer(message.get("count"), 0, MAX_ROWS)
         rows = message.get("rows")
-        if None in (number, since, columns, count) or not isinstance(rows, list) or len(rows) > MAX_ROWS:
-            return None
-        assert number is not None and columns is not None and count is not None
-        if since != 0 and since != self.has(pane):
-            self.number = 0
+        if number is None or since is None or columns is None or count is None or not isinstance(rows, list):
             return None
         columns = min(columns, MAX_COLUMNS)
-        lines = list(self._lines) if since and columns == self._columns else []
-        if since and columns != self._columns:
-            # Rows that have not changed may yet have been cut at other columns.
+        # Rows that have not changed may yet have been cut at other columns.
+        if since and (since != self.has(pane) or columns != self._columns):
             self.number = 0
             return None
-        lines = [*lines, *[()] * count][:count]
-        for row in rows:
-            match row:
-                case [int() as index, str() as text] if 0 <= index < count and not isinstance(index, bool):
-                    lines[index] = Reader(columns).line(text)
-                case _:
-                    return None
+        lines = [*(self._lines if since else ()), *[()] * count][:count]
+        if not _has_put(lines, rows, columns):
+            return None
         self._pane, self.number, self._columns, self._lines = pane, number, columns, lines
         return StyledScreen(columns=columns, lines=tuple(lines), cursor=_cursor(message.get("cursor")))
+
+
+def _has_put(lines: list[StyledLine], rows: list[object], columns: int) -> bool:
+    """Put each of *rows* into its place in *lines*; False if one of them is no row."""
+    if len(rows) > MAX_ROWS:
+        return False
+    for row in rows:
+        match row:
+            case [int() as index, str() as text] if 0 <= index < len(lines) and not isinstance(index, bool):
+                lines[index] = Reader(columns).line(text)
+            case _:
+                return False
+    return True
 
 
 def _cursor(value: object) -> tuple[int, int] | None:

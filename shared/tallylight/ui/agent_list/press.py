@@ -14,49 +14,13 @@ import attrs
 
 from tallylight.actions.say import MAX_TEXT
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import choosing, editor, labelling, preview, writing
+from tallylight.ui.agent_list import choosing, editor, geometry, labelling, preview, writing
 from tallylight.ui.agent_list import question as asking
-from tallylight.ui.agent_list.effects import (
-    Answer,
-    Back,
-    Carry,
-    Effects,
-    Fork,
-    Go,
-    Look,
-    LookBack,
-    Queue,
-    Quit,
-    Reach,
-    Resume,
-    Say,
-    Unqueue,
-    Why,
-)
-from tallylight.ui.agent_list.geometry import (
-    areas,
-    in_view,
-    is_beside,
-    is_previewing,
-    list_columns,
-    preview_columns,
-    row_at,
-)
-from tallylight.ui.agent_list.mode import OVER, Mode
+from tallylight.ui.agent_list import state as states
+from tallylight.ui.agent_list.effects import Answer, Carry, Do, Effects, Plain, Queue, Say, Verb
 from tallylight.ui.agent_list.preview import Preview
-from tallylight.ui.agent_list.state import (
-    State,
-    filtered,
-    followed,
-    helped,
-    listing,
-    looking_back,
-    scrolled,
-    select,
-    told,
-    typed,
-    wheeled,
-)
+from tallylight.ui.agent_list.record import OVER, Mode, State
+from tallylight.ui.agent_list.selection import Act
 from tallylight.ui.keys import Event, Focus, Key, Mouse, Paste
 
 #: Lines that a turn of the wheel moves.
@@ -70,7 +34,7 @@ def press(state: State, event: Event) -> tuple[State, Effects]:
     if isinstance(event, Focus):
         return attrs.evolve(state, has_focus=event.is_in), ()
     state, effects = _pressed(attrs.evolve(state, message=""), event)
-    return followed(state), effects
+    return states.followed(state), effects
 
 
 def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
@@ -80,51 +44,47 @@ def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
         if state.writing is not None:
             return _pasted(state, event.text), ()
         if state.mode is Mode.NAME:
-            return labelling.pasted(state, event), ()
+            assert state.naming is not None
+            return labelling.typed(state, state.naming.text + event.text), ()
         if state.mode is Mode.HELP:
-            return helped(state, state.sought + event.text), ()
+            return states.helped(state, state.sought + event.text), ()
         # Never as commands: what is pasted was not pressed.
-        return (typed(state, event.text) if state.mode is Mode.FILTER else state), ()
+        return (states.filtering(state, state.filter + event.text) if state.mode is Mode.FILTER else state), ()
     if state.mode is Mode.WRITE:
         return _write_key(state, event.name)
     if event.name == "ctrl+c":
-        return state, (Quit(),)
-    return _KEYS[state.mode](state, Key("enter") if event.name == "ctrl+j" else event)
+        return state, (Plain.QUIT,)
+    return _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
 
 
 # Keys ------------------------------------------------------------------------------------------------------------
 
 
-def _list_key(state: State, key: Key) -> tuple[State, Effects]:
-    if (moved := _moved(state, key.name, {"j": "down", "k": "up"})) is not None:
+def _list_key(state: State, name: str) -> tuple[State, Effects]:
+    if (moved := _moved(state, name) if name != " " else None) is not None:
         return moved, ()
-    if (shown := _preview_key(state, key.name)) is not None:
+    if (shown := _preview_key(state, name)) is not None:
         return shown, ()
-    if key.name == "escape" and state.chosen:
-        return attrs.evolve(state, chosen=frozenset()), ()
-    if key.name == "escape" and state.filter:
-        return filtered(attrs.evolve(state, filter="")), ()
-    if key.name == "escape" and state.is_panel:
-        return state, (Back(),)
-    if key.name in ("q", "escape"):
-        return state, (Quit(),)
-    if key.name == "/":
-        return attrs.evolve(state, mode=Mode.FILTER), ()
-    if key.name == "?":
-        return helped(state), ()
-    if key.name == "X":
-        return choosing.all_or_none(state), ()
-    if key.name == "o":
-        order = state.order.next
-        return told(filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
-    if key.name == "g":
-        return labelling.group(state)
-    if key.name == "t":
-        return looking_back(state), (LookBack(),)
-    command = _COMMANDS.get(key.name)
+    if (change := _OF_THE_LIST.get(name)) is not None:
+        return change(state)
+    command = _OF_A_ROW.get(name)
     if command is None:
         return state, ()
-    return command(state, state.row) if state.row is not None else (told(state, "no agent is selected"), ())
+    return command(state, state.row) if state.row is not None else (states.told(state, "no agent is selected"), ())
+
+
+def _escaped(state: State) -> tuple[State, Effects]:
+    """One step back: from what is chosen, from the filter, from the list."""
+    if state.chosen:
+        return attrs.evolve(state, chosen=frozenset()), ()
+    if state.filter:
+        return states.filtering(state, ""), ()
+    return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
+
+
+def _resorted(state: State) -> tuple[State, Effects]:
+    order = state.order.next
+    return states.told(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
 
 def _preview_key(state: State, name: str) -> State | None:
@@ -132,101 +92,91 @@ def _preview_key(state: State, name: str) -> State | None:
     if name == " ":
         turned = attrs.evolve(state, preview=None if state.preview is not None else Preview())
         # There are fewer rows, and the selected one is still to be seen.
-        return select(turned, turned.index)
+        return states.select(turned, turned.index)
     if state.preview is None:
         return None
     if name == "escape":
         return attrs.evolve(state, preview=None)
     if name in ("tab", "shift+tab"):
         return attrs.evolve(state, preview=preview.turned(state.preview, 1 if name == "tab" else -1))
-    step = _PREVIEW_STEPS.get(name)
-    return None if step is None else _preview_moved(state, *step)
-
-
-_PREVIEW_STEPS = {
-    "[": (-preview.LINES, 0), "]": (preview.LINES, 0), "left": (0, -preview.COLUMNS), "right": (0, preview.COLUMNS)
-}  # fmt: skip
+    steps = {
+        "[": (-preview.LINES, 0), "]": (preview.LINES, 0), "left": (0, -preview.COLUMNS), "right": (0, preview.COLUMNS)
+    }  # fmt: skip
+    return _preview_moved(state, *steps[name]) if name in steps else None
 
 
 def _preview_moved(state: State, lines: int, columns: int) -> State:
     """The view of the preview moved, as far as there is anything to see."""
     shown = state.preview
     assert shown is not None
-    count, height = len(preview.body(shown, state.row, preview_columns(state))), areas(state).preview - 1
-    return attrs.evolve(state, preview=preview.scrolled(shown, lines, columns, count, max(0, height)))
+    count = len(preview.body(shown, state.row, geometry.preview_columns(state)))
+    height = max(0, geometry.areas(state).preview - 1)
+    return attrs.evolve(state, preview=preview.scrolled(shown, lines, columns, count, height))
 
 
-def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
-    if (moved := _moved(state, key.name, {})) is not None:
+def _filter_key(state: State, name: str) -> tuple[State, Effects]:
+    if len(name) > 1 and (moved := _moved(state, name)) is not None:
         return moved, ()
-    if key.name == "escape":
-        return filtered(attrs.evolve(state, mode=Mode.LIST, filter="")), ()
-    if key.name in ("enter", "tab"):
-        return attrs.evolve(state, mode=Mode.LIST), ()
-    if key.name == "backspace":
-        return filtered(attrs.evolve(state, filter=state.filter[:-1])), ()
-    if key.name == "ctrl+u":
-        return filtered(attrs.evolve(state, filter="")), ()
-    return (typed(state, key.name) if len(key.name) == 1 else state), ()
+    if name in ("escape", "enter", "tab"):
+        kept = "" if name == "escape" else state.filter
+        return states.filtering(attrs.evolve(state, mode=Mode.LIST), kept), ()
+    text = editor.line_pressed(state.filter, name)
+    return (state if text is None else states.filtering(state, text)), ()
 
 
-def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
+def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     row, shown = state.row, state.asking
-    if key.name in ("escape", "q") or row is None or shown is None:
-        return listing(state), ()
-    if (step := _step(key.name, max(1, shown.height - 1), len(shown.lines))) is not None:
+    if name in ("escape", "q") or row is None or shown is None:
+        return states.listing(state), ()
+    if (step := _step(name, max(1, shown.height - 1), len(shown.lines))) is not None:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if shown.question.missing:
-        if key.name == "enter":
-            return state, (Go(row),)
-        return told(state, shown.question.missing), ()
-    if not (key.name.isascii() and key.name.isdigit()):
-        return state, ()
-    choice = next((choice for choice in shown.question.choices if str(choice.number) == key.name), None)
+        if name == "enter":
+            return state, (Do(Verb.GO, row),)
+        return states.told(state, shown.question.missing), ()
+    choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
         return state, ()
     if shown.unread:
-        return told(
+        return states.told(
             state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
         ), ()
     if not choice.keys:
-        return told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
-    return listing(state), (Answer(row, shown.question, choice.number),)
+        return states.told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
+    return states.listing(state), (Answer(row, shown.question, choice.number),)
 
 
-def _text_key(state: State, key: Key) -> tuple[State, Effects]:
-    step = _step(key.name, max(1, areas(state).rows - 1), MAX_LINES)
-    return (scrolled(state, step) if step is not None else listing(state)), ()
+def _text_key(state: State, name: str) -> tuple[State, Effects]:
+    return _scrolled(state, name) or states.listing(state), ()
 
 
-def _help_key(state: State, key: Key) -> tuple[State, Effects]:
+def _help_key(state: State, name: str) -> tuple[State, Effects]:
     # Letters and blanks are what is looked for.
-    step = _step(key.name, max(1, areas(state).rows - 1), MAX_LINES) if len(key.name) > 1 else None
-    if step is not None:
-        return scrolled(state, step), ()
-    if key.name == "backspace":
-        return helped(state, state.sought[:-1]), ()
-    return (helped(state, state.sought + key.name) if len(key.name) == 1 else listing(state)), ()
+    if len(name) > 1 and (moved := _scrolled(state, name)) is not None:
+        return moved, ()
+    if name == "backspace":
+        return states.helped(state, state.sought[:-1]), ()
+    return (states.helped(state, state.sought + name) if len(name) == 1 else states.listing(state)), ()
 
 
-def _confirm_key(state: State, key: Key) -> tuple[State, Effects]:
+def _confirm_key(state: State, name: str) -> tuple[State, Effects]:
     proposal = state.proposal
-    if (step := _step(key.name, max(1, areas(state).rows - 1), MAX_LINES)) is not None:
-        return scrolled(state, step), ()
-    if key.name != "y" or proposal is None:
-        return listing(state), ()
+    if (moved := _scrolled(state, name)) is not None:
+        return moved, ()
+    if name != "y" or proposal is None:
+        return states.listing(state), ()
     if proposal.read < len(state.text):
-        return told(state, "read all of it first: scroll with up, down and the page keys"), ()
-    return attrs.evolve(listing(state), chosen=frozenset()), (Carry(proposal),)
+        return states.told(state, "read all of it first: scroll with up, down and the page keys"), ()
+    return attrs.evolve(states.listing(state), chosen=frozenset()), (Carry(proposal),)
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
     row, found = state.row, state.writing
     if name in ("escape", "ctrl+c") or row is None or found is None:
-        return listing(state), ()
+        return states.listing(state), ()
     if name == "enter":
         if not found.editor.text.strip():
-            return told(state, "there is nothing to send"), ()
+            return states.told(state, "there is nothing to send"), ()
         effect = Queue if found.why else Say
         return state, (effect(row, found.holder, found.editor.text),)
     after = editor.pressed(found.editor, name)
@@ -239,7 +189,13 @@ def _pasted(state: State, text: str) -> State:
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
         return state
-    return told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+    return states.told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+
+
+def _scrolled(state: State, name: str) -> State | None:
+    """A text over the list scrolled by the key *name*; None if it does not scroll."""
+    step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_LINES)
+    return states.scrolled(state, step) if step is not None else None
 
 
 def _step(name: str, page: int, all_: int) -> int | None:
@@ -250,7 +206,7 @@ def _step(name: str, page: int, all_: int) -> int | None:
     return steps.get(name)
 
 
-_KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
+_KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
     Mode.LIST: _list_key,
     Mode.FILTER: _filter_key,
     Mode.ANSWER: _answer_key,
@@ -262,46 +218,54 @@ _KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
 }
 
 
-def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
+def _moved(state: State, name: str) -> State | None:
     """The selection moved, if the key moves it."""
-    page = max(1, in_view(state) - 1)
-    steps = {
-        "up": -1, "down": 1, "page_up": -page, "page_down": page, "home": -len(state.shown), "end": len(state.shown)
-    }  # fmt: skip
-    step = steps.get(letters.get(name, name))
-    return None if step is None else select(state, state.index + step)
+    step = _step(name, max(1, geometry.in_view(state) - 1), len(state.shown))
+    return None if step is None else states.select(state, state.index + step)
 
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not row.is_own and not row.pane.attach and not row.host.startswith(("wezterm-", "machines-")):
-        return told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
+        return states.told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
-    return state, (Look(row),)
+    return state, (Do(Verb.LOOK, row),)
 
 
 def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     if not row.pane.queued:
-        return told(state, "nothing is queued for it; e writes to it"), ()
-    return state, (Unqueue(row),)
+        return states.told(state, "nothing is queued for it; e writes to it"), ()
+    return state, (Do(Verb.UNQUEUE, row),)
 
 
-_COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
-    "enter": lambda state, row: (state, (Go(row),)),
+#: The keys that need no row.
+_OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
+    "escape": _escaped,
+    "q": lambda state: (state, (Plain.QUIT,)),
+    "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
+    "?": lambda state: (states.helped(state), ()),
+    "X": choosing.all_or_none,
+    "o": _resorted,
+    "g": labelling.group,
+    "t": lambda state: (states.looking_back(state), (Plain.LOOK_BACK,)),
+}
+#: The keys that are for the selected row, or for those that are chosen.
+_OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
+    "enter": lambda state, row: (state, (Do(Verb.GO, row),)),
     "a": _answering,
     "E": _unqueueing,
-    "D": choosing.closing,
+    "D": lambda state, row: choosing.proposing(state, row, Act.CLOSE),
     "c": labelling.colour,
-    "e": lambda state, row: (state, (Reach(row),)),
-    "f": lambda state, row: (state, (Fork(row),)),
-    "i": choosing.interrupting,
+    "e": lambda state, row: (state, (Do(Verb.REACH, row),)),
+    "f": lambda state, row: (state, (Do(Verb.FORK, row),)),
+    "i": lambda state, row: choosing.proposing(state, row, Act.INTERRUPT),
     "n": labelling.begun,
     "p": labelling.pin,
-    "r": lambda state, row: (state, (Resume(row),)),
+    "r": lambda state, row: (state, (Do(Verb.RESUME, row),)),
     "s": choosing.snoozing,
-    "u": lambda state, row: choosing.asked(state, row, "unread"),
-    "v": lambda state, row: choosing.asked(state, row, "seen"),
-    "w": lambda state, row: (state, (Why(row),)),
+    "u": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "unread"),
+    "v": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "seen"),
+    "w": lambda state, row: (state, (Do(Verb.WHY, row),)),
     "x": choosing.toggled,
 }
 
@@ -318,24 +282,24 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
             return _preview_moved(state, step, 0), ()
         if state.mode in (Mode.WRITE, Mode.NAME):
             return state, ()
-        return (scrolled(state, step) if state.mode in OVER else wheeled(state, step)), ()
+        return (states.scrolled(state, step) if state.mode in OVER else states.wheeled(state, step)), ()
     if state.mode in OVER:
-        return listing(state), ()
+        return states.listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
-    index = row_at(state, event.line)
+    index = geometry.row_at(state, event.line)
     if index is None:
         return state, ()
     row = state.shown[index]
     if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):
-        return select(state, index), (Go(row),)
-    return select(listing(state), index), ()
+        return states.select(state, index), (Do(Verb.GO, row),)
+    return states.select(states.listing(state), index), ()
 
 
 def _is_in_preview(state: State, event: Mouse) -> bool:
-    if not is_previewing(state):
+    if not geometry.is_previewing(state):
         return False
-    parts = areas(state)
-    if is_beside(state):
-        return event.column >= list_columns(state) and 1 <= event.line <= parts.preview
+    parts = geometry.areas(state)
+    if geometry.is_beside(state):
+        return event.column >= geometry.list_columns(state) and 1 <= event.line <= parts.preview
     return parts.rows < event.line <= parts.rows + parts.preview

@@ -22,7 +22,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
-from tallylight.ui.spans import Line, Span, painted, with_cursor
+from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
 from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 
@@ -78,11 +78,6 @@ def follow(preview: Preview, row: Row | None) -> Preview:
     return Preview(address=row.address, name=pane.project or pane.title or pane.agent or row.name, page=preview.page)
 
 
-def left(preview: Preview) -> Preview:
-    """What it shows has left the list."""
-    return attrs.evolve(preview, is_gone=True)
-
-
 def turned(preview: Preview, step: int) -> Preview:
     """The next page, or the one before."""
     page = PAGES[(PAGES.index(preview.page) + step) % len(PAGES)]
@@ -120,16 +115,15 @@ def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int
 # Drawing ---------------------------------------------------------------------------------------------------------
 
 
-def draw(preview: Preview, row: Row | None, columns: int, height: int) -> list[Line]:
+def draw(preview: Preview | None, row: Row | None, columns: int, height: int) -> list[Line]:
     """All lines of it: the titles of its pages, and *height* - 1 lines of the one that is shown."""
-    if height < 1:
+    if preview is None or height < 1:
         return []
     shown = body(preview, row, columns)
     room = height - 1
     moved = max(0, min(preview.moved, len(shown) - room))
     start = max(0, len(shown) - room - moved) if preview.page is Page.SCREEN else moved
-    lines = shown[start : start + room]
-    return [_titles(preview, columns), *lines, *[()] * (room - len(lines))]
+    return [_titles(preview, columns), *filled(shown[start:], room)]
 
 
 def body(preview: Preview, row: Row | None, columns: int) -> list[Line]:
@@ -143,15 +137,13 @@ def body(preview: Preview, row: Row | None, columns: int) -> list[Line]:
 
 def _titles(preview: Preview, columns: int) -> Line:
     """The titles of all pages, and of a narrow one only that of the page shown, with its number."""
-    if sum(len(page.value) + 3 for page in PAGES) > columns:
-        title = f" {preview.page.value} "
-        spans = [Span("─", is_dim=True), Span(title, is_bold=True, is_reverse=True)]
+    shown = PAGES if sum(len(page.value) + 3 for page in PAGES) <= columns else (preview.page,)
+    spans: list[Span] = []
+    for page in shown:
+        is_shown = page is preview.page
+        spans += [Span("─", is_dim=True), Span(f" {page.value} ", is_bold=is_shown, is_reverse=is_shown)]
+    if len(shown) < len(PAGES):
         spans.append(Span(f" {PAGES.index(preview.page) + 1}/{len(PAGES)} "))
-    else:
-        spans = []
-        for page in PAGES:
-            is_shown = page is preview.page
-            spans += [Span("─", is_dim=True), Span(f" {page.value} ", is_bold=is_shown, is_reverse=is_shown)]
     used = sum(len(span.text) for span in spans)
     return (*spans, Span("─" * max(0, columns - used), is_dim=True))
 
@@ -180,29 +172,20 @@ def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     lines.append(())
     for number, (keys, label) in enumerate(pane.choices, 1):
         types = f"types {keys_named(keys)}" if keys else "keys not known"
-        for position, line in enumerate(_words(f"{label}  {types}", max(1, columns - _NUMBER))):
-            mark = "" if position else str(number)
-            lines.append((Span(mark, is_bold=True), Span(" " * (_NUMBER - len(mark))), *line))
+        lines += _item(Span(f"{number:<{_NUMBER}}", is_bold=True), f"{label}  {types}", columns)
     if not any(keys for keys, _ in pane.choices):
         return [*lines, (), *_words("a shows what can be seen of it; Enter goes there.", columns)]
     return [*lines, (), *_words("a shows all of it and answers.", columns)]
 
 
-def _reply(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
-    return _words(pane.reply or pane.message or "nothing is known of its last reply", columns)
-
-
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     found = progress(pane.progress)
+    done = found.done if found is not None else -1
     lines: list[Line] = _words(tasks.bar(pane.progress, max(tasks.BAR, columns // 2)), columns) if found else []
-    if pane.tasks:
-        done = found.done if found is not None else 0
-        for number, task in enumerate(pane.tasks):
-            mark = _DONE if number < done else _NOW if number == done and found is not None else _TO_DO
-            for position, (text, *_) in enumerate(_words(task, max(1, columns - len(mark)))):
-                is_current = mark == _NOW
-                lines.append((Span(" " * len(mark) if position else mark), Span(text.text, is_bold=is_current)))
-    elif pane.detail:
+    for number, task in enumerate(pane.tasks):
+        mark = _DONE if number < done else _NOW if number == done else _TO_DO
+        lines += _item(Span(mark), task, columns, is_bold=number == done)
+    if pane.detail and not pane.tasks:
         lines += _words(pane.detail, columns)
     if found is not None and found.done < found.total and found.total > len(pane.tasks) > 0:
         lines += _words(f"… of {found.total} steps in all", columns)
@@ -211,8 +194,11 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     return lines or _words("it has told no plan", columns)
 
 
-def _why(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
-    return [line for text in preview.why for line in _words(text, columns)]
+def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list[Line]:
+    """*text* behind *mark*, below which its other lines leave room."""
+    room = len(mark.text)
+    pieces = [Span(piece.text, is_bold=is_bold) for (piece, *_) in _words(text, max(1, columns - room))]
+    return [(Span(" " * room) if number else mark, piece) for number, piece in enumerate(pieces)]
 
 
 def _words(text: str, columns: int) -> list[Line]:
@@ -224,7 +210,9 @@ def _words(text: str, columns: int) -> list[Line]:
 _PAGES: dict[Page, Callable[[Preview, Pane, int], list[Line]]] = {
     Page.SCREEN: _screen,
     Page.ASKED: _asked,
-    Page.REPLY: _reply,
+    Page.REPLY: lambda _, pane, columns: _words(
+        pane.reply or pane.message or "nothing is known of its last reply", columns
+    ),
     Page.PLAN: _plan,
-    Page.WHY: _why,
+    Page.WHY: lambda preview, _, columns: [line for text in preview.why for line in _words(text, columns)],
 }

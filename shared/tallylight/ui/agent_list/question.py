@@ -117,10 +117,7 @@ def keys_named(keys: str) -> str:
     words: list[str] = []
     while keys:
         known = next((keys[:n] for n in range(min(_LONGEST, len(keys)), 0, -1) if keys[:n] in _KEY_NAMES), "")
-        words.append(_KEY_NAMES.get(known) or (_ctrl(keys[0]) if keys[0] < " " else clean(keys[0], 4)))
+        control = f"ctrl+{chr(ord(keys[0]) ^ 0x40).lower()}"
+        words.append(_KEY_NAMES.get(known) or (control if keys[0] < " " else clean(keys[0], 4)))
         keys = keys[len(known) or 1 :]
     return " ".join(words)
-
-
-def _ctrl(key: str) -> str:
-    return f"ctrl+{chr(ord(key) ^ 0x40).lower()}"

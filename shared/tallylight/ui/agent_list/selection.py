@@ -76,15 +76,12 @@ class Proposal:
         for target in self.targets:
             row, held = target.row, target.holder
             told.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
-            told.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {_status(row)}")
+            status = status_words(row.pane.status, row.pane.kind)
+            told.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
         if self.left_out:
             told += ["", f"not {self.act.done}:"]
             told += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
         return tuple(told)
-
-
-def _status(row: Row) -> str:
-    return status_words(row.pane.status, row.pane.kind)
 
 
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:

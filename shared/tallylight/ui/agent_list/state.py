@@ -1,5 +1,5 @@
 """
-State: what the list shows, and what new snapshots or the clock make of it. What a key makes of it is in `press`.
+State: what new snapshots or the clock make of what the list shows, its `record`. What a key makes of it is in `press`.
 
     state = resized(state, columns, lines)
     state = refreshed(state, rows, now)         new snapshots, or only later
@@ -10,12 +10,9 @@ Times are seconds since the epoch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
 
-from tallylight.actions.answer import Holder, Question
-from tallylight.model.beside import Beside
+from tallylight.actions.answer import Question
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
@@ -23,13 +20,10 @@ from tallylight.ui.agent_list import help
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
-from tallylight.ui.agent_list.editor import Editor
-from tallylight.ui.agent_list.filtering import Order, matches, ordered
+from tallylight.ui.agent_list.filtering import matches, ordered
 from tallylight.ui.agent_list.geometry import ROOMY, areas, height_of_row, in_view, is_previewing
 from tallylight.ui.agent_list.grouping import grouped, least_top
-from tallylight.ui.agent_list.mode import OVER, Mode
-from tallylight.ui.agent_list.preview import Preview
-from tallylight.ui.agent_list.question import Asking
+from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.agent_list.week import Week
 from tallylight.ui.layout import chop
@@ -38,88 +32,6 @@ from tallylight.wire.text import sanitise
 
 #: Of a filter, in characters.
 MAX_FILTER = 100
-
-
-@attrs.frozen(kw_only=True)
-class Writing:
-    """The text that is being written for *holder*, in the pane at *address*, which a person calls *name*."""
-
-    address: str
-    name: str
-    holder: Holder
-    editor: Editor
-    #: Why the agent takes no text now: it is queued. Nothing if it does.
-    why: str = ""
-
-
-@attrs.frozen
-class Naming:
-    """The name that is typed for the conversation in the pane at *address*, as far as it is typed."""
-
-    address: str
-    text: str
-
-
-@attrs.frozen(kw_only=True)
-class State:
-    """All that decides what is drawn."""
-
-    columns: int = 80
-    lines: int = 24
-    rows: tuple[Row, ...] = ()
-    #: Those of *rows* that the filter lets through.
-    shown: tuple[Row, ...] = ()
-    #: The address of the selected row; nothing where there is none.
-    selected: str = ""
-    #: The first row that is drawn.
-    top: int = 0
-    filter: str = ""
-    order: Order = Order.NEED
-    #: By what rows are grouped, of `labels.GROUPS`; and the heading of each row of *shown*, none where they are not.
-    group: str = ""
-    headings: tuple[str, ...] = ()
-    #: The name that is being typed.
-    naming: Naming | None = None
-    mode: Mode = Mode.LIST
-    #: What mode TEXT shows, from the line *scroll* on.
-    title: str = ""
-    text: tuple[str, ...] = ()
-    scroll: int = 0
-    #: The question that is being answered; the address of its pane, for two agents may ask the very same; and the
-    #: status and the prompt that the pane's host had told then, which may be older than what stood on the screen.
-    asking: Asking | None = None
-    asker: str = ""
-    known: tuple[Status, str] | None = None
-    #: The text that is being written; and what was written for each address and not sent.
-    writing: Writing | None = None
-    drafts: tuple[tuple[str, Editor], ...] = ()
-    #: The agent that is shown beside the list, or below it; None while none is.
-    preview: Preview | None = None
-    #: What would be done to panes, in mode CONFIRM; and what is looked for in the help.
-    proposal: Proposal | None = None
-    sought: str = ""
-    #: The addresses of the rows that were chosen together.
-    chosen: frozenset[str] = frozenset()
-    #: What mode WEEK shows, from the line *scroll* on.
-    week: Week = None
-    #: What stands beside the status of agents, by `Pane.agent_pid`.
-    beside: Mapping[int, Beside] = attrs.field(factory=dict)
-    #: What there is to tell the person; until the next key.
-    message: str = ""
-    now: float = 0.0
-    #: Whether it stays beside other programs, and whether it has the keyboard: else nothing is selected in it.
-    is_panel: bool = False
-    has_focus: bool = True
-
-    @property
-    def index(self) -> int:
-        """Where the selected row stands among those shown; 0 if there is none."""
-        return next((index for index, row in enumerate(self.shown) if row.address == self.selected), 0)
-
-    @property
-    def row(self) -> Row | None:
-        """The selected row."""
-        return self.shown[self.index] if self.shown else None
 
 
 def _sized(state: State) -> State:
@@ -145,20 +57,27 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
     chosen = state.chosen and state.chosen & {row.address for row in rows}
     state = filtered(attrs.evolve(state, rows=rows, now=now, chosen=chosen))
-    if state.asking is not None:
-        row = state.row
-        if row is None or row.address != state.asker or not _still_asks(state, row.pane):
-            state = told(listing(state), "that question is gone")
-    if state.writing is not None and (state.row is None or state.row.address != state.writing.address):
-        state = told(listing(state), f"{state.writing.name} is no longer in the list; the draft is kept")
-    if state.naming is not None and (state.row is None or state.row.address != state.naming.address):
-        state = told(listing(state), "that agent is no longer in the list; nothing was named")
+    if problem := _lost(state):
+        state = told(listing(state), problem)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
         if not any(row.address == state.preview.address for row in state.shown):
-            return attrs.evolve(state, preview=previews.left(state.preview))
+            return attrs.evolve(state, preview=attrs.evolve(state.preview, is_gone=True))
     return state
+
+
+def _lost(state: State) -> str:
+    """That what a person answers, writes to or names has gone; nothing while it is still what is selected."""
+    row = state.row
+    address = row.address if row is not None else ""
+    if state.asking is not None and (row is None or address != state.asker or not _still_asks(state, row.pane)):
+        return "that question is gone"
+    if state.writing is not None and address != state.writing.address:
+        return f"{state.writing.name} is no longer in the list; the draft is kept"
+    if state.naming is not None and address != state.naming.address:
+        return "that agent is no longer in the list; nothing was named"
+    return ""
 
 
 def _still_asks(state: State, pane: Pane) -> bool:
@@ -279,9 +198,9 @@ def listing(state: State) -> State:
     return settled(attrs.evolve(closed, mode=Mode.LIST, writing=None))
 
 
-def typed(state: State, text: str) -> State:
-    """Add *text* to the filter."""
-    return filtered(attrs.evolve(state, filter=(state.filter + sanitise(text))[:MAX_FILTER]))
+def filtering(state: State, text: str) -> State:
+    """The filter is *text*."""
+    return filtered(attrs.evolve(state, filter=sanitise(text)[:MAX_FILTER]))
 
 
 def select(state: State, index: int) -> State:

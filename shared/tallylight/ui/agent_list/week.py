@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import datetime
 
-import attrs
-
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot import history
 from tallylight.snapshot.history import History, Sum
 from tallylight.ui.layout import GAP, clean, duration, pad
-from tallylight.ui.spans import Line, Span
+from tallylight.ui.spans import Line, Span, filled
 from tallylight.wire.styled import Style
 from tallylight.wire.text import width
 
@@ -36,14 +34,6 @@ _FOOT = "t, Esc back"
 Week = History | str | None
 
 
-@attrs.frozen
-class _Bar:
-    """One line: the day, in the first line of its, and what an agent did in it; None: nobody did anything."""
-
-    day: str
-    sum: Sum | None
-
-
 def count(week: Week) -> int:
     """How many lines there are between the head and the foot."""
     return len(_bars(week)) if isinstance(week, History) else 1
@@ -53,32 +43,30 @@ def draw(week: Week, columns: int, lines: int, scroll: int) -> list[Line]:
     """The whole screen, from the line *scroll* on."""
     room = max(0, lines - 2)
     if isinstance(week, History):
-        body = _body(_bars(week), columns)[scroll : scroll + room]
+        body = _body(_bars(week), columns)[scroll:]
     else:
-        said: Line = (Span(clean(f"  {'reading …' if week is None else week}", columns)),)
-        body = [said][:room]
-    body += [()] * (room - len(body))
-    return [_head(week, columns), *body, _foot(columns)]
+        body = [(Span(clean(f"  {'reading …' if week is None else week}", columns)),)]
+    return [_head(week, columns), *filled(body, room), _foot(columns)]
 
 
-def _bars(week: History) -> list[_Bar]:
-    """Today first; of a day what took the longest first."""
+def _bars(week: History) -> list[tuple[str, Sum | None]]:
+    """
+    For each line the day, in the first one of it, and what an agent did in it; None: nobody did anything.
+
+    Today comes first; of a day what took the longest.
+    """
     sums = week.sums
-    found: list[_Bar] = []
+    found: list[tuple[str, Sum | None]] = []
     for day in reversed(week.days):
         agents: dict[str, list[Sum]] = {}
         for one in sums:
             if one.day == day:
                 agents.setdefault(one.agent, []).append(one)
         of_day = history.merged(history.added(every, agent=agent) for agent, every in agents.items())
-        found += [_Bar(_named(day) if not n else "", one) for n, one in enumerate(of_day)] or [_Bar(_named(day), None)]
+        date = datetime.date.fromisoformat(day)
+        named = f"{_WEEKDAYS[date.weekday()]} {date.day:2}"
+        found += [("" if n else named, one) for n, one in enumerate(of_day)] or [(named, None)]
     return found
-
-
-def _named(day: str) -> str:
-    """`Sun 22`."""
-    date = datetime.date.fromisoformat(day)
-    return f"{_WEEKDAYS[date.weekday()]} {date.day:2}"
 
 
 def _head(week: Week, columns: int) -> Line:
@@ -101,8 +89,8 @@ def _coloured(text: str, status: Status) -> Line:
     return (Span(text[:1], style=Style(foreground=lights.COLOURS[status])), Span(text[1:]))
 
 
-def _body(bars: list[_Bar], columns: int) -> list[Line]:
-    sums = [bar.sum for bar in bars if bar.sum is not None]
+def _body(bars: list[tuple[str, Sum | None]], columns: int) -> list[Line]:
+    sums = [one for _, one in bars if one is not None]
     names = max((width(clean(one.agent, _NAME)) for one in sums), default=0)
     numbers = [_numbers(one, columns) for one in sums]
     widths = [max(map(width, column)) for column in zip(*numbers, strict=True)] if numbers else []
@@ -110,19 +98,14 @@ def _body(bars: list[_Bar], columns: int) -> list[Line]:
     room = max(_LEAST_BAR, columns - taken)
     scale = max((one.worked_s + one.waited_s for one in sums), default=0.0)
     lines: list[Line] = []
-    for bar in bars:
-        if bar.sum is None:
-            lines.append((Span(f"{bar.day:<8}"), Span("–", is_dim=True)))
+    for day, one in bars:
+        if one is None:
+            lines.append((Span(f"{day:<8}"), Span("–", is_dim=True)))
             continue
-        cells = zip(_numbers(bar.sum, columns), widths, strict=True)
+        cells = zip(_numbers(one, columns), widths, strict=True)
         told = "".join(f"{GAP}{' ' * (most - width(cell))}{cell}" for cell, most in cells if most)
-        lines.append(
-            (
-                Span(f"{bar.day:<8}{pad(clean(bar.sum.agent, _NAME), names)}{GAP}"),
-                *_bar(bar.sum, scale, room),
-                Span(told),
-            )
-        )
+        before = Span(f"{day:<8}{pad(clean(one.agent, _NAME), names)}{GAP}")
+        lines.append((before, *_bar(one, scale, room), Span(told)))
     return lines
 
 
@@ -146,8 +129,4 @@ def _numbers(one: Sum, columns: int) -> tuple[str, str, str]:
     if columns < MIDDLING:
         return "", "", ""
     more = [f"{number} {mark}" for number, mark in ((one.questions, "?"), (one.errors, "✗")) if number]
-    return (
-        duration(one.worked_s),
-        duration(one.waited_s),
-        " ".join(more) if columns >= WIDE else "",
-    )
+    return duration(one.worked_s), duration(one.waited_s), " ".join(more) if columns >= WIDE else ""

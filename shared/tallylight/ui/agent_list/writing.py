@@ -16,8 +16,7 @@ from tallylight.actions.answer import Holder
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.editor import Editor
-from tallylight.ui.agent_list.mode import Mode
-from tallylight.ui.agent_list.state import State, Writing
+from tallylight.ui.agent_list.record import Mode, State, Writing
 
 #: Drafts that are kept; beyond that the oldest goes.
 MAX_DRAFTS = 50

@@ -1,0 +1,129 @@
+"""
+Record: all that decides what the list draws. What new snapshots or the clock make of it is in `state`, what a key makes
+of it in `press`.
+
+Times are seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+import attrs
+
+from tallylight.actions.answer import Holder
+from tallylight.model.beside import Beside
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list.editor import Editor
+from tallylight.ui.agent_list.filtering import Order
+from tallylight.ui.agent_list.preview import Preview
+from tallylight.ui.agent_list.question import Asking
+from tallylight.ui.agent_list.selection import Proposal
+from tallylight.ui.agent_list.week import Week
+
+
+class Mode(enum.Enum):
+    """What keys mean at the moment."""
+
+    LIST = "list"
+    FILTER = "filter"
+    ANSWER = "answer"
+    WRITE = "write"
+    #: A text over the whole list: an explanation, or the help.
+    TEXT = "text"
+    #: What the agents did in the last days, over the whole list.
+    WEEK = "week"
+    #: The help over the whole list, and words that are looked for in it.
+    HELP = "help"
+    #: What would be interrupted or closed, over the whole list.
+    CONFIRM = "confirm"
+    #: The name of the selected row is typed.
+    NAME = "name"
+
+
+#: What covers the whole list.
+OVER = (Mode.TEXT, Mode.WEEK, Mode.HELP, Mode.CONFIRM)
+
+
+@attrs.frozen(kw_only=True)
+class Writing:
+    """The text that is being written for *holder*, in the pane at *address*, which a person calls *name*."""
+
+    address: str
+    name: str
+    holder: Holder
+    editor: Editor
+    #: Why the agent takes no text now: it is queued. Nothing if it does.
+    why: str = ""
+
+
+@attrs.frozen
+class Naming:
+    """The name that is typed for the conversation in the pane at *address*, as far as it is typed."""
+
+    address: str
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class State:
+    """All that decides what is drawn."""
+
+    columns: int = 80
+    lines: int = 24
+    rows: tuple[Row, ...] = ()
+    #: Those of *rows* that the filter lets through.
+    shown: tuple[Row, ...] = ()
+    #: The address of the selected row; nothing where there is none.
+    selected: str = ""
+    #: The first row that is drawn.
+    top: int = 0
+    filter: str = ""
+    order: Order = Order.NEED
+    #: By what rows are grouped, of `labels.GROUPS`; and the heading of each row of *shown*, none where they are not.
+    group: str = ""
+    headings: tuple[str, ...] = ()
+    #: The name that is being typed.
+    naming: Naming | None = None
+    mode: Mode = Mode.LIST
+    #: What mode TEXT shows, from the line *scroll* on.
+    title: str = ""
+    text: tuple[str, ...] = ()
+    scroll: int = 0
+    #: The question that is being answered; the address of its pane, for two agents may ask the very same; and the
+    #: status and the prompt that the pane's host had told then, which may be older than what stood on the screen.
+    asking: Asking | None = None
+    asker: str = ""
+    known: tuple[Status, str] | None = None
+    #: The text that is being written; and what was written for each address and not sent.
+    writing: Writing | None = None
+    drafts: tuple[tuple[str, Editor], ...] = ()
+    #: The agent that is shown beside the list, or below it; None while none is.
+    preview: Preview | None = None
+    #: What would be done to panes, in mode CONFIRM; and what is looked for in the help.
+    proposal: Proposal | None = None
+    sought: str = ""
+    #: The addresses of the rows that were chosen together.
+    chosen: frozenset[str] = frozenset()
+    #: What mode WEEK shows, from the line *scroll* on.
+    week: Week = None
+    #: What stands beside the status of agents, by `Pane.agent_pid`.
+    beside: Mapping[int, Beside] = attrs.field(factory=dict)
+    #: What there is to tell the person; until the next key.
+    message: str = ""
+    now: float = 0.0
+    #: Whether it stays beside other programs, and whether it has the keyboard: else nothing is selected in it.
+    is_panel: bool = False
+    has_focus: bool = True
+
+    @property
+    def index(self) -> int:
+        """Where the selected row stands among those shown; 0 if there is none."""
+        return next((index for index, row in enumerate(self.shown) if row.address == self.selected), 0)
+
+    @property
+    def row(self) -> Row | None:
+        """The selected row."""
+        return self.shown[self.index] if self.shown else None

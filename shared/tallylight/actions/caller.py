@@ -18,7 +18,7 @@ from __future__ import annotations
 import enum
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import attrs
 
@@ -136,39 +136,44 @@ def caller_of(
     *ends* says where a line ends, by default at any terminal; *was_agent* what people call a process that was an agent.
     """
     ends = ends or (lambda below, above: end_of(below, above, table))
-    line: dict[int, Being] = {}
-    below: Process | None = None
+    line: list[Being] = []
     end: End | None = None
     first: Being | None = None
     agent: tuple[Being, str] | None = None
     terminal: int | str = 0
     is_whole = False
-    current = pid
-    while len(line) < MAX_DEPTH:
-        process = table.get(current) if current > 0 else None
-        is_parent = process is not None and (below is None or process.start <= below.start)
-        if below is not None and (is_parent or current == 0) and (found := ends(below, process)) is not None:
-            is_whole = True
-            if end is None:
-                end, first = found, (below.pid, below.start)
-            if found is not End.TERMINAL:
-                break
-        if process is None or not is_parent or current in line:
-            break
-        line[current] = process.pid, process.start
+    for process, above, is_known in _line(pid, table):
+        line.append((process.pid, process.start))
         if end is None:
-            terminal = process_table.terminal(current, table) or terminal
+            terminal = process_table.terminal(process.pid, table) or terminal
         if agent is None and (name := named(process, agents) or was_agent(process.pid, process.start)):
             # From here on the line has to be proved anew.
-            agent, is_whole = (line[current], name), False
-        below, current = process, process.ppid
-    asker = line.get(pid, (pid, 0))
-    lineage = frozenset(line.values())
+            agent, is_whole = (line[-1], name), False
+        if is_known and (found := ends(process, above)) is not None:
+            is_whole = True
+            if end is None:
+                end, first = found, line[-1]
+            if found is not End.TERMINAL:
+                break
+    asker, lineage = [*line, (pid, 0)][0], frozenset(line)
     if agent is not None:
         return Caller(Who.AGENT if is_whole else Who.STRAY, *agent, lineage, asker, end, terminal)
     if first is not None:
         return Caller(Who.SCRIPT, first, "", lineage, asker, end, terminal)
     return Caller(Who.UNKNOWN, asker, "", lineage, asker)
+
+
+def _line(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, bool]]:
+    """The process *pid* and its parents, each with its own and whether that is known: it lives, and is no younger."""
+    process = table.get(pid) if pid > 0 else None
+    seen: set[int] = set()
+    while process is not None:
+        seen.add(process.pid)
+        above = table.get(process.ppid) if process.ppid > 0 else None
+        if above is not None and above.start > process.start:
+            above = None
+        yield process, above, (above is not None or process.ppid == 0) and len(seen) < MAX_DEPTH
+        process = above if above is not None and above.pid not in seen and len(seen) < MAX_DEPTH else None
 
 
 def named(process: Process | None, agents: Agents) -> str:

@@ -175,6 +175,11 @@ def check(
         return Verdict.ALLOWED
     if right in (Right.ASK, Right.ASK_OTHERS):
         return Verdict.ASK if agreed is None else Verdict.ALLOWED if agreed else _DISAGREED
+    return _never(allow, caller, verb)
+
+
+def _never(allow: str, caller: Caller, verb: Verb) -> Refusal:
+    """Why *caller* may not, whatever anybody says."""
     if verb is Verb.CLOSE:
         return PERSON_ONLY
     if caller.who in _BY_NATURE:

@@ -8,6 +8,7 @@ nothing is typed that was not shown.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import json
 import os
@@ -73,24 +74,29 @@ def main(argv: list[str]) -> int:
     if options.to and asked is None:
         parser.error(f"{clean(options.to, 80)!r} is no id of a question")
     found, client = reached(options.pane)
-    if options.answer is not None:
-        assert asked is not None
-        pid, start, fingerprint = asked
-        chosen = Answer(found.pane.id, pid, start, fingerprint, options.answer)
-        return tell("send", found, client.perform(found, chosen), as_json=options.json)
+    given = _given(options, asked, found, client)
+    told = client.perform(found, given) if isinstance(given, Given) else given
+    return tell("send", found, told, as_json=options.json)
+
+
+def _given(
+    options: argparse.Namespace, asked: tuple[int, int, str] | None, found: Found, client: PaneClient
+) -> Given | Reply:
+    """What is to be typed: an answer to what was *asked*, or a text for who holds the pane now; or why nothing is."""
+    if options.answer is not None and asked is not None:
+        return Answer(found.pane.id, *asked, options.answer)
     text = _text(options.text)
     if (problem := text_problem(text)) is not None:
-        return tell("send", found, problem, as_json=options.json)
+        return problem
     if asked is None:
         held = client.look(found, HOLDER)
         if not isinstance(held, Holder):
-            return tell("send", found, held, as_json=options.json)
+            return held
         asked = held.pid, held.start, ""
     pid, start, fingerprint = asked
-    said: Given = Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
     if options.queue:
-        said = Later(found.pane.id, pid, start, text)
-    return tell("send", found, client.perform(found, said), as_json=options.json)
+        return Later(found.pane.id, pid, start, text)
+    return Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
 
 
 def _text(given: str) -> str:

@@ -306,8 +306,8 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     taken, problems = remove.plan_removal(system, install.packaged())
     for problem in problems:
         system.say(str(problem))
-    pages = completions.installed(system)
-    goes = everything and (os.path.lexists(place.data) or os.path.lexists(place.command) or bool(pages))
+    is_there = os.path.lexists(place.data) or os.path.lexists(place.command) or bool(completions.installed(system))
+    goes = everything and is_there
     linked = not wezterm.is_undone(system)
     if not any((wiring, taken, linked, goes)):
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
@@ -326,10 +326,7 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     if everything:
         for path in environment.remove(system):
             system.say(f"{system.short(path)} removed.")
-        for path in pages:
-            path.unlink(missing_ok=True)
-        if pages:
-            system.say("Completions and manual pages removed.")
+        completions.remove(system)
         if directories.config_dir(system.env).exists():
             system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
     else:

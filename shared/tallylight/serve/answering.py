@@ -146,23 +146,18 @@ def _told_view(client: PaneClient, found: Found) -> View | Refusal:
     if not isinstance(told, Rows):
         return told if isinstance(told, Refusal) else SILENT
     why, status = client.why_not(found), found.pane.status
-    asked = client.look(found, QUESTION) if status is Status.WAITING else None
-    question = asked if isinstance(asked, Question) else None
-    held = client.look(found, HOLDER) if question is None and why is None else None
-    being = question or (held if isinstance(held, Holder) else None)
-    takes_text = not question.choices if question is not None else status in _AT_PROMPT
-    may_type = why is None and being is not None
     rows = _shown(told.rows)
-    return View(
-        rows=rows,
-        screen=_in_colours(rows, ()),
-        pid=being.pid if being is not None else 0,
-        start=being.start if being is not None else 0,
-        question=_without_keys(question) if question is not None and why is not None else question,
-        can_say=may_type and takes_text,
-        can_interrupt=may_type and status is Status.WORKING,
-        why=why.text if why is not None else "",
-    )
+    shown = View(rows=rows, screen=_in_colours(rows, ()), why=why.text if why is not None else "")
+    asked = client.look(found, QUESTION) if status is Status.WAITING else None
+    if isinstance(asked, Question):
+        question = asked if why is None else _without_keys(asked)
+        can_say = why is None and not asked.choices
+        return attrs.evolve(shown, pid=asked.pid, start=asked.start, question=question, can_say=can_say)
+    held = client.look(found, HOLDER) if why is None else None
+    if not isinstance(held, Holder):
+        return shown
+    can_say, can_interrupt = status in _AT_PROMPT, status is Status.WORKING
+    return attrs.evolve(shown, pid=held.pid, start=held.start, can_say=can_say, can_interrupt=can_interrupt)
 
 
 def _without_keys(question: Question) -> Question:

@@ -71,3 +71,12 @@ def installed(system: System) -> list[Path]:
 def _is_ours(path: Path) -> bool:
     data = path.read_bytes() if path.is_file() else b""
     return any(mark in data for mark in _MARKS)
+
+
+def remove(system: System) -> None:
+    """Take ours out again, and say so."""
+    pages = installed(system)
+    for path in pages:
+        path.unlink(missing_ok=True)
+    if pages:
+        system.say("Completions and manual pages removed.")

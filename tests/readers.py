@@ -948,7 +948,7 @@ READERS = {
     ),
     "bridge: question": Reader(
         modules=("remote.messages",),
-        example={"ask": 1, "words": ["answer", "kitty-1", "3", "7", "8", "f", "1"]},
+        example={"ask": 1, "host": "kitty-1", "of": {"type": "look", "pane": "3", "what": "question"}},
         read=read_bridge_message,
     ),
     "fleet: machine": Reader(

@@ -9,9 +9,9 @@ from typing import Any
 import attrs
 import jsonschema_rs
 import pytest
-from tallylight.hosts.script_messages import Rows
 
 from tallylight.actions.answer import Question
+from tallylight.actions.request import Rows
 from tallylight.cli import read, status
 from tallylight.cli.main import main
 from tallylight.cli.watch import BrokerWatch, Watch
@@ -37,7 +37,7 @@ FULL = attrs.evolve(
     records=(RecordEntry.of(_REPORT, Status.WAITING, 1.0),),
     conversation=ConversationEntry(agent="claude", program="/bin/claude"),
 )
-BESIDE = Beside(branch="main", changes=Changes(added=1), pull_request=PullRequest(3), ports=(80,))
+BESIDE = Beside(branch="main", changes=Changes(added=1), pull_request=PullRequest(3))
 
 
 def is_as_said(name: str, document: object) -> None:

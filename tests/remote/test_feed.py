@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
+from tallylight.actions.request import Look
 from tallylight.cli.fleet import Elsewhere
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
@@ -62,10 +63,11 @@ def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     (row,) = rows.build((found,), "", 10.0)
     marks: list[tuple[str, float | None]] = []
     actions = Elsewhere(lambda _host, _pane, verb, minutes: marks.append((verb, minutes)))
-    started = [actions.start(verb, row) for verb in ("go", "fork", "resume")]
-    for said in (*started, actions.look(row), actions.ask(row, "mute", ())):
+    opened = [actions.open(verb, row) for verb in ("go", "fork", "resume")]
+    asked = actions.perform(row, Look(row.pane.id, "question"))
+    for said in (*opened, asked.text, actions.screen(row), actions.mark(row, "mute", ())):
         assert said == "do this on atlas itself"
-    assert actions.ask(row, "snooze", ("5",)) == actions.ask(row, "snooze", ()) == ""
+    assert actions.mark(row, "snooze", ("5",)) == actions.mark(row, "snooze", ()) == ""
     assert marks == [("snooze", 5.0), ("snooze", None)]
 
 

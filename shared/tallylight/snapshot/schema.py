@@ -124,7 +124,7 @@ class Pane:
     resume: tuple[str, ...] = key((), "the words of the command that resumes it, by the agent")
     fork: tuple[str, ...] = key((), "the words of the command that forks it, by the agent")
     attach: tuple[str, ...] = key((), "the words of the command that attaches a terminal to it, if it is in none")
-    terminals: tuple[str, ...] = key((), "the terminals on which somebody is attached to its session: `/dev/pts/5`")
+    terminals: tuple[str, ...] = key((), "the terminals on which somebody is attached to its session")
 
     @property
     def works_in(self) -> str:

@@ -296,7 +296,7 @@ def test_what_is_open_is_kept_on_disk_by_a_thread(
     until(lambda: system.steps(0.25) or kept())
 
     (path,) = kept()
-    assert [pane.id for pane in open_conversations._read(path).snapshot.panes] == ["a"]
+    assert [one.pane.id for one in open_conversations._read(path)] == ["a"]
     assert writers == {False}
     system.poller.close()
     assert not path.exists()

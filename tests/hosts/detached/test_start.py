@@ -156,7 +156,7 @@ def test_who_has_started_it_may_type(session: Session) -> None:
 
     def rule(being: Being) -> str:
         caller = attrs.evolve(CALLERS[Who.SCRIPT], being=being)
-        told = PaneClient(multiplexers, lambda: caller, at("own"), multiplexers.started_by).give(
+        told = PaneClient(multiplexers, lambda: caller, at("own"), multiplexers.started_by).perform(
             Found("sessions-1", pane), given
         )
         assert isinstance(told, Refusal)

@@ -52,8 +52,9 @@ A_TAB, A_STEP = 10, 10
 KITTYS = 4
 _CALM = """
 from tallylight.hosts.kitty import watcher as k
-panes = k._host._panes
-return len(panes) >= {panes} and len(panes) - len(k._host._turns.awake(panes)) >= {panes} - 2 * {a_tab}
+panes = k._host.panes
+calm = sum(pane.every > 1 for pane in panes.values())
+return len(panes) >= {panes} and calm >= {panes} - 2 * {a_tab}
 """
 _OPEN = """
 for number in range({first}, {last}):

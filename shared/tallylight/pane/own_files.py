@@ -101,16 +101,6 @@ class OwnFiles:
             return True
         return self._run is not None and self._run.is_undecided
 
-    @property
-    def wants_look(self) -> bool:
-        """Whether output, or what the screen says, would be evidence."""
-        return self.tracker.wants_output or self.tracker.wants_screen
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether all that is known of it has been told, and its screen tells nothing new, or nothing at all."""
-        return not self.is_undecided and (self.is_calm or not self.wants_look)
-
     @kept("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float, *, is_last: bool = False) -> None:
         """The content of what `file_request` asked for; *path* is the status file's. *is_last*: asked after the end."""

@@ -41,8 +41,9 @@ from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
-#: After so many looks at the same program in the foreground the pane may rest.
-EAGER_LOOKS = 16
+#: A program in the foreground is new for so many looks: a shell may become an agent. In every so many ticks is looked
+#: at what shows nothing and holds no agent, and at an agent whose screen stands still or tells nothing.
+EAGER_LOOKS, SELDOM, OFTEN = 16, 4, 2
 
 
 class Pane(OwnFiles):
@@ -111,11 +112,6 @@ class Pane(OwnFiles):
         return process.pid if process is not None else self._pgid or None
 
     @property
-    def is_by_leader(self) -> bool:
-        """Whether the leader alone tells who holds the foreground: no child of its counts, or can be, and no title."""
-        return self._identity.doubtful is None and self._reader.is_by_leader(self._pgid)
-
-    @property
     def agent_pid(self) -> int | None:
         """The process of the agent that holds the foreground, as far as it is known."""
         process = self._run.identity.process if self._run is not None else None
@@ -133,6 +129,16 @@ class Pane(OwnFiles):
         self.tracker.touch()
 
     @property
+    def every(self) -> int:
+        """In every how many ticks it has to be looked at: the fewer, the less may happen in it."""
+        if self._unmoved < EAGER_LOOKS or self.is_undecided:
+            return 1
+        if self._run is None and self.unknown.program is None and not self.decision.is_lit:
+            return SELDOM
+        is_calm = self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
+        return OFTEN if is_calm else 1
+
+    @property
     def pace(self) -> Pace | None:
         """How much is said and read, if not everything was read recently."""
         return self._inbox.pace
@@ -145,12 +151,8 @@ class Pane(OwnFiles):
     # What the host sees --------------------------------------------------------------------------------------
 
     @kept("the foreground")
-    def foreground(self, pgid: int, now: float, *, has_slept: bool = False) -> None:
-        """
-        The process group *pgid* holds the foreground of the pane's terminal; 0 for none.
-
-        *has_slept*: its leader has not run since this was last told, where that is known.
-        """
+    def foreground(self, pgid: int, now: float) -> None:
+        """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
         if not self._has_begun:
             # From now on it is known how long what it shows has been so.
             self._has_begun = True
@@ -158,7 +160,7 @@ class Pane(OwnFiles):
         if pgid != self._pgid:
             self._reader.forget(self._pgid)
             self._pgid = pgid
-        found = self._reader.look(pgid, has_slept=has_slept)
+        found = self._reader.look(pgid)
         self._unmoved = self._unmoved + 1 if found is self._identity else 0
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
@@ -313,19 +315,6 @@ class Pane(OwnFiles):
         """The time of the next `tick` that could change something; None if none could."""
         due, deadline = self._inbox.due(), self.tracker.deadline()
         return deadline if due is None else due if deadline is None else min(due, deadline)
-
-    def rests(self, until: float) -> bool:
-        """Whether nothing is known to happen in it before *until*: then it may be looked at less often."""
-        deadline = self.deadline()
-        if self._unmoved < EAGER_LOOKS or (deadline is not None and deadline < until):
-            return False
-        return self.is_settled
-
-    def is_as_it_was(self, pgid: int | None, *, has_bar: bool) -> bool:
-        """Whether a pane at rest, with this foreground and whether there is a progress bar, needs no look so soon."""
-        if pgid != self._pgid or has_bar is not self.has_bar or not self.is_by_leader or self.unknown.program:
-            return False
-        return not self._inbox and self.attention.deadline() is None
 
     def close(self) -> None:
         """The pane is gone."""

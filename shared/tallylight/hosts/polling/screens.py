@@ -28,9 +28,9 @@ class _UnreadError(Exception):
 
 
 class Screens:
-    """*read* is told of every pane whose screen was read, on the loop, where all of this is called."""
+    """*read* is told the id of every pane whose screen was read, on the loop, where all of this is called."""
 
-    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[PolledPane], None]) -> None:
+    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[str], None]) -> None:
         self._jobs = jobs
         self._clock = clock
         self._read = read
@@ -112,7 +112,7 @@ class Screens:
             polled.failures = 0
             polled.look, polled.good_until = result, _next_of(STILL_S, now + STILL_S)
             polled.pane.screen(lambda: result, now)
-            self._read(polled)
+            self._read(polled.source_pane.id)
         elif isinstance(result, Exception):
             polled.failures += 1
             polled.read_at = now + backoff(polled.failures)

@@ -182,10 +182,6 @@ class Engine(ABC, Generic[Id]):
         self._projects.tell(self._panes[id_] for id_ in looked)
         return looked
 
-    def _ask_files(self) -> None:
-        """Have read what the agents of all panes may have written."""
-        self._files.ask({id_: pane for id_, pane in self._panes.items() if pane.has_files}, self._ticks)
-
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
         now = self._clock()
         for id_, request, what in found:

@@ -3,7 +3,7 @@ A pane of any host: its tracker, its ledger of attention, and the evidence gathe
 
 A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
 see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
-what has to be read is asked for with `file_request` and handed back.
+what has to be read is asked for with `requests` and handed back.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from tallylight.model.report import Report
 from tallylight.model.timing import Timing
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
+from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
 from tallylight.pane.processes import Foregrounds
+from tallylight.pane.record import Record
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.tracker.attention import Attention
@@ -39,14 +41,12 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
-#: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
-LAST_WORDS_S = 1.0
 #: A program in the foreground is new for so many looks: a shell may become an agent. In every so many ticks is looked
 #: at what shows nothing and holds no agent, and at an agent whose screen stands still or tells nothing.
 EAGER_LOOKS, SELDOM, OFTEN = 16, 4, 2
 
 
-class Pane(OwnFiles):
+class Pane:
     """
     One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `pane.faults`.
 
@@ -80,9 +80,8 @@ class Pane(OwnFiles):
         self.has_bar = False
         #: In how many looks the same program was in the foreground.
         self._unmoved = 0
-        self._run: Run | None = None
-        #: An agent that has ended, of which it is being looked up whether its status file is still there.
-        self._ended: Run | None = None
+        self.own_files = OwnFiles(self.faults, self.tracker, self.conversation)
+        self.answered = self.own_files.answered
         #: The program in the foreground, if no agent file names it.
         self.unknown = UnknownWatch()
         self._title = ""
@@ -99,6 +98,10 @@ class Pane(OwnFiles):
         """What the pane shows."""
         shown = self.tracker.decision
         return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.record)
+
+    @property
+    def _run(self) -> Run | None:
+        return self.own_files.run
 
     @property
     def agent(self) -> Agent | None:
@@ -137,6 +140,36 @@ class Pane(OwnFiles):
             return SELDOM
         is_calm = self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
         return OFTEN if is_calm else 1
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the screen has not changed recently: then it need not be looked at in every tick."""
+        return self._screen.is_calm
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a turn or an agent is over, and a file has yet to tell how."""
+        return self.own_files.is_undecided
+
+    @property
+    def record(self) -> Record | None:
+        """The record of the agent in the foreground, if it keeps one."""
+        return self.own_files.record
+
+    @property
+    def unnamed(self) -> str:
+        """The directory of its agent, if it is to be looked up what the project in it is called."""
+        return self.conversation.unnamed if self.tracker.decision.is_lit else ""
+
+    def name_project(self, name: str) -> None:
+        """What was looked up."""
+        self.conversation.name_project(name)
+        self.tracker.touch()
+
+    def requests(self, tick: int = 0) -> tuple[Request, ...]:
+        """All that is to be read for this pane at this *tick*, by a worker; `answered` takes each result."""
+        session = self._said.session if self._said is not None else ""
+        return self.own_files.requests(tick, session, self._title, is_calm=self.is_calm)
 
     @property
     def pace(self) -> Pace | None:
@@ -324,42 +357,21 @@ class Pane(OwnFiles):
 
     def _changed_to(self, found: Identity, now: float) -> None:
         before = self._run
-        process = found.process or found.leader
         if before is not None and found.agent is not None and same_run(before.identity, found):
-            before.identity = found
-            self._remember(found)
-            before.find_files(self._table, now)
-            if found.speaks and not before.foreground.speaks:
-                # It was looked at when it still was `env`, or a launcher.
-                before.foreground = attrs.evolve(before.foreground, speaks=True)
-                self.tracker.foreground(before.foreground, now)
+            self._goes_on(before, found, now)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
             self.tracker.together(self._inbox.take_last(now), now)
         is_gone = before is None or not self._is_alive(before.identity)
-        # An agent that removed its status file left in peace; one that did not was killed. What its shell runs for the
-        # next prompt changes nothing about that.
-        if before is not None or found.agent is not None:
-            self._ended, self.tracker.held_until = None, 0.0
-        if is_gone and before is not None and before.known is not None:
-            before.missed = 0
-            self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
-        self._run = None
+        foreground = _foreground(found, is_candidate=self.unknown.is_agent)
+        run = None
+        if found.agent is not None and foreground is not None:
+            run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
+            run.find_files(self._table, now)
+        self.own_files.replace(run, now, is_gone=is_gone)
         self.conversation.ended()
         self._remember(found)
-        foreground: Foreground | None = None
-        if found.agent is not None and process is not None:
-            foreground = Foreground(
-                found.agent.name,
-                process.pid,
-                speaks=found.speaks,
-                is_candidate=self.unknown.is_agent or found.is_candidate,
-            )
-            self._run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
-            self._run.find_files(self._table, now)
-        elif found.is_remote and process is not None:
-            foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._screen.begin(self.agent)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         if self.tracker.after_exit_claim is not None:
@@ -367,6 +379,16 @@ class Pane(OwnFiles):
             self.attention.ended(now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
+
+    def _goes_on(self, run: Run, found: Identity, now: float) -> None:
+        """More is known of the *run* that holds the foreground."""
+        run.identity = found
+        self._remember(found)
+        run.find_files(self._table, now)
+        if found.speaks and not run.foreground.speaks:
+            # It was looked at when it still was `env`, or a launcher.
+            run.foreground = attrs.evolve(run.foreground, speaks=True)
+            self.tracker.foreground(run.foreground, now)
 
     def _remember(self, found: Identity) -> None:
         process = found.process or found.leader
@@ -381,3 +403,14 @@ class Pane(OwnFiles):
             report = self._run.titles.read(self._title, now)
             if report is not None:
                 self.tracker.report(report, now)
+
+
+def _foreground(found: Identity, *, is_candidate: bool) -> Foreground | None:
+    """What the tracker is told of who holds the foreground; None for one that is of no interest."""
+    process = found.process or found.leader
+    if process is None:
+        return None
+    if found.agent is not None:
+        is_candidate = is_candidate or found.is_candidate
+        return Foreground(found.agent.name, process.pid, speaks=found.speaks, is_candidate=is_candidate)
+    return Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False) if found.is_remote else None

@@ -72,9 +72,9 @@ def test_a_pane_is_not_asked_while_its_files_are_read(desk: Desk, monkeypatch: p
     read, answers, asked, requests = FileRequest.read, threading.Event(), [0], desk.pane.requests
     monkeypatch.setattr(FileRequest, "read", lambda request: read(request) if answers.wait(20) else None)
 
-    def counted(tick: int = 0) -> object:
+    def counted() -> object:
         asked[0] += 1
-        return requests(tick)
+        return requests()
 
     monkeypatch.setattr(desk.pane, "requests", counted)
     for _ in range(30):

@@ -88,6 +88,8 @@ class Engine(ABC, Generic[Id]):
         #: The panes that may be something else than was last told; those whose turn it is, and was not yet.
         self._touched: set[Id] = set()
         self._left: dict[Id, None] = {}
+        #: Those whose agents' files have yet to be asked for.
+        self._unasked: set[Id] = set()
         #: Whether the snapshot lacks something.
         self._is_unsaved = False
         self._ticks = 0
@@ -179,6 +181,9 @@ class Engine(ABC, Generic[Id]):
             pane.tick(now)
             looked.append(id_)
         self._touched.update(looked)
+        self._unasked.update(looked)
+        if self._files.ask({id_: self._panes[id_] for id_ in self._unasked & self._panes.keys()}):
+            self._unasked.clear()
         self._projects.tell(self._panes[id_] for id_ in looked)
         return looked
 

@@ -82,19 +82,20 @@ class FileReader(Generic[Id]):
         """Whether something is being read: an answer may come any moment."""
         return self._reading is not None
 
-    def ask(self, panes: Mapping[Id, Pane], tick: int = 0) -> None:
-        """Have read what *panes* want at this *tick*, unless the last reading goes on."""
+    def ask(self, panes: Mapping[Id, Pane]) -> bool:
+        """Have read what *panes* want; False, and nothing is done, while the last reading goes on."""
         now = self.clock()
         if self._reading is not None:
             self._reading.asked += 1
             if (hanging := self._reading.hanging(now)) is None:
-                return  # nobody is asked meanwhile: panes count how often their files were looked for in vain
+                return False  # nobody is asked meanwhile: panes count how often their files were looked for in vain
             self._give_up(self._reading, hanging, now)
-        wanted = [(id_, want) for id_, pane in panes.items() for want in pane.requests(tick) if self._may(want, now)]
+        wanted = [(id_, want) for id_, pane in panes.items() for want in pane.requests() if self._may(want, now)]
         if wanted and len(self._given_up) < MAX_GIVEN_UP:
             reading = _Reading(wanted)
             if self.submit((JOB, id(reading)), lambda: reading.run(self.clock), lambda _: self._were_read(reading)):
                 self._reading = reading
+        return True
 
     def _may(self, want: Request, now: float) -> bool:
         """Whether it may be read: its directory does not hang."""

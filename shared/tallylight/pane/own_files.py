@@ -19,9 +19,6 @@ from tallylight.pane.record import Found, Record, RecordRequest
 from tallylight.pane.run import EAGER_LOOKS, Run
 from tallylight.tracker.tracker import Tracker
 
-#: While the screen is calm, its agent's record is looked at in every so many ticks, in the same ones in all panes: what
-#: ends is drawn.
-CALM_EVERY = 4
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
 
@@ -63,12 +60,11 @@ class OwnFiles:
         """Whether a turn or an agent is over, and a file has yet to tell how."""
         return self._leaving is not None or (self.run is not None and self.run.is_undecided)
 
-    def requests(self, tick: int, session: str, title: str, *, is_calm: bool) -> tuple[Request, ...]:
-        """All that is to be read at this *tick*. *session* and *title* are what was said, *is_calm* is the screen's."""
+    def requests(self, session: str, title: str) -> tuple[Request, ...]:
+        """All that is to be read at this tick; *session* and *title* are what was said of it so far."""
         if self.run is None and self._ended is None:
             return ()
-        is_due = self.record is not None and not (is_calm and tick % CALM_EVERY)
-        record = self.run.record_request(session, title) if self.run is not None and is_due else None
+        record = self.run.record_request(session, title) if self.run is not None else None
         return tuple(request for request in (self.file_request(), record) if request is not None)
 
     def file_request(self) -> FileRequest | None:

@@ -43,7 +43,7 @@ from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
 #: A program in the foreground is new for so many looks: a shell may become an agent. In every so many ticks is looked
 #: at what shows nothing and holds no agent, and at an agent whose screen stands still or tells nothing.
-EAGER_LOOKS, SELDOM, OFTEN = 16, 4, 2
+EAGER_LOOKS, SELDOM, OFTEN = 16, 8, 2
 
 
 class Pane:
@@ -166,10 +166,9 @@ class Pane:
         self.conversation.name_project(name)
         self.tracker.touch()
 
-    def requests(self, tick: int = 0) -> tuple[Request, ...]:
-        """All that is to be read for this pane at this *tick*, by a worker; `answered` takes each result."""
-        session = self._said.session if self._said is not None else ""
-        return self.own_files.requests(tick, session, self._title, is_calm=self.is_calm)
+    def requests(self) -> tuple[Request, ...]:
+        """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
+        return self.own_files.requests(self._said.session if self._said is not None else "", self._title)
 
     @property
     def pace(self) -> Pace | None:

@@ -236,7 +236,6 @@ class KittyHost(Engine[int]):
         self.guarded("requests", self._store.take)(
             lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False), now
         )
-        self._files.ask(self._panes, self._ticks)
         # After all that it is asked for: it is lent time once.
         self.worker.lend()
         if self._ticks % 2:

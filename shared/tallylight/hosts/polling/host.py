@@ -179,7 +179,6 @@ class PollingHost(Engine[str]):
         self._take_turns(now)
         self._screens.flush(now)
         if is_tick:
-            self._files.ask(self._panes, self._ticks)
             self.guarded("requests", self._store.take)(self._carry_out, now)
             if self._ticks % POWERS_EVERY == 0:
                 self._jobs.submit("settings", self._powers.look, self._looked_at_powers)

@@ -2,9 +2,9 @@
 The engine of a host: whose turn it is to be looked at, when something is due, and what of its panes is told to others.
 
 What is left to a host is how it knows of its panes, how it looks at one, and where it draws. A pane is looked at in
-every tick, unless there are many and nothing may happen in it so soon (`Pane.every`). What does not fit into the time
-of one call is looked at in the next ones, before anything is looked at twice. Of a pane that was looked at or told
-something it is worked out what is new; nothing is asked of the others.
+every tick, unless there are many and it is quiet (`Pane.is_quiet`). What does not fit into the time of one call is
+looked at in the next ones, before anything is looked at twice. Of a pane that was looked at or told something it is
+worked out what is new; nothing is asked of the others.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
 
-#: So many panes are all looked at in every tick; of more, each as often as it has to be.
-FEW = 16
+#: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
+#: many, and any other quiet one.
+FEW, OFTEN, SELDOM = 16, 2, 8
 #: The time that looks take in one call is asked for after so many; how soon, in seconds, the next call comes where it
 #: was too short.
 A_CHECK, AGAIN_S = 4, 0.02
-#: In every so many ticks the time is kept that agents wait.
-KEPT_EVERY = 4
+#: In every so many ticks the files of all agents are asked for, and the time is kept that agents wait.
+FILES_EVERY, KEPT_EVERY = 2, 4
 #: How soon, in seconds, to look again where an answer, a transcript's end, is expected any moment.
 SOON_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
@@ -58,6 +59,8 @@ class _Told:
     #: When time alone changes what it shows, and whether a file has yet to tell how a turn or an agent ended.
     due: float | None = None
     is_undecided: bool = False
+    #: As `Pane.is_quiet`.
+    is_quiet: bool = False
 
 
 class Engine(ABC, Generic[Id]):
@@ -156,7 +159,7 @@ class Engine(ABC, Generic[Id]):
     # Turns ---------------------------------------------------------------------------------------------------
 
     def _begin(self, now: float, in_front: Collection[Id] = ()) -> None:
-        """A tick begins: those whose turn it is are to be looked at, and those *in_front* of somebody."""
+        """A tick begins: those whose turn it is are to be looked at; those *in_front* of somebody sooner."""
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
         self._ticks += 1
@@ -164,9 +167,11 @@ class Engine(ABC, Generic[Id]):
             for pane in self._panes.values():
                 pane.tracker.pause(late)
             self._touched.update(self._panes)
+        if self._ticks % FILES_EVERY == 0:
+            self._unasked.update(self._panes)
         are_few = len(self._panes) <= FEW
-        for number, (id_, pane) in enumerate(self._panes.items(), self._ticks):
-            if are_few or id_ in in_front or number % pane.every == 0:
+        for number, (id_, told) in enumerate(self._told.items(), self._ticks):
+            if are_few or not told.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
                 self._left[id_] = None
 
     def _take_turns(self, now: float) -> list[Id]:
@@ -226,7 +231,7 @@ class Engine(ABC, Generic[Id]):
             told = self._told[id_]
             decision = pane.decision
             pane.attention.shown(decision, now)
-            told.due, told.is_undecided = pane.deadline(), pane.is_undecided
+            told.due, told.is_undecided, told.is_quiet = pane.deadline(), pane.is_undecided, pane.is_quiet
             shown, more = _shown(pane, decision), (decision.since, self._place(id_), origin, *_more(pane))
             is_drawn = shown != told.shown
             if not is_drawn and more == told.more:

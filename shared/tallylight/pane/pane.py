@@ -41,9 +41,8 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
-#: A program in the foreground is new for so many looks: a shell may become an agent. In every so many ticks is looked
-#: at what shows nothing and holds no agent, and at an agent whose screen stands still or tells nothing.
-EAGER_LOOKS, SELDOM, OFTEN = 16, 8, 2
+#: A program in the foreground is new for so many looks: a shell may become an agent.
+EAGER_LOOKS = 16
 
 
 class Pane:
@@ -132,14 +131,13 @@ class Pane:
         self.tracker.touch()
 
     @property
-    def every(self) -> int:
-        """In every how many ticks it has to be looked at: the fewer, the less may happen in it."""
+    def is_quiet(self) -> bool:
+        """Whether nothing is likely to happen in it soon: it holds no agent, or one whose screen tells nothing new."""
         if self._unmoved < EAGER_LOOKS or self.is_undecided:
-            return 1
+            return False
         if self._run is None and self.unknown.program is None and not self.decision.is_lit:
-            return SELDOM
-        is_calm = self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
-        return OFTEN if is_calm else 1
+            return True
+        return self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
 
     @property
     def is_calm(self) -> bool:

@@ -20,8 +20,6 @@ class PolledPane:
     #: When its screen may be read again, and how often that has failed.
     read_at: float = 0.0
     failures: int = 0
-    #: Whether its screen was evidence, and had to be read, when it was last looked at.
-    is_armed: bool = False
     #: What was last read, and until when it may stand for another reading.
     look: Look | None = None
     good_until: float = 0.0

@@ -284,11 +284,11 @@ def read_session(document: bytes, folder: Path) -> object:
     faults: list[str] = []
     pane = HostPane(Timing(), ForegroundReader(_AGENTS, table), table, faults.append)
     pane.foreground(CLAUDE.pid, 0.0)
-    wanted = pane.file_request()
+    wanted = pane.own_files.file_request()
     assert wanted is not None
     for number, content in enumerate((document, json.dumps({**SESSION, "status": "idle"}).encode(), document)):
-        pane.files(wanted.status_file, content, ENDING, 1.0 + number)
-        pane.file_request()
+        pane.own_files.files(wanted.status_file, content, ENDING, 1.0 + number)
+        pane.own_files.file_request()
     assert not faults, faults
     _use_report(pane.decision)
     return claude_status.decode(document.decode("utf-8", "replace"), pid=CLAUDE.pid, start=CLAUDE.start)

@@ -248,7 +248,6 @@ PARTS: dict[str, Part] = {
             "worktree": Key(_TEXT, "the name of a worktree that git has linked"),
             "changes": Key(_or_null(_to("changes")), "what is not committed or not pushed"),
             "pull_request": Key(_or_null(_to("pull_request")), "the open pull request of the branch"),
-            "ports": Key(_list(_COUNT), "the TCP ports on which its programs listen"),
         },
     ),
     "changes": Part(

@@ -85,16 +85,16 @@ def test_a_status_file_that_fails_is_read_again_when_it_changes(
     path = status_file(str(tmp_path), status="busy")
     pane = desk.pane()
     busy = path.read_bytes()
-    pane.files(path, busy, b"", 1.0)
+    pane.own_files.files(path, busy, b"", 1.0)
     idle = json.dumps({**json.loads(busy), "status": "idle"}).encode()
     with monkeypatch.context() as broken:
         broken.setattr(claude_turns, "ending", _raise)
-        pane.files(path, idle, b"a line", 2.0)
+        pane.own_files.files(path, idle, b"a line", 2.0)
         assert not pane.is_undecided and pane.decision.status is Status.WORKING
-        pane.files(path, idle, b"a line", 2.1)
+        pane.own_files.files(path, idle, b"a line", 2.1)
     assert len(desk.told) == 1
 
-    pane.files(path, json.dumps({**json.loads(busy), "status": "waiting"}).encode(), b"", 3.0)
+    pane.own_files.files(path, json.dumps({**json.loads(busy), "status": "waiting"}).encode(), b"", 3.0)
     assert pane.decision.status is Status.WAITING
 
 

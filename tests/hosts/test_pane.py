@@ -14,7 +14,8 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
-from tallylight.pane.pane import LAST_WORDS_S, Look, Pane
+from tallylight.pane.own_files import LAST_WORDS_S
+from tallylight.pane.pane import Look, Pane
 from tallylight.pane.run import EAGER_LOOKS
 from tallylight.tracker.attention import DWELL_S
 
@@ -82,7 +83,7 @@ def pane(table: HandTable) -> Pane:
 
 def read_files(pane: Pane, now: float) -> None:
     """What a host's worker does for a pane."""
-    wanted = pane.file_request()
+    wanted = pane.own_files.file_request()
     if wanted is not None:
         pane.answered(wanted, wanted.read(), now)
 
@@ -252,7 +253,7 @@ def test_what_was_read_before_the_end_is_no_last_word(pane: Pane, table: HandTab
     path = status_file(table.home, status="waiting", waitingFor="permission prompt")
     pane.foreground(CLAUDE.pid, 0)
     read_files(pane, 0.25)
-    wanted = pane.file_request()
+    wanted = pane.own_files.file_request()
     assert wanted is not None
     found = wanted.read()
     path.unlink()
@@ -293,9 +294,9 @@ def test_last_words_that_nobody_can_read(pane: Pane, table: HandTable) -> None:
     pane.tick(1 + LAST_WORDS_S)
     assert pane.decision.status is Status.DOWN
 
-    while pane.file_request() is not None:
+    while pane.own_files.file_request() is not None:
         pass
-    pane.files(path, None, b"", 30)
+    pane.own_files.files(path, None, b"", 30)
     assert not pane.decision.is_lit, "what was asked for is answered, though it is not asked for any more"
 
 
@@ -308,12 +309,12 @@ def test_last_words_are_not_asked_for_for_ever(pane: Pane, table: HandTable) -> 
         claude = table.processes.pop(CLAUDE.pid)
         pane.foreground(SHELL.pid, 1)
         table.processes[CLAUDE.pid] = claude
-    asked = [pane.file_request() is not None for _ in range(2 * EAGER_LOOKS)]
+    asked = [pane.own_files.file_request() is not None for _ in range(2 * EAGER_LOOKS)]
     assert sum(asked) == EAGER_LOOKS and not pane.is_undecided
 
     pane.foreground(AIDER.pid, 5)
     before = pane.decision
-    pane.files(path, None, b"", 6)
+    pane.own_files.files(path, None, b"", 6)
     assert pane.decision == before
 
 
@@ -346,7 +347,7 @@ def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
 def test_a_missing_status_file_is_looked_for_less_and_less(pane: Pane) -> None:
     """An agent without one costs next to nothing after ten seconds, and is found all the same if it comes."""
     pane.foreground(CLAUDE.pid, 0)
-    asked = [pane.file_request() is not None for _ in range(EAGER_LOOKS + 80)]
+    asked = [pane.own_files.file_request() is not None for _ in range(EAGER_LOOKS + 80)]
 
     assert all(asked[:EAGER_LOOKS])
     assert sum(asked[EAGER_LOOKS:]) == 10
@@ -356,7 +357,7 @@ def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: Ha
     """What a slow disk brings after the foreground has changed is about nobody."""
     status_file(table.home, status="busy")
     pane.foreground(CLAUDE.pid, 0)
-    wanted = pane.file_request()
+    wanted = pane.own_files.file_request()
     assert wanted is not None
     pane.foreground(AIDER.pid, 1)
 
@@ -541,8 +542,8 @@ def test_a_transcript_is_read_while_it_grows(pane: Pane, table: HandTable) -> No
     read_files(pane, 1)
     read_files(pane, 2)
     assert pane.decision.status is Status.WORKING
-    wanted = pane.file_request()
-    assert wanted is not None and wanted.read()[1] == b""  # nothing is read that was read before
+    wanted = pane.own_files.file_request()
+    assert wanted is not None and wanted.read() is None  # nothing is read that was read before
 
     left = {"type": "system", "subtype": "turn_duration", "pendingBackgroundAgentCount": 1}
     transcript.write_text(json.dumps({**left, "timestamp": "2026-09-21T17:00:00Z"}) + "\n")

@@ -24,13 +24,11 @@ from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.pane import record as record_module
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.own_files import CALM_EVERY
 from tallylight.pane.pane import Pane
 from tallylight.pane.record import Record, RecordRequest
-from tallylight.pane.screen_looks import CALM_LOOKS
 from tests.evidence.records.kept import Kept, kept, make_database
 from tests.evidence.records.test_readers import LATE_S
-from tests.hosts.test_pane import CODEX, SHELL, HandTable, rows
+from tests.hosts.test_pane import CODEX, SHELL, HandTable
 from tests.tables import each
 
 
@@ -315,16 +313,6 @@ def test_files_of_a_daemon_are_nobodys(
     look(pane, 1.0, ticks=1)
 
     assert asked == [CODEX.pid, own.pid]
-
-
-def test_a_calm_pane_is_looked_at_less(pane: Pane) -> None:
-    """While nothing is drawn its record is looked at in every fourth tick, the same in all panes."""
-    for second in range(CALM_LOOKS + 3):
-        pane.screen(lambda: rows("a"), float(second))
-    assert pane.is_calm
-    asked = [tick for tick in range(1, 17) if any(isinstance(r, RecordRequest) for r in pane.requests(tick))]
-
-    assert asked and all(tick % CALM_EVERY == 0 for tick in asked)
 
 
 def test_a_record_is_looked_for_less_and_less(pane: Pane) -> None:

@@ -37,7 +37,7 @@ class Host:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(self.transcript)
         self.now, self.tick = max(at, self.now + 0.25), self.tick + 1
-        for request in self.pane.requests(self.tick):
+        for request in self.pane.requests():
             self.pane.answered(request, request.read(), self.now)
 
     def screen(self, shown: Look) -> None:

@@ -37,17 +37,17 @@ STATIONS = 4
 
 _NOTE = """
 import time, tallylight.hosts.kitty.watcher as module
-from tallylight.hosts.kitty.published import Published
-real, clock = Published.publish, time.monotonic
+from tallylight.hosts.kitty import published
+real, clock = published.publish, time.monotonic
 module.agent_lights = []
 
-def noting(published, id_, pane, window, now):
-    real(published, id_, pane, window, now)
-    found = {} if window is None else {k: v for k, v in window.user_vars.items() if k.startswith("tally_")}
+def noting(window, pane):
+    real(window, pane)
+    found = {k: v for k, v in window.user_vars.items() if k.startswith("tally_")}
     below = {id_: str(found.status) for id_, found in pane.tracker.records().items() if id_}
-    module.agent_lights.append((clock(), id_, found, below))
+    module.agent_lights.append((clock(), window.id, found, below))
 
-Published.publish = noting
+published.publish = noting
 """
 _LIGHTS = """
 import tallylight.hosts.kitty.watcher as module

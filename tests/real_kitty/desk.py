@@ -58,15 +58,15 @@ finally:
 """
 _RECORD = """
 import time, tallylight.hosts.kitty.watcher as module
-from tallylight.hosts.kitty.published import Published
-real, clock = Published.publish, time.monotonic
+from tallylight.hosts.kitty import published
+real, clock = published.publish, time.monotonic
 module.desk_history = []
 
-def noting(published, id_, pane, window, now):
-    real(published, id_, pane, window, now)
-    module.desk_history.append((clock(), id_, str(pane.decision.status), pane.decision.is_lit))
+def noting(window, pane):
+    real(window, pane)
+    module.desk_history.append((clock(), window.id, str(pane.decision.status), pane.decision.is_lit))
 
-Published.publish = noting
+published.publish = noting
 """
 
 

@@ -83,7 +83,7 @@ for id_, age in {ages}.items():
     tracker = host._panes[id_].tracker
     tracker._shown = attrs.evolve(tracker._shown, since=tracker._shown.since - age)
 host._is_unsaved = True
-host._after(time.monotonic())
+host._after(time.monotonic(), host.panes)
 """
 
 

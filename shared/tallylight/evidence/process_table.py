@@ -22,10 +22,8 @@ from typing import Protocol, TypeVar
 import attrs
 
 from tallylight.agents.agent import Agents
-from tallylight.evidence.commands import SHELLS
 from tallylight.evidence.foreground import NOBODY, Identity, identify
 from tallylight.evidence.process import Process as Process
-from tallylight.evidence.process import base_name
 from tallylight.evidence.procfs import MAX_DESCENDANTS as MAX_DESCENDANTS
 from tallylight.evidence.procfs import ProcTable as ProcTable
 from tallylight.evidence.procfs import by_leader
@@ -211,32 +209,18 @@ def table() -> Table:
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
     """Who holds the foreground of process group *pgid*, read afresh."""
-    return _foreground(pgid, agents, of or table())[0]
-
-
-def _foreground(pgid: int, agents: Agents, source: Table) -> tuple[Identity, bool]:
-    """
-    Who holds the foreground, and whether the leader alone tells that.
-
-    It does so too if it is a shell without children: it cannot have any before it has run itself.
-    """
+    source = of or table()
     leader = source.get(pgid)
     if leader is None:
-        found = identify(source.group(pgid), agents)
-        return found, not found.wants_children
+        return identify(source.group(pgid), agents)
     found = identify((leader,), agents)
-    if not found.wants_children:
-        return found, True
-    behind = source.descendants(pgid)
-    found = identify((leader, *behind), agents)
-    return found, not found.wants_children or (not behind and base_name(leader.exe) in SHELLS)
+    return identify((leader, *source.descendants(pgid)), agents) if found.wants_children else found
 
 
 @attrs.define
 class _Seen:
     identity: Identity
     token: object
-    is_by_leader: bool
     fingerprint: object = None
     looks: int = 0
 
@@ -266,12 +250,12 @@ class ForegroundReader:
         self.agents = agents
         self._seen.clear()
 
-    def look(self, pgid: int, *, has_slept: bool = False) -> Identity:
-        """Who holds the foreground of process group *pgid*; *has_slept*: its leader has not run since the last look."""
+    def look(self, pgid: int) -> Identity:
+        """Who holds the foreground of process group *pgid*."""
         if pgid <= 0:
             return NOBODY
         seen = self._seen.get(pgid)
-        if seen is None or (seen.looks < self.EAGER and not has_slept) or self._table.token(pgid) != seen.token:
+        if seen is None or seen.looks < self.EAGER or self._table.token(pgid) != seen.token:
             return self._read(pgid, seen)
         # The pid spreads the closer readings of many panes over the ticks.
         if (seen.looks + pgid) % self.EVERY == 0:
@@ -280,11 +264,6 @@ class ForegroundReader:
                 return self._read(pgid, seen)
         seen.looks += 1
         return seen.identity
-
-    def is_by_leader(self, pgid: int) -> bool:
-        """Whether the leader of the group alone told who holds the foreground: no other process could tell more."""
-        seen = self._seen.get(pgid)
-        return seen is not None and seen.is_by_leader
 
     def anew(self, pgid: int) -> Identity:
         """The same, of which nothing is remembered."""
@@ -297,19 +276,19 @@ class ForegroundReader:
     def _read(self, pgid: int, seen: _Seen | None) -> Identity:
         # Before the rest: what changes in between is then seen at the next look.
         token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
-        identity, is_by_leader = _foreground(pgid, self.agents, self._table)
+        identity = foreground(pgid, self.agents, self._table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:
             self._agents[identity.process.run] = identity.agent.display
             if len(self._agents) > _MAX_PANES:
                 del self._agents[next(iter(self._agents))]
         if seen is None:
-            seen = self._seen[pgid] = _Seen(identity, token, is_by_leader)
+            seen = self._seen[pgid] = _Seen(identity, token)
             if len(self._seen) > _MAX_PANES:
                 self._seen.popitem(last=False)
         elif token != seen.token:
             seen.looks = 0
         seen.looks += 1
-        seen.token, seen.fingerprint, seen.is_by_leader = token, fingerprint, is_by_leader
+        seen.token, seen.fingerprint = token, fingerprint
         if identity != seen.identity:
             seen.identity = identity
         self._seen.move_to_end(pgid)

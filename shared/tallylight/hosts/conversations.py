@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from tallylight.hosts.projects import Submit
+from tallylight.hosts.jobs import Submit
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import open_conversations
 from tallylight.snapshot.open_conversations import OpenConversations, Tab

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from tallylight.hosts.jobs import backoff
-from tallylight.hosts.projects import Submit
+from tallylight.hosts.jobs import Submit, backoff
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import history_file
 from tallylight.snapshot.schema import Pane

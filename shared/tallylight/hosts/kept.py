@@ -12,7 +12,7 @@ import attrs
 from tallylight.config.settings import Config
 from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.history import KeptHistory
-from tallylight.hosts.projects import Submit
+from tallylight.hosts.jobs import Submit
 from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.schema import Pane
 

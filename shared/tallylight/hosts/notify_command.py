@@ -69,8 +69,8 @@ class Command:
         if self._starting + len(self._running) >= MAX_RUNNING:
             return False
         environ = {**self.environ, **data(notice, self.host)}
-        number = next(self._count)
-        if self.worker.submit(JOB, lambda: self._start(environ), lambda result: self._started(result, now), number):
+        key = JOB, next(self._count)
+        if self.worker.submit(key, lambda: self._start(environ), lambda result: self._started(result, now)):
             self._starting += 1
         self.worker.lend()
         return True

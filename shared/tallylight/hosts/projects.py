@@ -4,20 +4,17 @@ Projects: what the directories of agents are called, looked up on a worker and r
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import attrs
 
+from tallylight.hosts.jobs import Submit
 from tallylight.pane.pane import Pane
 from tallylight.pane.project import project_of
 
 #: Directories that are remembered.
 MAX_KNOWN = 512
-
-#: Does a job away from the loop, and tells its result there; False if it was not taken. As of `Jobs` and `Worker`.
-Submit = Callable[[str, Callable[[], object], Callable[[object], None]], bool]
 
 
 @attrs.define
@@ -25,7 +22,7 @@ class Projects:
     """*submit* does one job of a name at a time; *home* is the person's."""
 
     submit: Submit
-    home: str = attrs.field(factory=lambda: os.environ.get("HOME", ""))
+    home: str
     _known: OrderedDict[str, str] = attrs.field(factory=OrderedDict)
 
     def tell(self, panes: Iterable[Pane]) -> None:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import queue
 import sys
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Hashable
 
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
@@ -34,16 +33,11 @@ SWITCH_S = 0.0005
 HANGS_S = 1.0
 
 
-class _Key(NamedTuple):
-    name: str
-    number: int
-
-
 class Worker:
     """
-    Threads, and the results they have ready. One job of a name at a time.
+    Threads, and the results they have ready. One job of a key at a time.
 
-    *told* is told once of every name whose job hangs.
+    *told* is told once of every key that is a name whose job hangs; who has other keys says so itself.
     """
 
     def __init__(
@@ -66,16 +60,13 @@ class Worker:
         """Whether a result may come any moment, if the threads are lent time."""
         return self._jobs.is_waiting
 
-    def submit(
-        self, name: str, job: Callable[[], object], done: Callable[[object], None] = lambda _: None, number: int = 0
-    ) -> bool:
+    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None] = lambda _: None) -> bool:
         """
         Do *job* away from here; *done* gets its result, or the exception it raised, from a later `lend`.
 
-        False, and nothing is done, while there is one of this *name* and *number*. Of one with a *number* that hangs
-        nothing is told here.
+        False, and nothing is done, while there is one of this *key*.
         """
-        return self._jobs.submit(_Key(name, number), job, done)
+        return self._jobs.submit(key, job, done)
 
     def lend(self, seconds: float = 0.0) -> None:
         """
@@ -98,9 +89,9 @@ class Worker:
             sys.setswitchinterval(switch)
             self._is_lending = False
         for key in self._jobs.hung():
-            if isinstance(key, _Key) and not key.number and key.name not in self._said:
-                self._said.add(key.name)
-                self._told(f"{key.name}: the disk does not respond; everything else continues")
+            if isinstance(key, str) and key not in self._said:
+                self._said.add(key)
+                self._told(f"{key}: the disk does not respond; everything else continues")
 
     def _wait(self, seconds: float) -> None:
         start = self._clock()

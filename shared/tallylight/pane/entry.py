@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.evidence.unknown import UnknownWatch
 from tallylight.model.details import NO_DETAILS
+from tallylight.model.dialog import Dialog
 from tallylight.model.status import Status
 from tallylight.pane.explained import explained, put_aside
 from tallylight.pane.former import asked
@@ -16,6 +18,9 @@ from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import ReasonEntry, RecordEntry
 from tallylight.snapshot.values import MAX_LIST, MAX_NUMBER
+from tallylight.wire.inbox import Pace
+
+_NO_DIALOG = Dialog(None, "")
 
 
 def pane_entry(
@@ -24,12 +29,12 @@ def pane_entry(
     """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
     decision = pane.decision
     report, reason, answers = decision.report, decision.reason, pane.tracker.answers
-    attention = pane.attention
-    record = pane.record
-    details = record.details if record is not None else NO_DETAILS
+    attention, pace, record = pane.attention, pane.pace or Pace(), pane.record
+    details, is_strange = (record.details, record.is_strange) if record is not None else (NO_DETAILS, False)
     progress = report.progress or details.progress
-    unknown = pane.unknown.program
-    dialog = pane.dialog if decision.status is Status.WAITING else None
+    queued, unsent = (pane.queued.text, pane.queued.problem) if pane.queued is not None else ("", "")
+    unknown, signs = _program(pane.unknown)
+    dialog, what = (pane.dialog or _NO_DIALOG, report.what) if decision.status is Status.WAITING else (_NO_DIALOG, "")
     return PaneEntry(
         id=id_,
         tab=tab,
@@ -46,8 +51,8 @@ def pane_entry(
         seen=attention.seen,
         pid=pane.pid,
         cwd=report.cwd,
-        queued=pane.queued.text if pane.queued is not None else "",
-        unsent=pane.queued.problem if pane.queued is not None else "",
+        queued=queued,
+        unsent=unsent,
         progress=f"{progress.done}/{progress.total}" if progress is not None else "",
         tasks=report.tasks or (details.tasks if report.progress is None else ()),
         topic=report.title if report.title != title else "",
@@ -60,27 +65,27 @@ def pane_entry(
         reply=details.reply,
         limited_until=details.limited_until,
         cost=details.cost,
-        strange_record=record is not None and record.is_strange,
+        strange_record=is_strange,
         background=report.background,
         question=asked(decision, dialog),
-        what=report.what if decision.status is Status.WAITING else "",
-        choices=tuple((choice.keys, choice.label) for choice in dialog.choices) if dialog is not None else (),
-        prompt=dialog.fingerprint if dialog is not None else "",
+        what=what,
+        choices=tuple((choice.keys, choice.label) for choice in dialog.choices),
+        prompt=dialog.fingerprint,
         resume=pane.conversation.resume,
         fork=pane.conversation.fork,
         agent_pid=pane.agent_pid,
         conversation=pane.conversation.entry,
-        snoozed_until=epoch(attention.snoozed_until) if attention.snoozed_until is not None else 0.0,
-        muted_until=min(epoch(attention.muted_until), MAX_NUMBER) if attention.muted_until is not None else 0.0,
+        snoozed_until=_until(attention.snoozed_until, epoch),
+        muted_until=_until(attention.muted_until, epoch),
         unread=attention.unread,
         answered=attention.answered,
         waited_s=round(attention.waited_s + attention.earlier_s, 1),
         notified=attention.notified,
         visible=attention.visible,
-        unknown=unknown.name if unknown is not None else "",
-        signs=", ".join(unknown.signs) if unknown is not None and pane.unknown.is_agent else "",
-        said_per_s=pane.pace.said if pane.pace is not None else 0,
-        read_per_s=pane.pace.read if pane.pace is not None else 0,
+        unknown=unknown,
+        signs=signs,
+        said_per_s=pace.said,
+        read_per_s=pace.read,
         reason=ReasonEntry(
             source=reason.source.word if reason.source is not None else "",
             rule=reason.rule,
@@ -94,3 +99,15 @@ def pane_entry(
         answers=explained(answers, decision, pane.tracker.timing, epoch),
         losing=put_aside(answers, epoch),
     )
+
+
+def _program(watch: UnknownWatch) -> tuple[str, str]:
+    """The program in the foreground that no agent file names, and by what it is taken for an agent, if it is."""
+    program = watch.program
+    if program is None:
+        return "", ""
+    return program.name, ", ".join(program.signs) if watch.is_agent else ""
+
+
+def _until(at: float | None, epoch: Callable[[float], float]) -> float:
+    return min(epoch(at), MAX_NUMBER) if at is not None else 0.0

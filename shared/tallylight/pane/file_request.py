@@ -58,16 +58,14 @@ class FileRequest:
     def folder(self) -> Path:
         return self.status_file.parent
 
-    def read(self) -> tuple[bytes | None, bytes]:
+    def read(self) -> tuple[bytes | None, bytes] | None:
         """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
         status_file = read_part(self.status_file, -_STATUS_FILE_BYTES, _STATUS_FILE_BYTES)
-        if self.transcript is None:
-            return status_file, b""
         if self.is_undecided or status_file != self.known:
-            return status_file, _transcript(self.transcript)
-        return status_file, self.news()
+            return status_file, _transcript(self.transcript) if self.transcript is not None else b""
+        return (status_file, news) if (news := self._news()) else None
 
-    def news(self) -> bytes:
+    def _news(self) -> bytes:
         """The very end of a transcript that grows, if it has changed since the last time."""
         if self.transcript is None or self.growth is None:
             return b""

@@ -3,7 +3,7 @@ A pane of any host: its tracker, its ledger of attention, and the evidence gathe
 
 A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
 see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
-what has to be read is asked for with `file_request` and handed back.
+what has to be read is asked for with `requests` and handed back.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from tallylight.model.report import Report
 from tallylight.model.timing import Timing
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
+from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
 from tallylight.pane.processes import Foregrounds
+from tallylight.pane.record import Record
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.tracker.attention import Attention
@@ -39,13 +41,11 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
-#: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
-LAST_WORDS_S = 1.0
-#: After so many looks at the same program in the foreground the pane may rest.
+#: A program in the foreground is new for so many looks: a shell may become an agent.
 EAGER_LOOKS = 16
 
 
-class Pane(OwnFiles):
+class Pane:
     """
     One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `pane.faults`.
 
@@ -79,9 +79,8 @@ class Pane(OwnFiles):
         self.has_bar = False
         #: In how many looks the same program was in the foreground.
         self._unmoved = 0
-        self._run: Run | None = None
-        #: An agent that has ended, of which it is being looked up whether its status file is still there.
-        self._ended: Run | None = None
+        self.own_files = OwnFiles(self.faults, self.tracker, self.conversation)
+        self.answered = self.own_files.answered
         #: The program in the foreground, if no agent file names it.
         self.unknown = UnknownWatch()
         self._title = ""
@@ -100,6 +99,10 @@ class Pane(OwnFiles):
         return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.record)
 
     @property
+    def _run(self) -> Run | None:
+        return self.own_files.run
+
+    @property
     def agent(self) -> Agent | None:
         """The agent that holds the foreground."""
         return self._run.identity.agent if self._run is not None else None
@@ -109,11 +112,6 @@ class Pane(OwnFiles):
         """The process in the foreground, as far as it is known."""
         process = self._identity.process
         return process.pid if process is not None else self._pgid or None
-
-    @property
-    def is_by_leader(self) -> bool:
-        """Whether the leader alone tells who holds the foreground: no child of its counts, or can be, and no title."""
-        return self._identity.doubtful is None and self._reader.is_by_leader(self._pgid)
 
     @property
     def agent_pid(self) -> int | None:
@@ -133,6 +131,44 @@ class Pane(OwnFiles):
         self.tracker.touch()
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is likely to happen in it soon: it holds no agent, or one whose screen tells nothing new."""
+        if self._unmoved < EAGER_LOOKS or self.is_undecided:
+            return False
+        if self._run is None and self.unknown.program is None and not self.decision.is_lit:
+            return True
+        return self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the screen has not changed recently: then it need not be looked at in every tick."""
+        return self._screen.is_calm
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a turn or an agent is over, and a file has yet to tell how."""
+        return self.own_files.is_undecided
+
+    @property
+    def record(self) -> Record | None:
+        """The record of the agent in the foreground, if it keeps one."""
+        return self.own_files.record
+
+    @property
+    def unnamed(self) -> str:
+        """The directory of its agent, if it is to be looked up what the project in it is called."""
+        return self.conversation.unnamed if self.tracker.decision.is_lit else ""
+
+    def name_project(self, name: str) -> None:
+        """What was looked up."""
+        self.conversation.name_project(name)
+        self.tracker.touch()
+
+    def requests(self) -> tuple[Request, ...]:
+        """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
+        return self.own_files.requests(self._said.session if self._said is not None else "", self._title)
+
+    @property
     def pace(self) -> Pace | None:
         """How much is said and read, if not everything was read recently."""
         return self._inbox.pace
@@ -145,12 +181,8 @@ class Pane(OwnFiles):
     # What the host sees --------------------------------------------------------------------------------------
 
     @kept("the foreground")
-    def foreground(self, pgid: int, now: float, *, has_slept: bool = False) -> None:
-        """
-        The process group *pgid* holds the foreground of the pane's terminal; 0 for none.
-
-        *has_slept*: its leader has not run since this was last told, where that is known.
-        """
+    def foreground(self, pgid: int, now: float) -> None:
+        """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
         if not self._has_begun:
             # From now on it is known how long what it shows has been so.
             self._has_begun = True
@@ -158,7 +190,7 @@ class Pane(OwnFiles):
         if pgid != self._pgid:
             self._reader.forget(self._pgid)
             self._pgid = pgid
-        found = self._reader.look(pgid, has_slept=has_slept)
+        found = self._reader.look(pgid)
         self._unmoved = self._unmoved + 1 if found is self._identity else 0
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
@@ -314,19 +346,6 @@ class Pane(OwnFiles):
         due, deadline = self._inbox.due(), self.tracker.deadline()
         return deadline if due is None else due if deadline is None else min(due, deadline)
 
-    def rests(self, until: float) -> bool:
-        """Whether nothing is known to happen in it before *until*: then it may be looked at less often."""
-        deadline = self.deadline()
-        if self._unmoved < EAGER_LOOKS or (deadline is not None and deadline < until):
-            return False
-        return self.is_settled
-
-    def is_as_it_was(self, pgid: int | None, *, has_bar: bool) -> bool:
-        """Whether a pane at rest, with this foreground and whether there is a progress bar, needs no look so soon."""
-        if pgid != self._pgid or has_bar is not self.has_bar or not self.is_by_leader or self.unknown.program:
-            return False
-        return not self._inbox and self.attention.deadline() is None
-
     def close(self) -> None:
         """The pane is gone."""
         self._reader.forget(self._pgid)
@@ -335,42 +354,21 @@ class Pane(OwnFiles):
 
     def _changed_to(self, found: Identity, now: float) -> None:
         before = self._run
-        process = found.process or found.leader
         if before is not None and found.agent is not None and same_run(before.identity, found):
-            before.identity = found
-            self._remember(found)
-            before.find_files(self._table, now)
-            if found.speaks and not before.foreground.speaks:
-                # It was looked at when it still was `env`, or a launcher.
-                before.foreground = attrs.evolve(before.foreground, speaks=True)
-                self.tracker.foreground(before.foreground, now)
+            self._goes_on(before, found, now)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
             self.tracker.together(self._inbox.take(now, is_last=True), now)
         is_gone = before is None or not self._is_alive(before.identity)
-        # An agent that removed its status file left in peace; one that did not was killed. What its shell runs for the
-        # next prompt changes nothing about that.
-        if before is not None or found.agent is not None:
-            self._ended, self.tracker.held_until = None, 0.0
-        if is_gone and before is not None and before.known is not None:
-            before.missed = 0
-            self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
-        self._run = None
+        foreground = _foreground(found, is_candidate=self.unknown.is_agent)
+        run = None
+        if found.agent is not None and foreground is not None:
+            run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
+            run.find_files(self._table, now)
+        self.own_files.replace(run, now, is_gone=is_gone)
         self.conversation.ended()
         self._remember(found)
-        foreground: Foreground | None = None
-        if found.agent is not None and process is not None:
-            foreground = Foreground(
-                found.agent.name,
-                process.pid,
-                speaks=found.speaks,
-                is_candidate=self.unknown.is_agent or found.is_candidate,
-            )
-            self._run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
-            self._run.find_files(self._table, now)
-        elif found.is_remote and process is not None:
-            foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._screen.begin(self.agent)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         if self.tracker.after_exit_claim is not None:
@@ -378,6 +376,16 @@ class Pane(OwnFiles):
             self.attention.ended(now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
+
+    def _goes_on(self, run: Run, found: Identity, now: float) -> None:
+        """More is known of the *run* that holds the foreground."""
+        run.identity = found
+        self._remember(found)
+        run.find_files(self._table, now)
+        if found.speaks and not run.foreground.speaks:
+            # It was looked at when it still was `env`, or a launcher.
+            run.foreground = attrs.evolve(run.foreground, speaks=True)
+            self.tracker.foreground(run.foreground, now)
 
     def _remember(self, found: Identity) -> None:
         process = found.process or found.leader
@@ -392,3 +400,14 @@ class Pane(OwnFiles):
             report = self._run.titles.read(self._title, now)
             if report is not None:
                 self.tracker.report(report, now)
+
+
+def _foreground(found: Identity, *, is_candidate: bool) -> Foreground | None:
+    """What the tracker is told of who holds the foreground; None for one that is of no interest."""
+    process = found.process or found.leader
+    if process is None:
+        return None
+    if found.agent is not None:
+        is_candidate = is_candidate or found.is_candidate
+        return Foreground(found.agent.name, process.pid, speaks=found.speaks, is_candidate=is_candidate)
+    return Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False) if found.is_remote else None

@@ -12,15 +12,8 @@ from tallylight.evidence.foreground import Identity
 class Foregrounds(Protocol):
     """Who holds the foreground, by its process group: `evidence.process_table.ForegroundReader`."""
 
-    def look(self, pgid: int, *, has_slept: bool = False) -> Identity:
-        """
-        Who holds the foreground of process group *pgid*; the same object as long as nothing changed.
-
-        *has_slept*: the leader of the group has not run since the last look.
-        """
-
-    def is_by_leader(self, pgid: int) -> bool:
-        """Whether the leader of that group alone tells so."""
+    def look(self, pgid: int) -> Identity:
+        """Who holds the foreground of process group *pgid*; the same object as long as nothing changed."""
 
     def anew(self, pgid: int) -> Identity:
         """The same, of which nothing is remembered."""

@@ -47,15 +47,11 @@ class RecordedProcesses:
         """Whether anything of interest holds the foreground."""
         return self._identity is not NOBODY
 
-    def look(self, pgid: int, *, has_slept: bool = False) -> Identity:  # noqa: ARG002 - there is only one
+    def look(self, pgid: int) -> Identity:  # noqa: ARG002 - there is only one
         """Who holds the foreground."""
         return self._identity
 
     anew = look
-
-    def is_by_leader(self, pgid: int) -> bool:  # noqa: ARG002
-        """True: no other process is known."""
-        return True
 
     def forget(self, pgid: int) -> None:
         """Nothing is kept that could be forgotten."""

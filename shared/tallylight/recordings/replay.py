@@ -102,7 +102,7 @@ class Replay:
                 if self._relay is not None:
                     self._relay.finished(now, event.what.code, event.what.signal)
             case Report() as report:
-                self._pane.read_elsewhere(report, now)
+                self._pane.own_files.read_elsewhere(report, now)
         self._hear_relay()
         if self._exit is not None and not self._processes.has_foreground:
             code, signal = self._exit.code, self._exit.signal

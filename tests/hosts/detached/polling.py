@@ -52,6 +52,9 @@ class System:
         self.table = HandTable(str(home))
         self.environ = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
         self.poller = PollingHost("sessions", sources, self.environ, table=self.table, clock=lambda: self.now)
+        # The wall clock goes with that of the host.
+        start = time.time() - self.now
+        self.poller._store.epoch.clock = lambda: start + self.now
         self.path = home / "tallylight" / f"sessions-{os.getpid()}.json"
 
     def steps(self, seconds: float, every: float = 0.25) -> None:

@@ -313,6 +313,7 @@ def test_a_host_that_is_started_again(tmp_path: Path, is_killed: bool, monkeypat
     clocks = [first]
     monkeypatch.setattr(time, "time", lambda: began + clocks[-1].now)
     monkeypatch.setattr(HandTable, "start_time", lambda *_: began)
+    first.poller._store.epoch.clock = time.time
     first.steps(5)
     source.source_panes = [*source.source_panes, SourcePane(id="b", group=AIDER.pid, read=lambda: asks)]
     first.steps(10)
@@ -325,6 +326,7 @@ def test_a_host_that_is_started_again(tmp_path: Path, is_killed: bool, monkeypat
 
     again = System(tmp_path, source)
     again.now = first.now + 1400
+    again.poller._store.epoch.clock = time.time
     clocks.append(again)
     source.source_panes = [*source.source_panes, SourcePane(id="c", group=CRUSH.pid)]
     again.steps(10)

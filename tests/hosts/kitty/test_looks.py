@@ -1,10 +1,8 @@
-"""Looks at windows: those that a person sees are looked at in every tick, by turns in full and at what is cheap."""
+"""Looks at windows: what happens in them is seen in the next tick."""
 
 from __future__ import annotations
 
-import importlib
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -39,9 +37,9 @@ class Desk:
         self.asked = 0
         real = process_table.ForegroundReader.look
 
-        def look(reader: Any, pgid: int, **how: bool) -> Identity:
+        def look(reader: Any, pgid: int) -> Identity:
             self.asked += 1
-            return real(reader, pgid, **how)
+            return real(reader, pgid)
 
         monkeypatch.setattr(process_table.ForegroundReader, "look", look)
         self.host = kitty.host_module.KittyHost(self.boss)
@@ -58,11 +56,6 @@ class Desk:
 @pytest.fixture
 def desk(kitty: Kitty, programs: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk(kitty, programs, monkeypatch)
-
-
-def test_every_other_look_is_short(desk: Desk) -> None:
-    """At a window at rest the process is looked at in every other tick."""
-    assert desk.ticks(8) == 4
 
 
 @pytest.mark.parametrize("is_seen", [False, True])
@@ -128,33 +121,3 @@ def test_the_same_screen_is_the_same_look(desk: Desk) -> None:
     desk.window.screen.text = "one\nthree"
     assert screens.look(desk.window).lines == ["one", "three"]
     assert first.lines == ["one", "two"]
-
-
-@pytest.fixture
-def agent(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    """An agent that has said nothing for minutes, out of sight."""
-    now = time.monotonic()
-    with subprocess.Popen(["crush", "1000"], executable="/bin/sleep") as process:
-        monkeypatch.setattr(time, "monotonic", lambda: now)
-        desk = Desk(kitty, (process.pid, 0), monkeypatch)
-        desk.window.screen.text = "Ready?\n> "
-        deadline = time.time() + 10
-        while desk.host.panes[1].agent is None or not desk.host._turns.rests(1):
-            assert time.time() < deadline, "an agent at rest"
-            now += desk.host.config.poll_s
-            desk.ticks(1)
-        desk.ticks(8)
-        yield desk
-        process.kill()
-
-
-def test_the_process_of_an_agent_that_stands_still(agent: Desk) -> None:
-    """It is looked at in every fourth whole look, and at once when the screen changes."""
-    every = importlib.import_module("tallylight.hosts.kitty.looks").ASK_EVERY
-    assert agent.ticks(32) == 32 // 2 // every
-    for number in range(every):
-        agent.window.screen.text += f"\nsomething new {number}"
-        assert agent.ticks(2) >= 1
-        while not agent.host._turns.rests(1):
-            agent.ticks(1)
-        agent.ticks(2 * number)

@@ -27,7 +27,6 @@ from tallylight.files import read_write
 from tallylight.hosts.gnu_screen import hardcopy, session_list
 from tallylight.hosts.gnu_screen.session_list import Session, State
 from tallylight.hosts.jobs import StuckError, run
-from tallylight.hosts.polling.run_times import Runtimes
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.pane.pane import Look
 from tallylight.snapshot import writer
@@ -60,11 +59,11 @@ class _Seen:
     """A session as of a look: what told how long it had run, its windows by leader, and their panes."""
 
     session: Session
-    runtime: bytes | None
+    runtime: int | None
     windows: dict[int, _Window]
     source_panes: list[SourcePane]
 
-    def is_as(self, session: Session, runtime: bytes | None) -> bool:
+    def is_as(self, session: Session, runtime: int | None) -> bool:
         """Whether nothing can be new: it has not run since, so no window has come or gone, and all had their number."""
         is_whole = all(window.number is not None for window in self.windows.values())
         return runtime is not None and self.runtime == runtime and self.session == session and is_whole
@@ -94,7 +93,6 @@ class ScreenSource:
         self._folder = ""
         self._stamp: object = None
         self._listed_at: float | None = None
-        self._runtimes = Runtimes("/proc" if isinstance(self._table, process_table.ProcTable) else None)
         self._seen: dict[int, _Seen] = {}
         self._copies: dict[str, _Copy] = {}
         self._private: Path | None = None
@@ -106,7 +104,6 @@ class ScreenSource:
         """A `SourcePane` for every window of every living session."""
         self._list_sessions()
         self._seen = {session.pid: self._look_at(session) for session in self._sessions}
-        self._runtimes.keep(self._seen)
         files = {window.file for seen in self._seen.values() for window in seen.windows.values()}
         for gone in self._copies.keys() - files:
             self._copies.pop(gone, None)
@@ -115,7 +112,7 @@ class ScreenSource:
     def _look_at(self, session: Session) -> _Seen:
         """The windows of a session, asked for only if they can be others than at the last look."""
         # Before the rest: what changes in between is then seen at the next look.
-        runtime = self._runtimes.read(session.pid)
+        runtime = process_table.runtime(session.pid)
         before = self._seen.get(session.pid)
         if before is not None and before.is_as(session, runtime):
             return before
@@ -294,7 +291,6 @@ class ScreenSource:
 
     def close(self) -> None:
         """Take the private directory away."""
-        self._runtimes.close()
         if self._private is not None:
             with contextlib.suppress(OSError):
                 shutil.rmtree(self._private)

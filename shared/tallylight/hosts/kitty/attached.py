@@ -12,7 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Set
 from typing import Any
 
 import attrs
@@ -89,11 +89,11 @@ class Attached:
     #: The terminals of the windows, by id, each with the descriptor it was asked by.
     _terminals: dict[int, tuple[int, str]] = attrs.field(factory=dict)
 
-    def look(self, now: float, windows: Mapping[int, Any]) -> None:
-        """Have the snapshots looked at, if it is time for that; called at each tick, with all *windows* by id."""
+    def look(self, now: float, windows: Set[int]) -> None:
+        """Have the snapshots looked at, if it is time for that; called at each tick, with the ids of all *windows*."""
         if self._looked_at is not None and now - self._looked_at < LOOK_S:
             return
-        for id_ in self._terminals.keys() - windows.keys():
+        for id_ in self._terminals.keys() - windows:
             del self._terminals[id_]
         if self.worker.submit(JOB, lambda: self._read(now), self._was_read):
             self._looked_at = now

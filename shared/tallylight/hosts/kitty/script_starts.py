@@ -76,10 +76,9 @@ class Starts:
         path, cwd = _path(window), table.cwd(being[0])
         self._jobs[key] = None
         self.host.worker.submit(
-            "start",
+            ("start", next(self._numbers)),
             lambda: _look(asked, cwd, path),
             lambda found: self._found(key, found),
-            next(self._numbers),
         )
         self.host.worker.lend()
         return None

@@ -23,13 +23,8 @@ from tallylight.wire.values import is_number
 
 def foreground(boss: Any, window: Any) -> int | None:
     """The process group in the foreground of *window*, 0 for none; None if the window is on its way out."""
-    return group(window) if window.id in boss.window_id_map else None
-
-
-def group(window: Any) -> int | None:
-    """The same of a *window* that its boss is known to have."""
     # One whose child has ended has a closed descriptor, or one that is another window's by now.
-    fd = window.child.child_fd
+    fd = window.child.child_fd if window.id in boss.window_id_map else None
     if fd is None:
         return None
     try:

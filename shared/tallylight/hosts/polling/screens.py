@@ -28,12 +28,13 @@ class _UnreadError(Exception):
 
 
 class Screens:
-    """*read* is told of every pane whose screen was read, on the loop, where all of this is called."""
+    """*read* is told the id of every pane whose screen was read, on the loop, where all of this is called."""
 
-    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[PolledPane], None]) -> None:
+    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[str], None]) -> None:
         self._jobs = jobs
         self._clock = clock
         self._read = read
+        #: The panes whose screen was evidence, and had to be read, when it was last looked at.
         self._armed: set[PolledPane] = set()
         #: What is to be read together, by what reads it.
         self._due: dict[Together, dict[str, PolledPane]] = {}
@@ -48,15 +49,14 @@ class Screens:
         is_due = now >= polled.read_at
         if source_pane.read is None and source_pane.together is None:
             return
-        if not is_due and not (polled.is_armed and self._has_look(polled, now)):
+        if not is_due and not (polled in self._armed and self._has_look(polled, now)):
             return
         try:
             polled.pane.screen(lambda: self._last_look(polled, now), now)
-            self._disarm(polled)
+            self._armed.discard(polled)
         except _UnreadError:
             if not is_due:
                 return
-            polled.is_armed = True
             self._armed.add(polled)
             if source_pane.together is not None:
                 self._due.setdefault(source_pane.together, {})[source_pane.id] = polled
@@ -76,10 +76,6 @@ class Screens:
 
     def gone(self, polled: PolledPane) -> None:
         """The pane is no more."""
-        self._disarm(polled)
-
-    def _disarm(self, polled: PolledPane) -> None:
-        polled.is_armed = False
         self._armed.discard(polled)
 
     def _last_look(self, polled: PolledPane, now: float) -> Look:
@@ -112,7 +108,7 @@ class Screens:
             polled.failures = 0
             polled.look, polled.good_until = result, _next_of(STILL_S, now + STILL_S)
             polled.pane.screen(lambda: result, now)
-            self._read(polled)
+            self._read(polled.source_pane.id)
         elif isinstance(result, Exception):
             polled.failures += 1
             polled.read_at = now + backoff(polled.failures)

@@ -1,30 +1,28 @@
 """
-What one kitty keeps on disk: its snapshot, the requests to it, and the sum of what agents waited today.
+What one host keeps in the runtime directory: its snapshot, the requests to it, and the sum of what agents waited today.
 
-All of it lies in the runtime directory, and is opened, read and written by the worker. Until it is open, nothing is
-published and nothing asked for; a disk that does not answer costs this and no light.
+Until it is open nothing is published and nothing asked for. kitty's is opened, read and written by a worker: a disk
+that does not answer costs this and no light.
 """
 
 from __future__ import annotations
 
-import os
 import select
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from tallylight.hosts.worker import Worker
+from tallylight.hosts.jobs import Submit
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.former import Known, read_former
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import OWN, Pane
-from tallylight.snapshot.waiting_time import Ledger, Waited
+from tallylight.snapshot.waiting_time import Ledger
 from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
 
-HOST = "kitty"
 #: How often, in seconds, requests are looked for where a descriptor tells when there are any.
 LOOK_S = 2.0
 
@@ -45,20 +43,36 @@ class _Opened:
         return self.spool.take(), self.changes.descriptors(())
 
 
-def _open(day: str) -> _Opened:
-    snapshot = SnapshotWriter.for_host(HOST, os.environ, time.time)
-    spool = Spool(HOST)
-    waited_file = waiting_time_file.WaitingTimeFile(HOST)
-    former = read_former(HOST, os.environ, time.time())
+def _open(host: str, environ: Mapping[str, str], day: str) -> _Opened:
+    snapshot = SnapshotWriter.for_host(host, environ, time.time)
+    spool = Spool(host, environ=environ)
+    waited_file = waiting_time_file.WaitingTimeFile(host, environ)
+    former = read_former(host, environ, time.time())
     return _Opened(snapshot, spool, Changes(spool.path), waited_file, waited_file.open(day), former)
+
+
+def at_once(_key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    """As `Submit`, for a host whose loop may wait for the runtime directory."""
+    try:
+        result = job()
+    except Exception as error:  # whatever it is, it is the caller's to judge
+        result = error
+    done(result)
+    return True
 
 
 @attrs.define
 class Store:
-    """*told* is told what is wrong, once as long as it stays the same. *now* is monotonic seconds."""
+    """
+    That of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
 
-    worker: Worker
-    told: Callable[[str], None]
+    *told* is told what is wrong, once as long as it stays the same.
+    """
+
+    host: str
+    environ: Mapping[str, str]
+    submit: Submit
+    told: Callable[[str], None] = lambda _: None
     epoch: Epoch = attrs.field(factory=lambda: Epoch(time.time))
     _opened: _Opened | None = None
     _ledger: Ledger = attrs.field(factory=Ledger)
@@ -69,9 +83,10 @@ class Store:
     _looked_at: float = 0.0
     #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
     pending: float = 0.0
-    #: As in `Snapshot`.
+    #: As in `Snapshot`; what is written next says it.
     allow: str = OWN
     withheld: tuple[str, ...] = ()
+    heard: int = 0
     #: What an earlier run showed, once it was read.
     former: Known = attrs.field(init=False, factory=dict)
     _error: str = ""
@@ -79,7 +94,7 @@ class Store:
     def open(self) -> None:
         """Begin to open it."""
         day = waiting_time_file.today(time.time())
-        self.worker.submit("runtime directory", lambda: _open(day), self._was_opened)
+        self.submit("runtime directory", lambda: _open(self.host, self.environ, day), self._was_opened)
 
     def _was_opened(self, result: object) -> None:
         if not isinstance(result, _Opened):
@@ -93,22 +108,27 @@ class Store:
         self.former.update(result.former)
         self._opened = result
 
+    def close(self) -> None:
+        """The host ends: take back what it showed, and take no more requests."""
+        if self._opened is not None:
+            self._opened.snapshot.leave()
+            self._opened.spool.close()
+            self._opened.changes.close()
+
     # The snapshot --------------------------------------------------------------------------------------------
 
-    def publish(self, panes: Callable[[], Sequence[Pane]], now: float) -> bool:
-        """Write *panes*, which is called only if they are written now; False: too soon, ask again."""
+    def publish(self, panes: Sequence[Pane], now: float) -> bool:
+        """Write *panes*; False: too soon, ask again."""
         if self._opened is None:
             return False
-        snapshot = self._opened.snapshot
+        snapshot, as_of = self._opened.snapshot, time.time()
         if self._saved_at is not None and now - self._saved_at < snapshot.min_interval:
             return False
-        self._saved_at, entries, as_of = now, tuple(panes()), time.time()
-        snapshot.allow, snapshot.withheld = self.allow, self.withheld
-        if not self.worker.submit("snapshot", lambda: snapshot.publish(entries, now, as_of), self._was_saved):
+        snapshot.allow, snapshot.withheld, snapshot.heard = self.allow, self.withheld, self.heard
+        self._saved_at, self.pending, before = now, as_of, self.pending
+        if not self.submit("snapshot", lambda: snapshot.publish(panes, now, as_of), self._was_saved):
+            self.pending = before
             return False
-        self.pending = as_of
-        # At once, so that a command that comes next reads of it.
-        self.worker.lend()
         return True
 
     @property
@@ -124,7 +144,7 @@ class Store:
             return
         snapshot = self._opened.snapshot
         if (due := snapshot.due(now)) is not None and due <= now:
-            self.worker.submit("snapshot", lambda: snapshot.flush(now), self._was_saved)
+            self.submit("snapshot", lambda: snapshot.flush(now), self._was_saved)
         if snapshot.error and snapshot.error != self._error:
             self.told(f"snapshot: {snapshot.error}")
         self._error = snapshot.error
@@ -136,11 +156,11 @@ class Store:
     # Requests ------------------------------------------------------------------------------------------------
 
     def take(self, taken: Callable[[Sequence[Request]], None], now: float) -> None:
-        """Have requests looked for; *taken* is called with what there is, once the worker was lent time."""
+        """Have requests looked for; *taken* is called with what there is."""
         if self._opened is None:
             return
         is_due = not 0 <= now - self._looked_at < LOOK_S
-        if (is_due or self._door is None or self._door.poll(0)) and self.worker.submit(
+        if (is_due or self._door is None or self._door.poll(0)) and self.submit(
             "requests", self._opened.take, lambda result: self._taken(result, taken)
         ):
             self._looked_at = now
@@ -168,7 +188,7 @@ class Store:
         """Add up what agents wait today."""
         clock, every = time.time(), list(ledgers)
         self._ledger.tick(waiting_time_file.today(clock), every, now)
-        found: Waited = self._ledger.sum(every, now, clock)
+        found = self._ledger.sum(every, now, clock)
         if self._opened is not None and self._opened.waited_file.is_due(found):
             waited_file = self._opened.waited_file
-            self.worker.submit("ledger", lambda: waited_file.save(found))
+            self.submit("ledger", lambda: waited_file.save(found), lambda _: None)

@@ -1,0 +1,295 @@
+"""
+The engine of a host: whose turn it is to be looked at, when something is due, and what of its panes is told to others.
+
+What is left to a host is how it knows of its panes, how it looks at one, and where it draws. A pane is looked at in
+every tick, unless there are many and it is quiet (`Pane.is_quiet`). What does not fit into the time of one call is
+looked at in the next ones, before anything is looked at twice. Of a pane that was looked at or told something it is
+worked out what is new; nothing is asked of the others.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+import attrs
+
+from tallylight.agents.agent import Agents
+from tallylight.config.settings import Config
+from tallylight.evidence.process_table import ForegroundReader, Table
+from tallylight.hosts.jobs import Submit
+from tallylight.hosts.kept import Kept
+from tallylight.hosts.own_files import JOB, FileReader
+from tallylight.hosts.projects import Projects
+from tallylight.hosts.store import Store
+from tallylight.model.decision import Decision
+from tallylight.pane.file_request import Request
+from tallylight.pane.former import Former
+from tallylight.pane.pane import Pane
+from tallylight.snapshot.open_conversations import Tab
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.tracker.mutes import Mutes
+
+#: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
+#: many, and any other quiet one.
+FEW, OFTEN, SELDOM = 16, 2, 8
+#: The time that looks take in one call is asked for after so many; how soon, in seconds, the next call comes where it
+#: was too short.
+A_CHECK, AGAIN_S = 4, 0.02
+#: In every so many ticks the files of all agents are asked for, and the time is kept that agents wait.
+FILES_EVERY, KEPT_EVERY = 2, 4
+#: How soon, in seconds, to look again where an answer, a transcript's end, is expected any moment.
+SOON_S = 0.05
+#: A tick this late, in seconds, means that the process was stopped or the machine suspended.
+SUSPENDED_S = 3.0
+
+Id = TypeVar("Id", int, str)
+
+
+@attrs.define
+class _Told:
+    """What was last told of a pane: what of it is drawn, all else, and its entry in the snapshot."""
+
+    shown: tuple[object, ...] | None = None
+    more: tuple[object, ...] = ()
+    entry: PaneEntry | None = None
+    #: When time alone changes what it shows, and whether a file has yet to tell how a turn or an agent ended.
+    due: float | None = None
+    is_undecided: bool = False
+    #: As `Pane.is_quiet`.
+    is_quiet: bool = False
+
+
+class Engine(ABC, Generic[Id]):
+    """The panes of one host. *submit* does one job of a key away from its loop. *now* is monotonic seconds."""
+
+    #: What looks may take of the thread's own time in one call, in seconds.
+    SLICE_S: ClassVar[float]
+
+    def __init__(
+        self,
+        host: str,
+        environ: Mapping[str, str],
+        *,
+        config: Config,
+        agents: Agents,
+        table: Table,
+        submit: Submit,
+        store: Store,
+        clock: Callable[[], float],
+        told: Callable[[str], None] = lambda _: None,
+        resumable: Callable[[int], None] | None = None,
+    ) -> None:
+        self.config = config
+        self.reader = ForegroundReader(agents, table)
+        self._clock, self._table = clock, table
+        self._panes: dict[Id, Pane] = {}
+        self._told: dict[Id, _Told] = {}
+        #: The panes that may be something else than was last told; those whose turn it is, and was not yet.
+        self._touched: set[Id] = set()
+        self._left: dict[Id, None] = {}
+        #: Those whose agents' files have yet to be asked for.
+        self._unasked: set[Id] = set()
+        #: Whether the snapshot lacks something.
+        self._is_unsaved = False
+        self._ticks = 0
+        self._last_tick: float | None = None
+        self._origin = 0.0
+        self._mutes = Mutes()
+        self._store = store
+        self._kept = Kept(host, submit, environ, told, resumable)
+        self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
+        self._projects = Projects(submit, environ.get("HOME", ""))
+
+    # What a host does ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
+        """*call*, of which a fault costs only the *feature* it is in."""
+
+    @abstractmethod
+    def _tell_fault(self, id_: Id, fault: str) -> None:
+        """What was seen of a pane could not be processed."""
+
+    @abstractmethod
+    def _look(self, id_: Id, pane: Pane, now: float) -> None:
+        """Look at one pane, and tell it what is seen."""
+
+    @abstractmethod
+    def _place(self, id_: Id) -> object:
+        """What the host alone knows of a pane, as far as it stands in its entry."""
+
+    @abstractmethod
+    def _entry(self, id_: Id, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
+        """The pane as the snapshot has it; *epoch* makes seconds since the epoch of monotonic ones."""
+
+    def _open_tabs(self) -> Mapping[str, Tab] | None:
+        """The tabs by their ids, if the host knows them."""
+        return None
+
+    # Panes ---------------------------------------------------------------------------------------------------
+
+    @property
+    def panes(self) -> Mapping[Id, Pane]:
+        """Every pane, by its id."""
+        return self._panes
+
+    def _add(self, id_: Id, now: float) -> Pane:
+        """There is a new pane."""
+        tell = functools.partial(self._tell_fault, id_)
+        pane = self._panes[id_] = Pane(self.config.timing, self.reader, self._table, tell)
+        origin = self._store.epoch(0.0, now)
+        pane.former = Former(str(id_), self._store.former, pane.attention, self._table, origin, now)
+        self._told[id_] = _Told()
+        self._touched.add(id_)
+        return pane
+
+    def _remove(self, id_: Id, now: float) -> None:
+        """The pane is gone."""
+        pane = self._panes.pop(id_)
+        pane.close()
+        self._store.closed(pane.attention, now)
+        del self._told[id_]
+        self._left.pop(id_, None)
+        self._is_unsaved = True
+
+    # Turns ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, now: float, in_front: Collection[Id] = ()) -> None:
+        """A tick begins: those whose turn it is are to be looked at; those *in_front* of somebody sooner."""
+        late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
+        self._last_tick = now
+        self._ticks += 1
+        if late > SUSPENDED_S:
+            for pane in self._panes.values():
+                pane.tracker.pause(late)
+            self._touched.update(self._panes)
+        if self._ticks % FILES_EVERY == 0:
+            self._unasked.update(self._panes)
+        are_few = len(self._panes) <= FEW
+        for number, (id_, told) in enumerate(self._told.items(), self._ticks):
+            if are_few or not told.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
+                self._left[id_] = None
+
+    def _take_turns(self, now: float) -> list[Id]:
+        """Look at those whose turn it is, as far as there is time; which these were."""
+        looked: list[Id] = []
+        end = time.thread_time() + self.SLICE_S
+        while self._left and (len(looked) % A_CHECK or time.thread_time() < end):
+            id_ = next(iter(self._left))
+            del self._left[id_]
+            pane = self._panes[id_]
+            self._look(id_, pane, now)
+            pane.tick(now)
+            looked.append(id_)
+        self._touched.update(looked)
+        self._unasked.update(looked)
+        if self._files.ask({id_: self._panes[id_] for id_ in self._unasked & self._panes.keys()}):
+            self._unasked.clear()
+        self._projects.tell(self._panes[id_] for id_ in looked)
+        return looked
+
+    def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
+        now = self._clock()
+        for id_, request, what in found:
+            if (pane := self._panes.get(id_)) is not None:
+                pane.answered(request, what, now)
+                self._touched.add(id_)
+
+    def _keep_ledger(self, now: float) -> None:
+        """Add up what agents wait today, now and then."""
+        if self._ticks % KEPT_EVERY == 0:
+            self._store.keep([pane.attention for pane in self._panes.values()], now)
+
+    def _let_pass(self, now: float) -> None:
+        """Tell those to which *now* matters that it is now, and ask for the files that have yet to tell something."""
+        late = [id_ for id_, told in self._told.items() if told.due is not None and told.due <= now]
+        for id_ in late:
+            self._panes[id_].tick(now)
+        undecided = {id_: self._panes[id_] for id_, told in self._told.items() if told.is_undecided}
+        if undecided:
+            # A file that is not found is waited for so many times, and then no more.
+            self._files.ask(undecided)
+        self._touched.update(late, undecided)
+
+    # What is told --------------------------------------------------------------------------------------------
+
+    def _settle(self, now: float) -> dict[Id, bool]:
+        """Work out what is new in all that were told something; those in which anything is, and whether it is drawn."""
+        epoch = functools.partial(self._store.epoch, now=now)
+        if (origin := epoch(0.0)) != self._origin:  # the clock was set
+            self._origin = origin
+            self._touched.update(self._panes)
+        touched = self._touched & self._panes.keys()
+        self._touched.clear()
+        changed: dict[Id, bool] = {}
+        for id_ in touched:
+            pane: Pane = self._panes[id_]
+            told = self._told[id_]
+            decision = pane.decision
+            pane.attention.shown(decision, now)
+            told.due, told.is_undecided, told.is_quiet = pane.deadline(), pane.is_undecided, pane.is_quiet
+            shown, more = _shown(pane, decision), (decision.since, self._place(id_), origin, *_more(pane))
+            is_drawn = shown != told.shown
+            if not is_drawn and more == told.more:
+                continue
+            changed[id_] = is_drawn
+            told.shown, told.more = shown, more
+            entry = self._entry(id_, pane, epoch)
+            if entry != told.entry:
+                told.entry, self._is_unsaved = entry, True
+        return changed
+
+    def _entries(self, ids: Iterable[Id]) -> dict[Id, PaneEntry]:
+        """What was last told of these."""
+        return {id_: entry for id_ in ids if (entry := self._told[id_].entry) is not None}
+
+    def _publish(self, now: float) -> bool:
+        """Write what has changed, and is not written too often; whether something was written."""
+        is_written = False
+        if self._is_unsaved:
+            entries = tuple(self._entries(self._panes).values())
+            if is_written := self._store.publish(entries, now):
+                self._is_unsaved = False
+                self._kept.publish(entries, self._open_tabs())
+        self._store.flush(now)
+        self._kept.tick(now)
+        return is_written
+
+    def _due(self, now: float) -> float:
+        """When something is to be done before the next tick; infinite if nothing is."""
+        dues = [told.due for told in self._told.values() if told.due is not None]
+        if any(told.is_undecided for told in self._told.values()):
+            dues.append(now + SOON_S)
+        if self._left:
+            dues.append(now + AGAIN_S)
+        if self._is_unsaved and (at := self._store.next_at) is not None:
+            dues.append(at)
+        return min(dues, default=float("inf"))
+
+
+def _shown(pane: Pane, decision: Decision) -> tuple[object, ...]:
+    """What of a pane is drawn. When a source last repeated itself is not."""
+    reason, report = decision.reason, decision.report
+    return decision.status, decision.kind, reason.source, reason.rule, report, pane.attention.facts, pane.clean_title
+
+
+def _more(pane: Pane) -> tuple[object, ...]:
+    """What else its entry in the snapshot is made of."""
+    unknown, record, said = pane.unknown.program, pane.record, pane.conversation
+    return (
+        pane.tracker.revision,
+        pane.pace,
+        pane.dialog,
+        pane.pid,
+        pane.agent_pid,
+        (unknown.name, unknown.signs) if unknown is not None else None,
+        record.told if record is not None else None,
+        said.entry,
+        said.resume,
+        said.fork,
+        pane.queued,
+    )

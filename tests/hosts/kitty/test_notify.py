@@ -102,13 +102,13 @@ class Bench:
     faults: list[str] = attrs.Factory(list)
     #: What windows ask, the answers given, and what is refused of them.
     questions: dict[int, Question] = attrs.Factory(dict)
-    answers: list[tuple[int, Answer]] = attrs.Factory(list)
+    answers: list[Answer] = attrs.Factory(list)
     refused: str = ""
     is_focused: bool = False
     played: list[str] = attrs.Factory(list)
 
-    def answer(self, id_: int, given: Answer) -> str:
-        self.answers.append((id_, given))
+    def answer(self, given: Answer) -> str:
+        self.answers.append(given)
         return self.refused
 
     def say(self, payload: str, id_: int = 1) -> None:
@@ -147,7 +147,7 @@ def bench(tmp_path: Path) -> Bench:
         panes=panes,
         name_of=lambda id_: f"window {id_}",
         ask=lambda id_: bench.questions.get(id_),
-        answer=lambda id_, given: bench.answer(id_, given),
+        answer=lambda given: bench.answer(given),  # noqa: PLW0108 - it is made below
         heard=heard.append,
         features=Features(faults.append),
         host="kitty-7",
@@ -347,7 +347,7 @@ def test_a_question_with_buttons(bench: Bench) -> None:
     assert (shown.body, shown.buttons) == (BRIEF.body, BRIEF.labels)
     assert not shown.actions, "kitty would bring the pane to the front"
     shown.on_activation(shown, 2)
-    assert bench.answers == [(1, QUESTION.answer(3))], "the second button is the third choice"
+    assert bench.answers == [QUESTION.answer(3)], "the second button is the third choice"
     assert bench.manager.focused == [] and len(bench.manager.shown) == 1
 
 

@@ -6,9 +6,8 @@ On kitty's main thread nothing may wait for the agent to go on after an answer: 
 
 from __future__ import annotations
 
-import os
+import functools
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kitty.fast_data_types import add_timer
@@ -22,15 +21,17 @@ from tallylight.actions.perform import Access, Permit
 from tallylight.actions.permission import Verb, Verdict, check
 from tallylight.actions.request import QUESTION, Look, Reply, Request
 from tallylight.hosts.kitty import windows
-from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.pane.pane import Pane
-from tallylight.tracker.mutes import Mutes
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
 GONE = Refusal("gone", "that pane is gone; nothing was done")
+
+
+def serve(host: KittyHost) -> None:
+    """Let notifications of *host* say what a window asks, and answer it."""
+    host.ask, host.answer = functools.partial(question_of, host), functools.partial(answer_window, host)
 
 
 def question_of(host: KittyHost, id_: int) -> Question | None:
@@ -76,28 +77,3 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
             _watch(typist, given, until)
 
     add_timer(host.guarded("answers", look), LOOK_S, False)
-
-
-def notices(host: KittyHost, panes: dict[int, Pane], mutes: Mutes, heard: Callable[[int], None]) -> Notices:
-    """The notifications of *host*, about *panes* and by *mutes*; *heard* is told what a program said in one."""
-    found = Notices(
-        boss=host.boss,
-        settings=host.config.notify,
-        panes=panes,
-        name_of=lambda id_: windows.name(host.boss.window_id_map.get(id_)),
-        ask=lambda id_: question_of(host, id_),
-        answer=lambda _, given: answer_window(host, given),
-        heard=heard,
-        features=host.features,
-        host=f"kitty-{os.getpid()}",
-        mutes=mutes,
-        worker=host.worker,
-    )
-    found.listen()
-    return found
-
-
-def resumable(host: KittyHost, number: int) -> None:
-    """Tell that conversations of an earlier kitty can be resumed."""
-    what = "1 conversation" if number == 1 else f"{number} conversations"
-    host.say(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")

@@ -18,12 +18,13 @@ from typing import Any
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
+from tallylight.actions.answer import Answer, Question
 from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import answering, published, screens, settings
+from tallylight.hosts.kitty import published, screens, settings
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
@@ -60,6 +61,9 @@ class KittyHost(Engine[int]):
         self.each_tick: list[Callable[[], None]] = []
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(settle_s=0.0)
+        #: What a window asks, and what answers it: `answering.serve` says so.
+        self.ask: Callable[[int], Question | None] = lambda _: None
+        self.answer: Callable[[Answer], str] = lambda _: "nothing can be answered here"
         super().__init__(
             HOST,
             os.environ,
@@ -70,7 +74,7 @@ class KittyHost(Engine[int]):
             store=Store(HOST, os.environ, self.worker.submit, _log),
             clock=time.monotonic,
             told=_log,
-            resumable=functools.partial(answering.resumable, self),
+            resumable=self._tell_resumable,
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -273,14 +277,30 @@ class KittyHost(Engine[int]):
     # What a person wants -------------------------------------------------------------------------------------
 
     def _start_notices(self) -> None:
-        self._notices = answering.notices(
-            self, self._panes, self._mutes, lambda id_: self._after(time.monotonic(), (id_,))
+        self._notices = Notices(
+            boss=self.boss,
+            settings=self.config.notify,
+            panes=self._panes,
+            name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
+            ask=lambda id_: self.ask(id_),  # noqa: PLW0108 - they may be set later
+            answer=lambda given: self.answer(given),  # noqa: PLW0108
+            heard=lambda id_: self._after(time.monotonic(), (id_,)),
+            features=self.features,
+            host=f"{HOST}-{os.getpid()}",
+            mutes=self._mutes,
+            worker=self.worker,
         )
+        self._notices.listen()
 
     def say(self, title: str, body: str) -> None:
         """Tell the person of something that is about no pane."""
         if self._notices is not None:
             self._notices.say(title, body)
+
+    def _tell_resumable(self, number: int) -> None:
+        """Conversations of an earlier kitty can be resumed."""
+        what = "1 conversation" if number == 1 else f"{number} conversations"
+        self.say(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it."""

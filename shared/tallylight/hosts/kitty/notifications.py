@@ -73,7 +73,7 @@ class Notices:
     panes: dict[int, Pane]
     name_of: Callable[[int], str]
     ask: Callable[[int], Question | None]
-    answer: Callable[[int, Answer], str]
+    answer: Callable[[Answer], str]
     heard: Callable[[int], None]
     features: Features
     host: str
@@ -201,7 +201,7 @@ class Notices:
                 return
             if not 1 <= button <= len(short.choices):
                 manager.channel.focus(id_, gone.activation_token)
-            elif refused := self.answer(id_, short.question.answer(short.choices[button - 1].number)):
+            elif refused := self.answer(short.question.answer(short.choices[button - 1].number)):
                 self.say("Not answered", refused)
 
         command.on_activation, command.on_close = pressed, put_away

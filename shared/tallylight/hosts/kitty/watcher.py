@@ -15,7 +15,7 @@ from typing import Any
 import kitty.launch  # noqa: F401 - read from the disk now, and not when a key is pressed for the first time
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import agent_list, queue, raises, restored, scripts, starter
+from tallylight.hosts.kitty import agent_list, answering, queue, raises, restored, scripts, starter
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 from tallylight.ui.agent_list.channel import BELL, PANEL
@@ -43,6 +43,7 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
         starter.took_over(boss, sys.modules[__name__])
         return
+    _host.guarded("answers", answering.serve)(_host)
     _host.guarded("scripts", scripts.serve)(_host)
     _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
     _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))

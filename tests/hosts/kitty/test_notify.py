@@ -147,7 +147,7 @@ def bench(tmp_path: Path) -> Bench:
         panes=panes,
         name_of=lambda id_: f"window {id_}",
         ask=lambda id_: bench.questions.get(id_),
-        answer=lambda given: bench.answer(given),  # noqa: PLW0108 - it is made below
+        answer=lambda given: bench.answer(given),
         heard=heard.append,
         features=Features(faults.append),
         host="kitty-7",

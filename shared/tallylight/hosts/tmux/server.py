@@ -81,14 +81,11 @@ class Server:
 
     def see(self, in_front: Mapping[int, bool | None]) -> bool:
         """Work out what a person sees; whether that is news. Where nobody knows, it is nothing."""
-        shown = {
-            client.window_id
-            for client in self.clients
-            if not client.is_control and in_front.get(client.pid, client.is_focused)
-        }
+        people = [client for client in self.clients if not client.is_control]
+        shown = {client.window_id for client in people if in_front.get(client.pid, client.is_focused)}
         attached: dict[str, tuple[str, ...]] = {}
-        for client in self.clients:
-            if not client.is_control and client.tty:
+        for client in people:
+            if client.tty:
                 attached[client.session_id] = (*attached.get(client.session_id, ()), client.tty)[:MAX_TERMINALS]
         machine = platform.node()
         # The lists are made anew with each answer.

@@ -73,6 +73,19 @@ class TmuxSource:
         """A `SourcePane` for every pane of every server that answers; None if no server had to be asked."""
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
+        servers, are_gone = self._find_servers()
+        now = time.monotonic()
+        if any(not client.is_control for server in servers for client in server.clients):
+            self._feed.poll(now)
+        were_asked = [self._look_at(server, now) for server in servers]
+        in_front = self._in_front()
+        is_seen = [self._see(server, in_front) for server in servers]
+        if not are_gone and not any(were_asked) and not any(is_seen):
+            return None
+        return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
+
+    def _find_servers(self) -> tuple[list[Server], bool]:
+        """The servers that are there, and whether others are not any more."""
         paths = self._sockets()
         with self._lock:
             gone = self._servers.keys() - paths.keys()
@@ -84,16 +97,7 @@ class TmuxSource:
                     server = self._servers[path] = Server(path, functools.partial(self._capture, path))
                 if stamp != server.stamp:
                     server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
-            servers = list(self._servers.values())
-        now = time.monotonic()
-        if any(not client.is_control for server in servers for client in server.clients):
-            self._feed.poll(now)
-        were_asked = [self._look_at(server, now) for server in servers]
-        in_front = self._in_front()
-        is_seen = [self._see(server, in_front) for server in servers]
-        if not gone and not any(were_asked) and not any(is_seen):
-            return None
-        return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
+            return list(self._servers.values()), bool(gone)
 
     def _in_front(self) -> dict[int, bool | None]:
         """Of the processes in the panes of terminals with a host of ours, whether a person sees the pane."""

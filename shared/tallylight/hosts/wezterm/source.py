@@ -274,15 +274,7 @@ class WezTermSource:
             if pane is None or row is None or not leader or pane.agent is not None or not pane.decision.is_lit:
                 heard.is_away = None
                 continue
-            group = self._groups.look(leader, now)
-            if group != leader:
-                is_away = True
-                heard.was_elsewhere = heard.was_elsewhere or group == heard.group
-                heard.group = group
-            else:
-                shown = terminals.at_prompt(Terminal(row.tty, leader), self._table)
-                # A shell that does not tell is at its prompt where a program was in the foreground before.
-                is_away = not (heard.was_elsewhere if shown is None else shown)
+            is_away = self._is_away(heard, Terminal(row.tty, leader), now)
             if is_away is not heard.is_away:
                 told = poller.pane(id_)
                 if told is not None and is_away and heard.is_away is False:
@@ -290,6 +282,17 @@ class WezTermSource:
                 elif told is not None and not is_away:
                     told.marked(False, None, now)
                 heard.is_away = is_away
+
+    def _is_away(self, heard: _Heard, terminal: Terminal, now: float) -> bool:
+        """Whether the shell that leads *terminal* does not show its prompt."""
+        group = self._groups.look(terminal.leader, now)
+        if group != terminal.leader:
+            heard.was_elsewhere = heard.was_elsewhere or group == heard.group
+            heard.group = group
+            return True
+        shown = terminals.at_prompt(terminal, self._table)
+        # A shell that does not tell is at its prompt where a program was in the foreground before.
+        return not (heard.was_elsewhere if shown is None else shown)
 
     def _look_at_foreground(self, poller: PollingHost, id_: str, now: float) -> None:
         row, pane = self._rows.get(id_), poller.pane(id_)

@@ -497,3 +497,41 @@ def test_the_lua_files_lie_in_the_same_rooms() -> None:
     assert {path.parent.name for path in files} <= set(ROOMS)
     assert [line for path in files for line in lua_violations(path.parent.name, path.read_text("utf-8"))] == []
     assert lua_violations("ui", "local keys = require('tallylight.hosts.keys')") == ["ui stands below hosts"]
+
+
+#: The most paths through one function, boolean operators and cases included.
+MAX_COMPLEXITY = 15
+_BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension, ast.Assert)
+
+
+def complexity(function: ast.AST) -> int:
+    """The paths through *function*, with those of the functions in it."""
+    nodes = list(ast.walk(function))
+    paths = sum(isinstance(node, (*_BRANCHES, ast.match_case)) for node in nodes)
+    return 1 + paths + sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
+
+
+def test_no_function_branches_too_much() -> None:
+    """One that does is cut at a joint, or becomes a table."""
+    found = {
+        (module.name, node.name)
+        for module in MODULES.values()
+        for node in ast.walk(ast.parse(module.source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and complexity(node) > MAX_COMPLEXITY
+    }
+    assert found == set()
+
+
+def test_no_modules_import_each_other() -> None:
+    """In no circle, not even inside a function or for types alone."""
+    used = {
+        name: {other.removeprefix("tallylight.") for _, other in imports(module)} & MODULES.keys() - {name}
+        for name, module in MODULES.items()
+    }
+    while leaves := [name for name, others in used.items() if not others & used.keys()]:
+        for name in leaves:
+            del used[name]
+    while roots := used.keys() - set().union(*used.values()):
+        for name in roots:
+            del used[name]
+    assert set(used) == set()

@@ -281,7 +281,7 @@ def test_who_is_not_seen_is_not_asked() -> None:
     for desk, rule in ((Desk(nobody), "process"), (Desk(empty), "no-question")):
         found = answer.ask(desk)
         assert isinstance(found, Refusal) and found.rule == rule
-    assert isinstance(answer.holder(Desk(empty)), answer.Holder)
+    assert isinstance(answer.holder(Desk(empty)), answer.Occupant)
 
 
 def test_what_is_shown_is_sanitised() -> None:

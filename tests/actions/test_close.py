@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions import close
-from tallylight.actions.answer import Done, Holder, Seen
+from tallylight.actions.answer import Done, Occupant, Seen
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.foreground import Identity
@@ -16,13 +16,13 @@ from tests.actions.desk import PANE, Desk, seen
 SCREEN = "claude/permission-bash-80"
 
 
-def shown(desk: Desk) -> Holder:
+def shown(desk: Desk) -> Occupant:
     found = close.occupant(desk)
-    assert isinstance(found, Holder), found
+    assert isinstance(found, Occupant), found
     return found
 
 
-def at(desk: Desk, held: Holder) -> Done | Refusal:
+def at(desk: Desk, held: Occupant) -> Done | Refusal:
     return close.close(desk, Close(held.pane, held.pid, held.start))
 
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_told_is_not_closed() -> None:
     """A process whose start is not known could be any later one; an unreachable host is said."""
     desk = Desk(shell(start=0))
     assert rule(close.occupant(desk)) == "process"
-    assert rule(at(desk, Holder(PANE, "bash", 90, 0))) == "process"
+    assert rule(at(desk, Occupant(PANE, "bash", 90, 0))) == "process"
     desk.now = attrs.evolve(shell(), foreground=Identity())
     assert rule(close.occupant(desk)) == "process"
 

@@ -10,14 +10,14 @@ from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.queue import ENDED, READY_S, TYPED, put, step, written
-from tallylight.actions.request import Later
+from tallylight.actions.request import DeferredText
 from tallylight.evidence.screen import Look
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, START, Desk, holder, seen
 from tests.tables import each
 
-GIVEN = Later(PANE, PID, START, "Go on")
+GIVEN = DeferredText(PANE, PID, START, "Go on")
 WAITS = Queued(pid=PID, start=START, text="Go on")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.actions import answer, say
-from tallylight.actions.answer import Holder, Seen
+from tallylight.actions.answer import Occupant, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say, text_problem
 from tallylight.evidence.fingerprint import fingerprint
@@ -44,7 +44,7 @@ def test_text_goes_to_an_agent_at_its_prompt() -> None:
 
 def test_who_holds_a_pane() -> None:
     """What a text is meant for, by its process; nobody where no agent is."""
-    assert answer.holder(Desk(seen(IDLE, Status.IDLE))) == Holder(PANE, "claude", PID, START)
+    assert answer.holder(Desk(seen(IDLE, Status.IDLE))) == Occupant(PANE, "claude", PID, START)
     nobody = answer.holder(Desk(seen(IDLE, Status.IDLE, foreground=holder(""))))
     assert isinstance(nobody, Refusal) and nobody.rule == "process"
 

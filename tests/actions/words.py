@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallylight.actions.answer import Answer
 from tallylight.actions.close import Close
-from tallylight.actions.request import Later, Look, Mark, Request, Unqueue
+from tallylight.actions.request import DeferredText, Look, Mark, Request, Unqueue
 from tallylight.actions.say import Interrupt, Say
 
 
@@ -17,7 +17,7 @@ def asked(verb: str, pane: str, *rest: str) -> Request:
         case "say", (fingerprint, enter, text):
             return Say(pane, *being, text, enter == "1", fingerprint)
         case "queue", (text,):
-            return Later(pane, *being, text)
+            return DeferredText(pane, *being, text)
         case "interrupt", ():
             return Interrupt(pane, *being)
         case "close", ():

@@ -74,13 +74,13 @@ def test_question() -> None:
         WAITING,
         message="Run it?",
         question="Run it?",
-        choices=(("1", "Yes"), ("\x1b[B\r", "Later"), ("\x1b", "No"), ("", "Chat about this")),
+        choices=(("1", "Yes"), ("\x1b[B\r", "DeferredText"), ("\x1b", "No"), ("", "Chat about this")),
     )
 
     said = drawn(pane).splitlines()
 
     assert "  message   Run it?" in said
-    assert "  answers   [1] Yes · [↓ Enter] Later · [Esc] No · Chat about this" in said
+    assert "  answers   [1] Yes · [↓ Enter] DeferredText · [Esc] No · Chat about this" in said
     assert not [line for line in said if line.startswith("  question")]
     assert "  question  Run it?" in drawn(attrs.evolve(pane, message="approve Bash")).splitlines()
 

@@ -15,7 +15,7 @@ import attrs
 import pytest
 
 from tallylight.actions import answer, close, say
-from tallylight.actions.answer import Done, Holder, Question, Typist
+from tallylight.actions.answer import Done, Occupant, Question, Typist
 from tallylight.actions.caller import Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
@@ -27,7 +27,7 @@ from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.polling import queue as text_queue
 from tallylight.hosts.polling.host import PollingHost
-from tallylight.hosts.polling.queue import TextQueue
+from tallylight.hosts.polling.queue import DeferredTexts
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.errors import SessionError
@@ -171,7 +171,7 @@ def test_a_pane_is_closed_with_what_was_shown_in_it(room: Room) -> None:
     """By the host's own command, once the same program is still in front; then the session is over."""
     room.asked("echo one")
     held = close.occupant(room.typist())
-    assert isinstance(held, Holder) and held.agent == "claude"
+    assert isinstance(held, Occupant) and held.agent == "claude"
     closer = room.multiplexers.at("sessions-1", room.pane())
     assert not isinstance(closer, Refusal)
     other = close.close(closer, Close(held.pane, held.pid, held.start + 1))
@@ -277,7 +277,7 @@ def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
             assert isinstance(answer.answer(room.typist(), given), Done)
         publish(Status.DONE)
         listed.wait("1 done")
-        until(lambda: not isinstance(say.taker(room.typist(Status.DONE)), Refusal), "it is not at its prompt")
+        until(lambda: not isinstance(say.prompt_agent(room.typist(Status.DONE)), Refusal), "it is not at its prompt")
         listed.terminal.type(b"e")
         listed.wait("to claude in shop")
         listed.terminal.type("\x1b[200~grüße an alle\x1b[201~!\x1b\r\x7f".encode())
@@ -300,7 +300,7 @@ def served(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[PollingHost]
     monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.PERSON])
     source = TmuxSource(room.environ) if room.pane().id.startswith("tmux/") else ScreenSource(room.environ)
     poller = PollingHost("sessions", [source], room.environ)
-    TextQueue.serve(poller, "sessions", room.multiplexers, room.environ)
+    DeferredTexts.serve(poller, "sessions", room.multiplexers, room.environ)
     thread = threading.Thread(target=poller.run)
     thread.start()
     yield poller

@@ -329,7 +329,7 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
     others: list[float] = []
     looks: list[int] = []
 
-    def rivals(process: Process, *_: object) -> tuple[float, ...]:
+    def others_of(process: Process, *_: object) -> tuple[float, ...]:
         looks.append(process.pid)
         return tuple(others)
 
@@ -339,7 +339,7 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
         found = request.read()
         return found.place if found is not None else None
 
-    monkeypatch.setattr(record_module, "rivals", rivals)
+    monkeypatch.setattr(record_module, "others_of", others_of)
     assert place() is None and not looks
     (tmp_path / ".aider.chat.history.md").write_text("# aider chat started at 1\n")
     assert place() is not None and looks

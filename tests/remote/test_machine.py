@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from tallylight.actions import request
-from tallylight.actions.answer import Answer, Done, Holder, Question
+from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import HOLDER, SCREEN, Look
 from tallylight.actions.request import QUESTION as QUESTION_OF
@@ -282,13 +282,13 @@ def test_a_reply_is_of_the_pane_that_was_asked() -> None:
     [
         ("question", attrs.evolve(QUESTION, pane="tmux/1867/%3")),
         ("question", attrs.evolve(QUESTION, pane="other/kitty-1:3")),
-        ("question", Holder(PANE.id, "claude", 7, 8)),
+        ("question", Occupant(PANE.id, "claude", 7, 8)),
         ("question", Done(PANE.id, "answered")),
-        ("holder", Holder("3", "claude", 7, 8)),
+        ("holder", Occupant("3", "claude", 7, 8)),
         ("holder", QUESTION),
         ("screen", QUESTION),
         ("answer", QUESTION),
-        ("say", Holder(PANE.id, "claude", 7, 8)),
+        ("say", Occupant(PANE.id, "claude", 7, 8)),
     ],
 )
 def test_a_reply_that_does_not_fit_is_none(verb: str, reply: request.Reply) -> None:

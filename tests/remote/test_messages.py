@@ -82,7 +82,7 @@ def test_every_message_comes_back(message: Message, line: str | None) -> None:
         *({"ask": 7, "host": "kitty-1", "of": of} for of in (None, "focus", [], {}, {"type": "mark"})),
         *({"ask": 7, "host": "kitty-1", "of": FOCUS | {"verb": verb}} for verb in ("", "exec", "jump", "mute", 7)),
         *({"ask": 7, "host": "kitty-1", "of": SAY | {"type": type_}} for type_ in ("later", "close", "seen", "tuple")),
-        *({"ask": 7, "host": "kitty-1", "of": LOOK | {"what": what}} for what in ("occupant", "taker", "", 7)),
+        *({"ask": 7, "host": "kitty-1", "of": LOOK | {"what": what}} for what in ("occupant", "prompt_agent", "", 7)),
         {"ask": 7, "host": "kitty-1", "of": {"type": "start", "agent": "x", "place": "tab", "name": "", "prompt": ""}},
         {"ask": 7, "host": "../kitty-1", "of": FOCUS},
         {"ask": 7, "host": "kitty-1", "of": FOCUS | {"pane": ""}},

@@ -37,7 +37,7 @@ STEPS: dict[str, Callable[..., Step]] = {
     "starts": lambda: lambda tracker, now: tracker.command_start(now),
     "ends": lambda code="": lambda tracker, now: tracker.command_end(int(code) if code else None, now),
     "output": lambda: lambda tracker, now: tracker.output(now),
-    "stirs": lambda: lambda tracker, now: tracker.stirs(now),
+    "stirs": lambda: lambda tracker, now: tracker.seen_active(now),
     "look": lambda: lambda tracker, now: tracker.seen(now),
     "unseen": lambda: lambda tracker, now: tracker.unseen(now),
     "tick": lambda: lambda tracker, now: tracker.tick(now),

@@ -107,7 +107,7 @@ class Answer:
 
 
 @attrs.frozen
-class Holder:
+class Occupant:
     """The agent that holds the foreground of a pane, and its process: what a text or an interruption is meant for."""
 
     pane: str
@@ -185,7 +185,7 @@ def ask(typist: Typist) -> Question | Refusal:
     return reached(lambda: _ask(typist))
 
 
-def holder(typist: Typist) -> Holder | Refusal:
+def holder(typist: Typist) -> Occupant | Refusal:
     """Who holds the foreground of the pane now."""
     return reached(lambda: _holder(typist))
 
@@ -214,12 +214,12 @@ def reached(call: Callable[[], _T]) -> _T | Refusal:
         return Refusal("unreachable", str(error))
 
 
-def _holder(typist: Typist) -> Holder | Refusal:
+def _holder(typist: Typist) -> Occupant | Refusal:
     seen = typist.see()
     return seen if isinstance(seen, Refusal) else holder_of(seen)
 
 
-def holder_of(seen: Seen) -> Holder | Refusal:
+def holder_of(seen: Seen) -> Occupant | Refusal:
     """Who holds the foreground of the pane that was *seen*."""
     found = seen.foreground
     if found.is_remote:
@@ -227,7 +227,7 @@ def holder_of(seen: Seen) -> Holder | Refusal:
     # A start of 0 is one that could not be read: nobody could tell later whether it still is the same process.
     if found.agent is None or found.process is None or not found.process.start:
         return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
-    return Holder(seen.pane, found.agent.name, found.process.pid, found.process.start)
+    return Occupant(seen.pane, found.agent.name, found.process.pid, found.process.start)
 
 
 def _ask(typist: Typist) -> Question | Refusal:

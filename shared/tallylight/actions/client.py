@@ -22,7 +22,7 @@ from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import Verb, Verdict, check, unasked, verb_of
-from tallylight.actions.request import Later, Look, Reply, Request, Start, TooLongError, Unqueue, Visible
+from tallylight.actions.request import DeferredText, Look, Reply, Request, Start, TooLongError, Unqueue, Visible
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.snapshot import sockets
@@ -93,11 +93,12 @@ class PaneClient:
     def perform(self, found: Found, asked: Request) -> Reply:
         """Have done what is *asked*, by the host of the pane, or from here."""
         if not is_asked(found):
-            if self.is_key and isinstance(asked, Later | Unqueue):
+            if self.is_key and isinstance(asked, DeferredText | Unqueue):
                 return self.ask_host(found.host, asked, self.timeout_s, is_key=True)
             return self._perform(found, asked)
         machine = parts(found.pane.id)[0] if is_elsewhere(found.host) else ""
-        if machine and (isinstance(asked, Close | Later | Unqueue) or asked == Look(found.pane.id, request.OCCUPANT)):
+        is_own = isinstance(asked, Close | DeferredText | Unqueue) or asked == Look(found.pane.id, request.OCCUPANT)
+        if machine and is_own:
             return Refusal("elsewhere", f"that is for {machine} itself: go there")
         if self.asks_for is not None and (refused := self._unlent(found, asked)) is not None:
             return refused

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.actions.answer import Done, Holder, Seen, Typist, reached
+from tallylight.actions.answer import Done, Occupant, Seen, Typist, reached
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import base_name
 
@@ -34,7 +34,7 @@ class Closer(Typist, Protocol):
         """Close the pane, as its host does when a person says so. `SessionError` if the host cannot."""
 
 
-def occupant(typist: Typist) -> Holder | Refusal:
+def occupant(typist: Typist) -> Occupant | Refusal:
     """What is in the foreground of the pane now: an agent by its name, or another program by its own."""
     return reached(lambda: _occupant(typist))
 
@@ -44,12 +44,12 @@ def close(closer: Closer, given: Close) -> Done | Refusal:
     return reached(lambda: _close(closer, given))
 
 
-def _occupant(typist: Typist) -> Holder | Refusal:
+def _occupant(typist: Typist) -> Occupant | Refusal:
     seen = typist.see()
     return seen if isinstance(seen, Refusal) else _occupant_of(seen)
 
 
-def _occupant_of(seen: Seen) -> Holder | Refusal:
+def _occupant_of(seen: Seen) -> Occupant | Refusal:
     found = seen.foreground
     process = found.process or found.leader
     # Without its start nobody could tell later whether it still is the same process.
@@ -57,7 +57,7 @@ def _occupant_of(seen: Seen) -> Holder | Refusal:
         return Refusal("process", "it cannot be told what runs in that pane; nothing was closed")
     program = base_name(process.argv[0] if process.argv else process.exe or process.comm)
     name = found.agent.name if found.agent is not None and not found.is_remote else program
-    return Holder(seen.pane, name, process.pid, process.start)
+    return Occupant(seen.pane, name, process.pid, process.start)
 
 
 def _close(closer: Closer, given: Close) -> Done | Refusal:

@@ -18,7 +18,7 @@ import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
-from tallylight.actions.answer import Answer, Done, Holder, Question, Seen, Typist, dialog_of, holder, reached
+from tallylight.actions.answer import Answer, Done, Occupant, Question, Seen, Typist, dialog_of, holder, reached
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
@@ -78,7 +78,7 @@ class Once:
         """Look at a pane, and forget what was answered in it if that is seen to have gone on."""
         last = self._last
         seen = reached(lambda: answers.look(typist))
-        if isinstance(seen, Seen) and isinstance(held := holder(Still(seen)), Holder):
+        if isinstance(seen, Seen) and isinstance(held := holder(Still(seen)), Occupant):
             key = (held.pane, held.pid, held.start)
             given = self._given.get(key)
             # An answer that was given during the look is not what the look shows.
@@ -104,10 +104,10 @@ class Once:
         """Type the choice, if all is as it was shown and not *unfit*, and it was not answered yet."""
         return self._act(typist, given, lambda: answers.answer(typist, given, unfit))
 
-    def taker(self, typist: Typist) -> Holder | Busy | Refusal:
+    def prompt_agent(self, typist: Typist) -> Occupant | Busy | Refusal:
         """Who would take text at its prompt now, or is busy."""
         seen = self.look(typist)
-        return says.taker(Still(seen)) if isinstance(seen, Seen) else seen
+        return says.prompt_agent(Still(seen)) if isinstance(seen, Seen) else seen
 
     def say(self, typist: Typist, given: Say) -> Done | Refusal:
         """Type the text, if the agent takes text now; into a dialog that asks for it once."""

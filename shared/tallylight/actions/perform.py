@@ -16,13 +16,13 @@ from tallylight.actions import answer as answers
 from tallylight.actions import close as closing
 from tallylight.actions import queue, request
 from tallylight.actions import say as says
-from tallylight.actions.answer import Answer, Done, Holder, Typist
+from tallylight.actions.answer import Answer, Done, Occupant, Typist
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close, Closer
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once, Still
 from tallylight.actions.permission import Verb, Verdict, limit, verb_of
-from tallylight.actions.request import Later, Look, Reply, Request, Rows, Unqueue
+from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows, Unqueue
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.queued import Queued
 
@@ -71,7 +71,7 @@ def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
             return pane.once.interrupt(pane.typist, asked)
         case Close():
             return closing.close(pane.typist, asked)
-        case Later() | Unqueue():
+        case DeferredText() | Unqueue():
             return _queue(pane, asked, replaces=is_person)
     return request.UNKNOWN
 
@@ -84,8 +84,8 @@ def _look(pane: Access, what: str) -> Reply:
             return pane.once.ask(pane.typist)
         case request.HOLDER:
             return answers.holder(pane.typist)
-        case request.TAKER:
-            return pane.once.taker(pane.typist)
+        case request.PROMPT_AGENT:
+            return pane.once.prompt_agent(pane.typist)
         case request.OCCUPANT:
             return closing.occupant(pane.typist)
         case request.STOPPABLE:
@@ -104,7 +104,7 @@ def _screen(typist: Typist) -> Rows | Refusal:
     return Rows.of(seen.look.lines)
 
 
-def _stoppable(pane: Access) -> Holder | Refusal:
+def _stoppable(pane: Access) -> Occupant | Refusal:
     """The agent in the foreground, if its key to stop would be pressed now."""
     seen = pane.once.look(pane.typist)
     if isinstance(seen, Refusal):
@@ -116,7 +116,7 @@ def _stoppable(pane: Access) -> Holder | Refusal:
     return tried if isinstance(tried, Refusal) else held
 
 
-def _queue(pane: Access, asked: Later | Unqueue, *, replaces: bool) -> Done | Refusal:
+def _queue(pane: Access, asked: DeferredText | Unqueue, *, replaces: bool) -> Done | Refusal:
     """Have a text wait for the end of the turn, or none any more; a program does not replace what waits."""
     if pane.keep is None:
         return _NO_QUEUE

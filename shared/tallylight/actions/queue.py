@@ -18,11 +18,11 @@ import re
 
 import attrs
 
-from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached
+from tallylight.actions.answer import Done, Occupant, Seen, Typist, holder_of, reached
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once, Still
-from tallylight.actions.request import Later
-from tallylight.actions.say import Say, lines_problem, taker, text_problem
+from tallylight.actions.request import DeferredText
+from tallylight.actions.say import Say, lines_problem, prompt_agent, text_problem
 from tallylight.evidence.screen import Look
 from tallylight.model.queued import Queued
 from tallylight.wire.text import sanitise
@@ -38,13 +38,13 @@ ENDED = "its agent has ended"
 TYPED = "something else was typed at its prompt"
 
 
-def put(typist: Typist, given: Later) -> Queued | Refusal:
+def put(typist: Typist, given: DeferredText) -> Queued | Refusal:
     """Have the text of *given* wait for the end of a turn, if the agent that it is for still holds the pane."""
     refused = text_problem(given.text)
     return reached(lambda: _put(typist, given)) if refused is None else refused
 
 
-def _put(typist: Typist, given: Later) -> Queued | Refusal:
+def _put(typist: Typist, given: DeferredText) -> Queued | Refusal:
     seen = typist.see()
     if isinstance(seen, Refusal):
         return seen
@@ -85,8 +85,8 @@ def step(typist: Typist, once: Once, queued: Queued, now: float, *, is_alive: bo
 
 
 def _is_at_prompt(seen: Seen, queued: Queued) -> bool:
-    held = taker(Still(seen))
-    return isinstance(held, Holder) and (held.pid, held.start) == (queued.pid, queued.start)
+    held = prompt_agent(Still(seen))
+    return isinstance(held, Occupant) and (held.pid, held.start) == (queued.pid, queued.start)
 
 
 def written(look: Look) -> str:

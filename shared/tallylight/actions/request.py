@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from tallylight.actions.answer import Answer, Done, Holder, Question
+from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy, Interrupt, Say
@@ -41,7 +41,8 @@ _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.AS
 
 #: What a `Look` tells: the rows of the screen; what is asked there; the agent in the foreground; the agent that would
 #: take text, or is busy; the agent whose turn could be stopped; and whatever is in the foreground, to close the pane.
-SCREEN, QUESTION, HOLDER, TAKER, STOPPABLE, OCCUPANT = "screen", "question", "holder", "taker", "stoppable", "occupant"
+SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
+PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 
 
 @attrs.frozen
@@ -53,7 +54,7 @@ class Look:
 
 
 @attrs.frozen
-class Later:
+class DeferredText:
     """*text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended."""
 
     pane: str
@@ -141,11 +142,11 @@ class Visible:
 
 
 #: What types, or waits to.
-Given = Answer | Say | Interrupt | Later
+Given = Answer | Say | Interrupt | DeferredText
 Request = Given | Look | Close | Unqueue | Mark | Start | Open | Attach | Draw
-Reply = Rows | Question | Holder | Busy | Done | Refusal | Picture
-REQUESTS = (Answer, Say, Interrupt, Later, Look, Close, Unqueue, Mark, Start, Open, Attach, Draw)
-REPLIES = (Rows, Question, Holder, Busy, Done, Refusal, Picture)
+Reply = Rows | Question | Occupant | Busy | Done | Refusal | Picture
+REQUESTS = (Answer, Say, Interrupt, DeferredText, Look, Close, Unqueue, Mark, Start, Open, Attach, Draw)
+REPLIES = (Rows, Question, Occupant, Busy, Done, Refusal, Picture)
 _TYPES = {cls.__name__.lower(): cls for cls in (*REQUESTS, *REPLIES, Visible)}
 
 UNKNOWN = Refusal("unknown", "what was asked is not known there; is it of the same version?")

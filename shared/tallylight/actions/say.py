@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached, reading_of, see_again, unseen
+from tallylight.actions.answer import Done, Occupant, Seen, Typist, holder_of, reached, reading_of, see_again, unseen
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.choices import ends_in_choices
 from tallylight.evidence.dialogs import is_left_by_key, read_dialog
@@ -56,7 +56,7 @@ class Say:
 class Busy:
     """*holder* takes no text now, and *why*; it may when its turn has ended (`actions.queue`)."""
 
-    holder: Holder
+    holder: Occupant
     why: str
 
 
@@ -69,7 +69,7 @@ class Interrupt:
     start: int
 
 
-def taker(typist: Typist) -> Holder | Busy | Refusal:
+def prompt_agent(typist: Typist) -> Occupant | Busy | Refusal:
     """The agent that would take text at its prompt now, or is busy; else the rule by which nothing would be typed."""
     return reached(lambda: _taker(typist))
 
@@ -84,7 +84,7 @@ def interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
     return reached(lambda: _interrupt(typist, given))
 
 
-def _taker(typist: Typist) -> Holder | Busy | Refusal:
+def _taker(typist: Typist) -> Occupant | Busy | Refusal:
     seen = typist.see()
     if isinstance(seen, Refusal):
         return seen

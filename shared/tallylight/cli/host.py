@@ -71,7 +71,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
     from tallylight.hosts.polling.host import PollingHost, Source
-    from tallylight.hosts.polling.queue import TextQueue
+    from tallylight.hosts.polling.queue import DeferredTexts
     from tallylight.hosts.tmux.source import TmuxSource
 
     if (other := _running("sessions", environ)) is not None:
@@ -86,7 +86,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     complain("host", *poller.problems.values(), cells=500)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
-    TextQueue.serve(poller, "sessions", Multiplexers(environ), environ)
+    DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:
         try:
             from tallylight.remote.host import MachinesHost
@@ -112,9 +112,9 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     def began(poller: PollingHost) -> None:
         from tallylight.hosts.detached.sessions import Multiplexers
-        from tallylight.hosts.polling.queue import TextQueue
+        from tallylight.hosts.polling.queue import DeferredTexts
 
-        TextQueue.serve(poller, sidecar.HOST, Multiplexers(environ), environ)
+        DeferredTexts.serve(poller, sidecar.HOST, Multiplexers(environ), environ)
 
     sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm, began) + "\n")
     return 0

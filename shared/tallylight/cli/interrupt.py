@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallylight.actions.answer import Holder
+from tallylight.actions.answer import Occupant
 from tallylight.actions.request import HOLDER
 from tallylight.actions.say import Interrupt
 from tallylight.cli.parser import Parser
@@ -29,6 +29,6 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     found, client = reached(options.pane)
     told = client.look(found, HOLDER)
-    if isinstance(told, Holder):
+    if isinstance(told, Occupant):
         told = client.perform(found, Interrupt(found.pane.id, told.pid, told.start))
     return tell("interrupt", found, told, as_json=options.json)

@@ -14,10 +14,10 @@ import json
 import os
 import sys
 
-from tallylight.actions.answer import Answer, Done, Holder
+from tallylight.actions.answer import Answer, Done, Occupant
 from tallylight.actions.client import PaneClient, here
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import HOLDER, SILENT, Given, Later, Reply, read_id
+from tallylight.actions.request import HOLDER, SILENT, DeferredText, Given, Reply, read_id
 from tallylight.actions.say import MAX_TEXT, Say, text_problem
 from tallylight.cli.exit_codes import GONE, REFUSED
 from tallylight.cli.output import clean, refused
@@ -90,12 +90,12 @@ def _given(
         return problem
     if asked is None:
         held = client.look(found, HOLDER)
-        if not isinstance(held, Holder):
+        if not isinstance(held, Occupant):
             return held
         asked = held.pid, held.start, ""
     pid, start, fingerprint = asked
     if options.queue:
-        return Later(found.pane.id, pid, start, text)
+        return DeferredText(found.pane.id, pid, start, text)
     return Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
 
 

@@ -38,7 +38,7 @@ class Faults:
 P = ParamSpec("P")
 
 
-def kept(what: str) -> Callable[[Callable[Concatenate[Any, P], None]], Callable[Concatenate[Any, P], None]]:
+def isolates_faults(what: str) -> Callable[[Callable[Concatenate[Any, P], None]], Callable[Concatenate[Any, P], None]]:
     """A method that takes in *what*: an exception in it is one of the `faults` of its pane, and ends there."""
 
     def decorate(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:

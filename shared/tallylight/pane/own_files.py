@@ -13,7 +13,7 @@ import attrs
 
 from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
-from tallylight.pane.faults import Faults, kept
+from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import FileRequest, Request
 from tallylight.pane.record import Found, Record, RecordRequest
 from tallylight.pane.run import EAGER_LOOKS, Run
@@ -83,13 +83,13 @@ class OwnFiles:
         elif isinstance(found, tuple) and isinstance(request, FileRequest):
             self.files(request.status_file, found[0], found[1], now, is_last=request.is_last)
 
-    @kept("the agent's record")
+    @isolates_faults("the agent's record")
     def _recorded(self, request: RecordRequest, found: Found, now: float) -> None:
         # Else another agent has come to the foreground since.
         if (record := self.record) is not None and record.process == request.process:
             record.tell(found, self.tracker, self.conversation, now)
 
-    @kept("the agent's own file")
+    @isolates_faults("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float, *, is_last: bool = False) -> None:
         """The content of what `file_request` asked for; *path* is the status file's. *is_last*: asked after the end."""
         ended, run = self._ended, self.run

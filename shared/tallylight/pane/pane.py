@@ -27,7 +27,7 @@ from tallylight.model.queued import Queued
 from tallylight.model.report import Report
 from tallylight.model.timing import Timing
 from tallylight.pane.conversation import Conversation
-from tallylight.pane.faults import Faults, kept
+from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
@@ -180,7 +180,7 @@ class Pane:
 
     # What the host sees --------------------------------------------------------------------------------------
 
-    @kept("the foreground")
+    @isolates_faults("the foreground")
     def foreground(self, pgid: int, now: float) -> None:
         """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
         if not self._has_begun:
@@ -197,7 +197,7 @@ class Pane:
             is_wanted = self.tracker.timing.unknown_agents
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
 
-    @kept("an unknown program")
+    @isolates_faults("an unknown program")
     def _suspect(self, tell: Callable[[], None], now: float) -> None:
         """A program that no agent file names shows something, which *tell* tells: it may be taken for an agent now."""
         tell()
@@ -223,7 +223,7 @@ class Pane:
         if self._screen.is_wanted(now):
             self._take_look(read(), now)
 
-    @kept("the screen")
+    @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
         self._screen.take(look, self._run, now)
 
@@ -259,7 +259,7 @@ class Pane:
         self._inbox.keep(key, call, size)
         return False
 
-    @kept("a mark of the shell")
+    @isolates_faults("a mark of the shell")
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
         if is_start:
             self._unmoved = 0
@@ -268,11 +268,11 @@ class Pane:
         else:
             self.tracker.command_end(exit_code, now)
 
-    @kept("a notification")
+    @isolates_faults("a notification")
     def _notified(self, report: Report, now: float) -> None:
         self.tracker.report(report, now)
 
-    @kept("the title")
+    @isolates_faults("the title")
     def _titled(self, title: str, now: float) -> None:
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
@@ -280,7 +280,7 @@ class Pane:
         if self._run is not None:
             self._read_title(now)
 
-    @kept("the progress bar")
+    @isolates_faults("the progress bar")
     def progress(self, is_shown: bool, now: float) -> None:
         """
         Whether the pane has a progress bar (OSC 9;4) at this moment.
@@ -293,10 +293,10 @@ class Pane:
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:
-                self.tracker.stirs(now)
+                self.tracker.seen_active(now)
             self.tracker.report(report, now)
 
-    @kept("the user variable")
+    @isolates_faults("the user variable")
     def _carried(self, payload: str | None, now: float) -> None:
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.agents.agent import Agent
+from tallylight.evidence.others import others_of
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files
 from tallylight.evidence.records.locate import SLACK_S, Facts
@@ -31,7 +32,6 @@ from tallylight.evidence.records.places import (
 )
 from tallylight.evidence.records.readers import READERS, Reader
 from tallylight.evidence.records.reading import Reading, Turn
-from tallylight.evidence.rivals import rivals
 from tallylight.model.details import NO_DETAILS, Details
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -128,8 +128,8 @@ class RecordRequest:
         # Of a record that is known only another one of the same process is news.
         age_s, now = RIVALS_S if before.place is not None else 0.0, time.monotonic()
         others: tuple[float, ...] = ()
-        if reader.wants_rivals and not reader.rivals_last:
-            others = rivals(process, agent, table, now, age_s)
+        if reader.wants_others and not reader.others_last:
+            others = others_of(process, agent, table, now, age_s)
         places = Places(before=before.seen, is_alone=before.was_alone and not others)
         facts = Facts(
             pid=process.pid,
@@ -139,13 +139,13 @@ class RecordRequest:
             home=home_of(environ),
             environ=environ,
             open_files=open_files((process.pid, *below), table) if reader.wants_files else (),
-            rivals=others,
+            others=others,
             session=self.session,
             title=self.title,
         )
         place = reader.locate(facts, places)
-        if place is not None and reader.rivals_last:
-            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, agent, table, now, age_s)), places)
+        if place is not None and reader.others_last:
+            place = reader.locate(attrs.evolve(facts, others=others_of(process, agent, table, now, age_s)), places)
         if place is None or place == before.place:
             # What was certain once stays so until another one is.
             is_strange = before.is_strange or places.is_strange

@@ -28,10 +28,10 @@ class SelectiveTracker(Tracker):
         if Source.HEURISTIC not in self._without:
             super().output(now)
 
-    def stirs(self, now: float) -> None:
+    def seen_active(self, now: float) -> None:
         """The agent showed a progress bar."""
         if Source.PROGRESS not in self._without:
-            super().stirs(now)
+            super().seen_active(now)
 
     def command_start(self, now: float) -> None:
         """A command of the shell started."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions import request
-from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Lines, Look, Rows, TooLongError
 from tallylight.config.machines import Machine as Setting
@@ -62,7 +62,7 @@ _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; look whether it was done")
 _STRANGE = Refusal("unreachable", "that machine answers with something else; nothing is known of what it did")
 #: What a `Look` tells of a pane. What types and marks is told to be done.
-_FITS = {request.QUESTION: Question, request.HOLDER: Holder}
+_FITS = {request.QUESTION: Question, request.HOLDER: Occupant}
 #: What ends a process where the program was not found, by sh(1) and by ssh(1) where it reaches nobody.
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
 
@@ -285,6 +285,6 @@ def _fitting(one: _Asked, told: request.Reply) -> request.Reply:
     what = one.asked.what if isinstance(one.asked, Look) else ""
     if isinstance(told, Refusal | Rows) and (isinstance(told, Refusal) or what == request.SCREEN):
         return told
-    if isinstance(told, Done | Question | Holder) and isinstance(told, _FITS.get(what, Done)):
+    if isinstance(told, Done | Question | Occupant) and isinstance(told, _FITS.get(what, Done)):
         return attrs.evolve(told, pane=one.near_id) if told.pane == one.asked.pane else _STRANGE
     return _STRANGE

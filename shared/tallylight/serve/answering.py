@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
-from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.caller import Caller
 from tallylight.actions.client import PaneClient, is_asked
 from tallylight.actions.gate import Refusal
@@ -154,7 +154,7 @@ def _told_view(client: PaneClient, found: Found) -> View | Refusal:
         can_say = why is None and not asked.choices
         return attrs.evolve(shown, pid=asked.pid, start=asked.start, question=question, can_say=can_say)
     held = client.look(found, HOLDER) if why is None else None
-    if not isinstance(held, Holder):
+    if not isinstance(held, Occupant):
         return shown
     can_say, can_interrupt = status in _AT_PROMPT, status is Status.WORKING
     return attrs.evolve(shown, pid=held.pid, start=held.start, can_say=can_say, can_interrupt=can_interrupt)

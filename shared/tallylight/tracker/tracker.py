@@ -181,7 +181,7 @@ class Tracker:
         if self._start is not None:
             self._start.blank(self._advance(now))
 
-    def stirs(self, now: float) -> None:
+    def seen_active(self, now: float) -> None:
         """The agent showed by a sign that is no status, such as a progress bar, that it is up and does something."""
         self._start = None
         self.output(now)

@@ -52,7 +52,7 @@ def candidate(name: str, began: float) -> Candidate:
 
 
 @each(
-    ("began", "rivals", "found"),
+    ("began", "others", "found"),
     [
         ({"a": 1_005}, (), "/a"),
         ({"old": 900}, (), ""),
@@ -70,10 +70,10 @@ def candidate(name: str, began: float) -> Candidate:
     ],
 )
 def test_a_session_belongs_to_the_one_that_could_begin_it(
-    began: dict[str, float], rivals: tuple[float, ...], found: str
+    began: dict[str, float], others: tuple[float, ...], found: str
 ) -> None:
     """Start times and the other processes in the directory decide; where they do not, there is none."""
-    facts = attrs.evolve(FACTS, rivals=rivals)
+    facts = attrs.evolve(FACTS, others=others)
     candidates = [candidate(name, at) for name, at in began.items()]
 
     assert mine(facts, candidates, HandPlaces()) == found
@@ -92,7 +92,7 @@ def test_a_session_that_was_heard_of_decides() -> None:
     """What a hook or a protocol said the session is stands above all times; one that is not there is none."""
     both = [candidate("a", 900), candidate("b", 1_050)]
 
-    assert mine(attrs.evolve(FACTS, session="a", rivals=(1_020,)), both, HandPlaces()) == "/a"
+    assert mine(attrs.evolve(FACTS, session="a", others=(1_020,)), both, HandPlaces()) == "/a"
     assert mine(attrs.evolve(FACTS, session="c"), both, HandPlaces()) == ""
 
 
@@ -112,8 +112,8 @@ def test_codex_by_directory_and_start() -> None:
     elsewhere, of_other = rollout("00-17-02", B, cwd="/w/web")
 
     assert codex.locate(FACTS, HandPlaces({path: file, other: of_child, elsewhere: of_other})) == Place(path)
-    assert codex.locate(attrs.evolve(FACTS, rivals=(1_001.0,)), HandPlaces({path: file})) is None
-    assert codex.locate(attrs.evolve(FACTS, rivals=(1_001.0,), open_files=(path,)), HandPlaces({path: file})) == Place(
+    assert codex.locate(attrs.evolve(FACTS, others=(1_001.0,)), HandPlaces({path: file})) is None
+    assert codex.locate(attrs.evolve(FACTS, others=(1_001.0,), open_files=(path,)), HandPlaces({path: file})) == Place(
         path
     )
     moved = {"CODEX_HOME": "/home/u/.codex"}
@@ -123,7 +123,7 @@ def test_codex_by_directory_and_start() -> None:
 def test_copilot_by_what_it_holds_open() -> None:
     """Two in one directory are told apart by the file that each holds."""
     top = "/home/u/.copilot/session-state"
-    held = attrs.evolve(FACTS, open_files=("/dev/null", f"{top}/aa-1/inuse.8.hold"), rivals=(1_001.0,))
+    held = attrs.evolve(FACTS, open_files=("/dev/null", f"{top}/aa-1/inuse.8.hold"), others=(1_001.0,))
     places = HandPlaces({f"{top}/bb-2/inuse.9.lock": (1_002.0, ""), f"{top}/aa-1/inuse.8.lock": (1_002.0, "")})
 
     assert copilot.locate(held, places) == Place(f"{top}/aa-1/events.jsonl")
@@ -157,7 +157,7 @@ def test_gemini_by_directory_and_start() -> None:
 
     assert gemini.locate(FACTS, places("api-2")) == Place(chat)
     assert gemini.locate(FACTS, places("../api-2")) is None
-    assert gemini.locate(attrs.evolve(FACTS, rivals=(1_001.0,)), places("api-2")) is None
+    assert gemini.locate(attrs.evolve(FACTS, others=(1_001.0,)), places("api-2")) is None
 
 
 def test_kimi_by_directory_and_start() -> None:
@@ -173,7 +173,7 @@ def test_kimi_by_directory_and_start() -> None:
         return HandPlaces({f"{top}/workspaces.json": (1.0, known), one: first, two: second})
 
     (one, first), (two, second) = session("a", 1_005), session("b", 1_050)
-    here, beside = attrs.evolve(FACTS, rivals=(1_020.0,)), attrs.evolve(FACTS, started=1_020.0, rivals=(1_000.0,))
+    here, beside = attrs.evolve(FACTS, others=(1_020.0,)), attrs.evolve(FACTS, started=1_020.0, others=(1_000.0,))
     assert kimi.locate(here, places("wd_api_1")) == Place(one)
     assert kimi.locate(beside, places("wd_api_1")) == Place(two)
     assert kimi.locate(attrs.evolve(beside, session="session_a"), places("wd_api_1")) == Place(one)
@@ -193,7 +193,7 @@ def test_pi_by_directory_and_start() -> None:
     (other, elsewhere) = session("/s", "c-3", "00:16:45")
     foreign, of_web = session(usual, "d-4", "00:16:46", "/w-api")
     files = {one: first, two: second, other: elsewhere, foreign: of_web}
-    here, beside = attrs.evolve(FACTS, rivals=(1_020.0,)), attrs.evolve(FACTS, started=1_020.0, rivals=(1_000.0,))
+    here, beside = attrs.evolve(FACTS, others=(1_020.0,)), attrs.evolve(FACTS, started=1_020.0, others=(1_000.0,))
 
     assert pi.locate(here, HandPlaces(files)) == Place(one)
     assert pi.locate(beside, HandPlaces(files)) == Place(two)
@@ -248,13 +248,13 @@ def test_opencode_by_title(title: str) -> None:
     """Two sessions of one directory are told apart by the titles of the windows; alike titles tell nothing."""
     database = "/home/u/.local/share/opencode/opencode.db"
     rows = (("s1", "Fix the parser", 1_005_000), ("s2", "Write a test", 1_006_000))
-    facts = attrs.evolve(FACTS, open_files=(database,), rivals=(1_001.0,), title=title)
+    facts = attrs.evolve(FACTS, open_files=(database,), others=(1_001.0,), title=title)
 
     assert opencode.locate(facts, HandPlaces(answers=rows)) == Place(database, "s1")
     assert opencode.locate(attrs.evolve(facts, title="OC | "), HandPlaces(answers=rows)) is None
     assert opencode.locate(facts, HandPlaces(answers=(*rows, ("s3", "Fix the parser", 1_007_000)))) is None
     # Alone, and with a title that is not known yet.
-    alone = attrs.evolve(facts, rivals=(), title="OpenCode")
+    alone = attrs.evolve(facts, others=(), title="OpenCode")
     assert opencode.locate(alone, HandPlaces(answers=rows[:1])) == Place(database, "s1")
     assert opencode.locate(attrs.evolve(alone, open_files=()), HandPlaces(answers=rows)) is None
 
@@ -307,17 +307,17 @@ def test_two_told_apart_by_when_they_began(
     files = [session(number, began) for number, began in enumerate(BEGAN)]
     places = HandPlaces({**_INDEX, **dict(files)})
     for own, other, (path, _) in zip(STARTS, STARTS[::-1], files, strict=True):
-        assert locate(attrs.evolve(FACTS, started=own, rivals=(other,)), places) == Place(path)
+        assert locate(attrs.evolve(FACTS, started=own, others=(other,)), places) == Place(path)
     late = [session(number, 1_050.0 + number) for number in range(2)]
     for own, other in zip(STARTS, STARTS[::-1], strict=True):
-        assert locate(attrs.evolve(FACTS, started=own, rivals=(other,)), HandPlaces({**_INDEX, **dict(late)})) is None
+        assert locate(attrs.evolve(FACTS, started=own, others=(other,)), HandPlaces({**_INDEX, **dict(late)})) is None
     # The newest is not it because it is the newest.
     assert locate(FACTS, HandPlaces({**_INDEX, **dict(files)})) is None
 
 
 def test_two_told_apart_by_what_says_whose_they_are() -> None:
     """Claude's status file names the session, Qwen's the process, Copilot holds a file, Kilo has a title."""
-    one, two = (attrs.evolve(FACTS, pid=pid, pids=(), rivals=(1_000.0,)) for pid in (7, 9))
+    one, two = (attrs.evolve(FACTS, pid=pid, pids=(), others=(1_000.0,)) for pid in (7, 9))
 
     folder = "/home/u/.claude/projects/-w-api"
     transcripts = HandPlaces({f"{folder}/s-{pid}.jsonl": (1_000.0 + pid, "") for pid in (7, 9)})
@@ -346,6 +346,6 @@ def test_aider_by_directory() -> None:
     history = "/w/.aider.chat.history.md"
 
     assert aider.locate(FACTS, HandPlaces({history: (1_001.0, "")})) == Place(history)
-    assert aider.locate(attrs.evolve(FACTS, rivals=(990.0,)), HandPlaces({history: (1_001.0, "")})) is None
+    assert aider.locate(attrs.evolve(FACTS, others=(990.0,)), HandPlaces({history: (1_001.0, "")})) is None
     assert aider.locate(FACTS, HandPlaces({history: (900.0, "")})) is None
     assert aider.locate(FACTS, HandPlaces({history: (1_001.0, ""), "/w/api/.git/HEAD": (1.0, "")})) is None

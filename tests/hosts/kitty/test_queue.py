@@ -52,7 +52,7 @@ class Room:
 
     def put(self, text: str) -> str:
         """`e`, the text, and Enter."""
-        taker = self.list.act(asked("taker", "3"))
+        taker = self.list.act(asked("prompt_agent", "3"))
         assert isinstance(taker, Busy) and "it is working" in taker.why
         held = taker.holder
         return self.act("queue", held.pane, str(held.pid), str(held.start), text)

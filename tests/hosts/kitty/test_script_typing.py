@@ -20,7 +20,7 @@ from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Being, Caller
 from tallylight.actions.consent import REST_S
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Later, Request, decode_request, to_json
+from tallylight.actions.request import DeferredText, Request, decode_request, to_json
 from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.process import Process
 from tallylight.model.queued import Queued
@@ -95,7 +95,7 @@ def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
     elif verb == "say":
         asked = Say(*being, "go on", enter=True)
     elif verb == "queue":
-        asked = Later(*being, "go on")
+        asked = DeferredText(*being, "go on")
     else:
         asked = Interrupt(*being)
     return Room(desk, table, scripts, to_json(asked))

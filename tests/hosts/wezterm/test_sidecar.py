@@ -363,7 +363,7 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     closer = multiplexers.at(host, desk.panes()[pane])
     assert not isinstance(closer, Refusal)
     held = close.occupant(closer)
-    assert isinstance(held, answer.Holder) and held.agent == "cat"
+    assert isinstance(held, answer.Occupant) and held.agent == "cat"
     stale = close.close(closer, close.Close(held.pane, second.pid, second.start))
     assert isinstance(stale, Refusal) and stale.rule == "process"
     assert close.close(closer, close.Close(held.pane, held.pid, held.start)) == Done(str(pane), "closed")

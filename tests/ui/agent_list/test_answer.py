@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.caller import PERSON
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
@@ -20,7 +20,7 @@ from tallylight.actions.request import (
     MAX_MESSAGE,
     QUESTION,
     SILENT,
-    Later,
+    DeferredText,
     Lines,
     Look,
     Reply,
@@ -145,7 +145,7 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
 def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
     """Its turn is stopped, by the process that was shown; what only that machine itself does is refused in words."""
     given: list[object] = []
-    held = Holder("devbox/sessions-1:%2", "claude", 4711, 88001)
+    held = Occupant("devbox/sessions-1:%2", "claude", 4711, 88001)
 
     class Far(PaneClient):
         def ask_host(self, host: str, asked: Request, timeout_s: float, *, is_key: bool = False) -> Reply:
@@ -166,7 +166,7 @@ def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
     for asked in (
         Act.CLOSE.look(held.pane),
         Act.CLOSE.of(held),
-        Later(held.pane, held.pid, held.start, "then this"),
+        DeferredText(held.pane, held.pid, held.start, "then this"),
         Unqueue(held.pane),
     ):
         told = actions.perform(row, asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Holder
+from tallylight.actions.answer import Occupant
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.effects import Ask, Carry, Effects, Propose
 from tallylight.ui.agent_list.help import HELP
@@ -28,7 +28,7 @@ def proposed(now: State, effects: Effects, *left_out: str) -> State:
     effect = effects[-1]
     assert isinstance(effect, Propose)
     targets = tuple(
-        Target(row, Holder(row.pane.id, "claude", 70, 700)) for row in effect.rows if row.pane.id not in left_out
+        Target(row, Occupant(row.pane.id, "claude", 70, 700)) for row in effect.rows if row.pane.id not in left_out
     )
     out = tuple((row, "it is not working") for row in effect.rows if row.pane.id in left_out)
     return state.drawn(state.proposed(now, Proposal(effect.act, targets, out)))

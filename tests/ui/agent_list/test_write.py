@@ -7,7 +7,7 @@ import socket
 
 import attrs
 
-from tallylight.actions.answer import Done, Holder
+from tallylight.actions.answer import Done, Occupant
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, Reply, decode_reply, decode_request, encode_reply
 from tallylight.actions.say import Busy
@@ -26,7 +26,7 @@ from tests.tables import each
 from tests.ui.agent_list.panes import NOW, OWN, client_of, listed, no_client, pane, pressed, row_for, rows_of
 
 SHOP, DOCS = pane(1, "done", 60, project="shop"), pane(2, "idle", 50, project="docs")
-HOLDER = Holder("1", "claude", 70, 700)
+HOLDER = Occupant("1", "claude", 70, 700)
 
 
 def texts(now: State) -> list[str]:
@@ -37,7 +37,7 @@ def writing_to(start: State, *keys: str | Event) -> tuple[State, Effects]:
     """After `e`, when the agent turned out to take text, and these keys."""
     start, effects = pressed(start, "e")
     row = row_for(Verb.REACH, effects)
-    return pressed(writing.begun(start, row, Holder(row.pane.id, "claude", 70, 700)), *keys)
+    return pressed(writing.begun(start, row, Occupant(row.pane.id, "claude", 70, 700)), *keys)
 
 
 def test_enter_sends_what_was_written_to_whom_it_was_begun_for() -> None:
@@ -185,12 +185,12 @@ def reached(desk: Desk) -> tuple[Direct, Row]:
     return Direct({}, client_of(Room(desk))), Row("sessions-1", pane("3"))
 
 
-def said(actions: Direct, row: Row, holder: Holder, text: str) -> Reply:
+def said(actions: Direct, row: Row, holder: Occupant, text: str) -> Reply:
     """What comes of Enter behind a text."""
     return actions.perform(row, request_of(Say(row, holder, text)))
 
 
-def taker(actions: Direct, row: Row) -> Reply:
+def prompt_agent(actions: Direct, row: Row) -> Reply:
     """Who would take a text."""
     return actions.perform(row, request_of(Do(Verb.REACH, row)))
 
@@ -199,8 +199,8 @@ def test_text_reaches_an_agent_at_its_prompt() -> None:
     """It is typed as it is, with Enter behind it; the agent's process is that of the first look."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE, takes_paste=True))
     actions, row = reached(desk)
-    holder = taker(actions, row)
-    assert isinstance(holder, Holder) and holder.agent == "claude"
+    holder = prompt_agent(actions, row)
+    assert isinstance(holder, Occupant) and holder.agent == "claude"
 
     assert isinstance(said(actions, row, holder, "Go on\nplease"), Done)
     assert desk.typed == ["Go on\nplease\r"]
@@ -218,13 +218,13 @@ def test_who_takes_none_is_refused_in_words(name: str, status: Status, words: st
     """When it is sent; and before anything is written for it, but for one whose turn will end."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
     actions, row = reached(desk)
-    holder = taker(actions, row)
-    assert isinstance(holder, Holder)
+    holder = prompt_agent(actions, row)
+    assert isinstance(holder, Occupant)
     desk.now = seen(name, status)
 
     told = said(actions, row, holder, "Go on")
     assert isinstance(told, Refusal) and words in told.text
-    found = taker(actions, row)
+    found = prompt_agent(actions, row)
     if is_busy:
         assert isinstance(found, Busy) and found.holder == holder and words in found.why
     else:
@@ -236,8 +236,8 @@ def test_another_process_gets_nothing() -> None:
     """The agent has ended and another one runs in its pane: what was written was not meant for it."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
     actions, row = reached(desk)
-    holder = taker(actions, row)
-    assert isinstance(holder, Holder)
+    holder = prompt_agent(actions, row)
+    assert isinstance(holder, Occupant)
 
     told = said(actions, row, attrs.evolve(holder, start=holder.start + 1), "Go on")
     assert isinstance(told, Refusal) and "another process is in the foreground" in told.text
@@ -278,7 +278,7 @@ def test_the_channel_carries_who_is_busy() -> None:
 @each("changes", [{"pane": 1}, {"agent": None}, {"pid": -1}, {"pid": "7"}, {"start": True}, {"start": -1}])
 def test_what_is_no_holder_is_none(changes: dict[str, object]) -> None:
     """A broken message begins nothing."""
-    value = {"type": "holder", **attrs.asdict(HOLDER)}
+    value = {"type": "occupant", **attrs.asdict(HOLDER)}
     assert decode_reply(json.dumps(value).encode()) == HOLDER
     assert decode_reply(json.dumps({**value, **changes}).encode()) == SILENT
 

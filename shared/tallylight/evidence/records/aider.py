@@ -28,7 +28,7 @@ _LEVELS = 32
 
 def locate(facts: Facts, places: Places) -> Place | None:
     """The history of the directory, or of the nearest one above that has one and is a repository."""
-    if facts.rivals or not facts.started or not facts.cwd.startswith("/"):
+    if facts.others or not facts.started or not facts.cwd.startswith("/"):
         return None
     folder = facts.cwd
     for _ in range(_LEVELS):

@@ -95,14 +95,14 @@ def _answer(found: Reading, message: dict[str, Any]) -> None:
             elif name == "TaskUpdate":
                 _task(found, word(given.get("taskId")), given.get("subject"), given.get("status"))
             elif name in ("Agent", "Task"):
-                found.begot(part.get("id"), given.get("description") or given.get("subagent_type"))
+                found.started_child(part.get("id"), given.get("description") or given.get("subagent_type"))
 
 
 def _result(found: Reading, message: dict[str, Any], result: object) -> None:
     content = message.get("content")
     if isinstance(content, str):
         if (notice := _NOTICE.search(content)) is not None and notice[1] in found.children:
-            found.begot(notice[1], None, Status.DONE if notice[2] == "completed" else Status.ERROR)
+            found.started_child(notice[1], None, Status.DONE if notice[2] == "completed" else Status.ERROR)
         elif not content.startswith("<"):
             found.began(None)
         return
@@ -118,9 +118,9 @@ def _result(found: Reading, message: dict[str, Any], result: object) -> None:
             text = "".join(values.text(one.get("text"), 1024) for one in tables(part.get("content")))
             started = _STARTED.search(text)
             if started is not None and "launched" in text:
-                found.begot(started[1], found.children.pop(id_).name)
+                found.started_child(started[1], found.children.pop(id_).name)
             else:
-                found.begot(id_, None, Status.ERROR if part.get("is_error") is True else Status.DONE)
+                found.started_child(id_, None, Status.ERROR if part.get("is_error") is True else Status.DONE)
 
 
 def _task(found: Reading, id_: str, name: object, state: object) -> None:

@@ -127,7 +127,7 @@ def _children(found: Reading, item: dict[str, Any]) -> None:
     names = {agent.get("thread_id"): agent.get("agent_nickname") for agent in tables(item.get("receiver_agents"))}
     for id_, state in table(item, "agents_states").items():
         word = table(state).get("status", next(iter(state), "")) if isinstance(state, dict) else state
-        found.begot(id_, names.get(id_), _CHILD.get(values.text(word, 64), Status.WORKING))
+        found.started_child(id_, names.get(id_), _CHILD.get(values.text(word, 64), Status.WORKING))
 
 
 _CHILD = {"completed": Status.DONE, "shutdown": Status.DONE, "errored": Status.ERROR, "interrupted": Status.IDLE}

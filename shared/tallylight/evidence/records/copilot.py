@@ -153,7 +153,7 @@ def _child(found: Reading, kind: object, id_: str, data: dict[str, Any]) -> bool
     status = _CHILD.get(values.text(kind, 64))
     if status is not None:
         name = data.get("agentDisplayName") or data.get("agentName")
-        found.begot(id_, name if status is Status.WORKING else None, status)
+        found.started_child(id_, name if status is Status.WORKING else None, status)
     return status is not None
 
 

@@ -103,11 +103,11 @@ def _event(found: Reading, event: dict[str, Any]) -> None:
             if event.get("name") == "TodoList" and isinstance(arguments.get("todos"), list):
                 found.planned((todo.get("title"), todo.get("status")) for todo in tables(arguments["todos"]))
             elif event.get("name") == "Agent":
-                found.begot(event.get("toolCallId"), arguments.get("description"))
+                found.started_child(event.get("toolCallId"), arguments.get("description"))
             found.called(event.get("toolCallId"), event.get("name"), target(arguments))
         case "tool.result":
             id_ = event.get("toolCallId")
             if id_ in found.children:
                 failed = table(event, "result").get("isError") is True
-                found.begot(id_, None, Status.ERROR if failed else Status.DONE)
+                found.started_child(id_, None, Status.ERROR if failed else Status.DONE)
             found.answered(id_)

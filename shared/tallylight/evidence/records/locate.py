@@ -30,7 +30,7 @@ class Facts:
     """
     What is known of one process of an agent. Times are seconds since the epoch; *started* is 0 where nobody knows.
 
-    *open_files* are those of the process and of what it started in its own group. *rivals* are the start times of other
+    *open_files* are those of the process and of what it started in its own group. *others* are the start times of other
     processes of the same agent in the same directory. *session* is the one it was heard to hold, *title* what it wrote
     as the title of its window; either may be empty.
     """
@@ -42,7 +42,7 @@ class Facts:
     home: str = ""
     environ: Mapping[str, str] = attrs.Factory(dict)
     open_files: tuple[str, ...] = ()
-    rivals: tuple[float, ...] = ()
+    others: tuple[float, ...] = ()
     session: str = ""
     title: str = ""
 
@@ -83,7 +83,7 @@ def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> str:
     if not facts.started:
         return ""
     own = [found for found in candidates if found.began >= facts.started - SLACK_S]
-    if not facts.rivals:
+    if not facts.others:
         grown = max(own, key=lambda found: places.grew(found.path), default=None)
         if grown is not None and (len(own) == 1 or places.grew(grown.path)):
             return grown.path
@@ -93,7 +93,7 @@ def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> str:
 
 def _left(facts: Facts, candidates: list[Candidate]) -> str:
     """The candidate that is left for the process when every other one of a single possible owner is given to it."""
-    starts = [facts.started, *facts.rivals]
+    starts = [facts.started, *facts.others]
     free = set(range(len(starts)))
     left = list(candidates)
     while True:

@@ -103,7 +103,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
     for row in rows["child"]:
         is_busy = row.get("busy") == 1
         if is_busy or (epoch(row.get("created")) or 0.0) >= since:
-            found.begot(row.get("id"), row.get("title"), Status.WORKING if is_busy else Status.DONE)
+            found.started_child(row.get("id"), row.get("title"), Status.WORKING if is_busy else Status.DONE)
     return found
 
 

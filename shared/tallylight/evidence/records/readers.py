@@ -35,22 +35,22 @@ class Reader:
     child: Callable[[Place, str, Places], str] | None = None
     #: Whether *locate* wants to know the open files of a process, and the other processes of its agent.
     wants_files: bool = False
-    wants_rivals: bool = False
+    wants_others: bool = False
     #: Whether it finds nothing with them that it does not find without: then they are looked for only if there is one.
-    rivals_last: bool = False
+    others_last: bool = False
 
 
 READERS: dict[str, Reader] = {
-    "aider": Reader(aider.locate, aider.read, wants_rivals=True, rivals_last=True),
+    "aider": Reader(aider.locate, aider.read, wants_others=True, others_last=True),
     "claude": Reader(claude.locate, claude.read),
     "cline": Reader(cline.locate, cline.read, is_rewritten=True, is_exact=True, wants_files=True),
-    "codex": Reader(codex.locate, codex.read, child=codex.child, wants_files=True, wants_rivals=True),
+    "codex": Reader(codex.locate, codex.read, child=codex.child, wants_files=True, wants_others=True),
     "copilot": Reader(copilot.locate, copilot.read, is_exact=True, wants_files=True),
-    "gemini": Reader(gemini.locate, gemini.read, wants_rivals=True),
-    "kimi": Reader(kimi.locate, kimi.read, is_exact=True, wants_rivals=True),
+    "gemini": Reader(gemini.locate, gemini.read, wants_others=True),
+    "kimi": Reader(kimi.locate, kimi.read, is_exact=True, wants_others=True),
     "opencode": Reader(
-        opencode.locate, opencode.read, opencode.QUERIES, opencode.tail, wants_files=True, wants_rivals=True
+        opencode.locate, opencode.read, opencode.QUERIES, opencode.tail, wants_files=True, wants_others=True
     ),
-    "pi": Reader(pi.locate, pi.read, wants_rivals=True),
+    "pi": Reader(pi.locate, pi.read, wants_others=True),
     "qwen": Reader(qwen.locate, qwen.read),
 }

@@ -173,7 +173,7 @@ class Reading:
         """The call has its result."""
         self.calls.pop(word(id_), None)
 
-    def begot(self, id_: object, name: object, status: Status = Status.WORKING) -> None:
+    def started_child(self, id_: object, name: object, status: Status = Status.WORKING) -> None:
         """A subagent was started, or is something else now."""
         key = word(id_)
         known = self.children.pop(key, None)

@@ -209,10 +209,10 @@ class TabLights:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
 
         #: Whether *draw* goes without the title template: not known before it has drawn a light.
-        is_aloof = False
+        stands_apart = False
 
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
-            nonlocal is_aloof
+            nonlocal stands_apart
             # As kitty does before it draws a title: the light goes by the colours of the tab.
             ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
             shown = self._lit(tab.tab_id)
@@ -220,12 +220,12 @@ class TabLights:
                 return draw(draw_data, screen, tab, before, *rest)
             x, y = screen.cursor.x, screen.cursor.y
             look = screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic
-            if not is_aloof:
+            if not stands_apart:
                 self._was_read = False
                 end = draw(draw_data, screen, tab, before, *rest)
                 if self._was_read:
                     return end
-                is_aloof = True
+                stands_apart = True
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
             stripe, mark = self.texts(shown.decision, self._cells, is_finished=shown.is_finished)

@@ -26,7 +26,7 @@ from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb
-from tallylight.actions.request import Later, Reply, Request, Unqueue
+from tallylight.actions.request import DeferredText, Reply, Request, Unqueue
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts.mailbox import Mailbox
@@ -50,7 +50,7 @@ def _nobody_else(_caller: Caller, _verb: Verb, _holder: Being) -> Refusal:
     return PERSON_ONLY
 
 
-class TextQueue:
+class DeferredTexts:
     """What waits in the panes of *poller*, the host *host* of this process, which *panes* reaches."""
 
     def __init__(self, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ class TextQueue:
 
     def act(self, asked: Request | None) -> Reply:
         """Do what a person asks: have a text wait in a pane, or none any more."""
-        if not isinstance(asked, Later | Unqueue):
+        if not isinstance(asked, DeferredText | Unqueue):
             return request.UNKNOWN
         entry = self._on_loop(lambda: self._poller.entry(asked.pane))
         typist = self._panes.at(self._name, entry) if entry is not None else _GONE

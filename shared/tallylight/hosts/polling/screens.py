@@ -94,8 +94,8 @@ class Screens:
     def _next(self, polled: PolledPane, now: float) -> float:
         """When the screen may be read again that is read at *now*."""
         is_alone = polled.source_pane.together is None
-        rivals = sum((other.source_pane.together is None) is is_alone for other in self._armed)
-        least = rivals / (READS_A_SECOND if is_alone else TOGETHER_A_SECOND)
+        others = sum((other.source_pane.together is None) is is_alone for other in self._armed)
+        least = others / (READS_A_SECOND if is_alone else TOGETHER_A_SECOND)
         every = polled.source_pane.read_every * (CALM_EVERY if polled.pane.is_calm else 1)
         if is_alone or least <= every:
             return now + max(least, every)

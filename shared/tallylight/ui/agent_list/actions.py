@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0
 _ELSEWHERE = "only from the list that its own terminal opened"
-_LOOKS = {request.TAKER: request.HOLDER, request.STOPPABLE: request.HOLDER}
+_LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
 
 
 class Actions(Protocol):

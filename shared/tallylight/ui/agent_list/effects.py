@@ -9,7 +9,7 @@ import enum
 import attrs
 
 from tallylight.actions import request, say
-from tallylight.actions.answer import Holder, Question
+from tallylight.actions.answer import Occupant, Question
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.selection import Act, Proposal
@@ -101,7 +101,7 @@ class Say:
     """Type *text* and Enter into *holder*, in the pane of *row*."""
 
     row: Row
-    holder: Holder
+    holder: Occupant
     text: str
 
 
@@ -110,7 +110,7 @@ class Queue:
     """Have *text* typed into *holder*, in the pane of *row*, when its turn ends."""
 
     row: Row
-    holder: Holder
+    holder: Occupant
     text: str
 
 
@@ -128,8 +128,8 @@ def request_of(effect: Asked) -> request.Request:
         case Say(holder=held, text=text):
             return say.Say(held.pane, held.pid, held.start, text, enter=True)
         case Queue(holder=held, text=text):
-            return request.Later(held.pane, held.pid, held.start, text)
+            return request.DeferredText(held.pane, held.pid, held.start, text)
         case Do(Verb.UNQUEUE, row):
             return request.Unqueue(row.pane.id)
         case Do(verb, row):
-            return request.Look(row.pane.id, request.QUESTION if verb is Verb.LOOK else request.TAKER)
+            return request.Look(row.pane.id, request.QUESTION if verb is Verb.LOOK else request.PROMPT_AGENT)

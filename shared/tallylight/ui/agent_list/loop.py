@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy
 from tallylight.snapshot import rows
@@ -245,7 +245,7 @@ class _List:
                 self._tell("it asks for text, not for a choice; press Enter to go there")
             case Question() as question, _:
                 self.state = state.asked(self.state, row, question)
-            case Holder() as holder, _:
+            case Occupant() as holder, _:
                 self.state = writing.begun(self.state, row, holder)
             case Busy(holder, why), _:
                 self.state = writing.begun(self.state, row, holder, why)
@@ -258,7 +258,7 @@ class _List:
 
     def _propose(self, act: Act, wanted: tuple[rows.Row, ...]) -> None:
         found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
-        targets = tuple(Target(row, held) for row, held in found if isinstance(held, Holder))
+        targets = tuple(Target(row, held) for row, held in found if isinstance(held, Occupant))
         left_out = tuple((row, told.text) for row, told in found if isinstance(told, Refusal))
         self.state = state.proposed(self.state, Proposal(act, targets, left_out))
 

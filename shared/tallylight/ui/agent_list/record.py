@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from tallylight.actions.answer import Holder
+from tallylight.actions.answer import Occupant
 from tallylight.model.beside import Beside
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
@@ -53,7 +53,7 @@ class Writing:
 
     address: str
     name: str
-    holder: Holder
+    holder: Occupant
     editor: Editor
     #: Why the agent takes no text now: it is queued. Nothing if it does.
     why: str = ""

@@ -11,7 +11,7 @@ import enum
 
 import attrs
 
-from tallylight.actions.answer import Holder
+from tallylight.actions.answer import Occupant
 from tallylight.actions.close import Close
 from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
 from tallylight.actions.say import Interrupt
@@ -37,7 +37,7 @@ class Act(enum.Enum):
         """Asks what in *pane* it would be done to."""
         return Look(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
 
-    def of(self, held: Holder) -> Interrupt | Close:
+    def of(self, held: Occupant) -> Interrupt | Close:
         """Asks to do it to what was shown."""
         return (Interrupt if self is Act.INTERRUPT else Close)(held.pane, held.pid, held.start)
 
@@ -47,7 +47,7 @@ class Target:
     """The pane of *row*, and what was in its foreground when it was shown."""
 
     row: Row
-    holder: Holder
+    holder: Occupant
 
 
 @attrs.frozen

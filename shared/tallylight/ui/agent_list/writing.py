@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Holder
+from tallylight.actions.answer import Occupant
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.editor import Editor
@@ -22,7 +22,7 @@ from tallylight.ui.agent_list.record import Mode, State, Writing
 MAX_DRAFTS = 50
 
 
-def begun(state: State, row: Row, holder: Holder, why: str = "") -> State:
+def begun(state: State, row: Row, holder: Occupant, why: str = "") -> State:
     """
     Write to *holder*, who is in the pane of *row*, if that is still what is selected.
 

@@ -13,7 +13,7 @@ from tallylight.evidence.process_table import ProcTable, PsutilTable, Table
 MAX_RIVALS = 32
 
 
-def rivals(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s: float = 0.0) -> tuple[float, ...]:
+def others_of(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s: float = 0.0) -> tuple[float, ...]:
     """
     When the other processes of *agent* started that work in the directory of *process*, seconds since the epoch.
 

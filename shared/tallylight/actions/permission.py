@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import attrs
 
-from tallylight.actions.answer import Answer, Seen, anything, dialog_of
+from tallylight.actions.answer import Answer, Seen, anything, dialog_of, is_question
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
@@ -23,7 +23,6 @@ from tallylight.actions.request import OCCUPANT, DeferredText, Look, Request, St
 from tallylight.actions.say import Interrupt, Say
 from tallylight.config.settings import SCRIPTING
 from tallylight.evidence.fingerprint import fingerprint
-from tallylight.model.status import Kind
 
 #: Pairs of a caller and a pane that are remembered; beyond that, the oldest is forgotten.
 MAX_PAIRS = 1000
@@ -78,7 +77,6 @@ TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
     },
     Who.NOTICE: dict.fromkeys(Verb, _NOTHING) | {Verb.QUESTION: (Right.YES,) * 4},
 }
-_PLAIN = (Kind.QUESTION, Kind.INPUT)
 _UNKNOWN = Refusal(
     "caller",
     "it cannot be told who asks, for its parents do not lead to a pane of this terminal; run it in a shell there, not "
@@ -228,13 +226,7 @@ def _answers(asked: Answer, seen: Seen | Refusal | None) -> Verb:
     if not isinstance(seen, Seen) or dialog is None:
         return Verb.QUESTION
     is_shown = fingerprint(seen.look.lines, seen.look.columns, dialog) == asked.fingerprint
-    return Verb.PERMISSION if is_shown and not is_plain(seen) else Verb.QUESTION
-
-
-def is_plain(seen: Seen) -> bool:
-    """Whether the question on the screen is known to be no permission, by the agent's own rule and by its host."""
-    dialog = dialog_of(seen)
-    return dialog is not None and dialog.is_known and dialog.kind in _PLAIN and seen.kind in (*_PLAIN, None)
+    return Verb.PERMISSION if is_shown and not is_question(seen) else Verb.QUESTION
 
 
 def limit(verb: Verb) -> Callable[[Seen], Refusal | None]:
@@ -244,4 +236,4 @@ def limit(verb: Verb) -> Callable[[Seen], Refusal | None]:
 
 def _plain_only(seen: Seen) -> Refusal | None:
     """Why what may only answer plain questions does not answer what was *seen*; None if it does."""
-    return None if is_plain(seen) else _PERMISSION
+    return None if is_question(seen) else _PERMISSION

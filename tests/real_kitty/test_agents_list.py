@@ -22,6 +22,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from tallylight.actions.answer import Answer
+from tallylight.actions.request import Attach, Look, Open, to_json
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
@@ -680,27 +682,25 @@ def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
 def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
     """What a host gives as the way to attach is run in a tab, as it is, when the list has gone; nothing else is."""
     list_ = board.open("no agent runs")
-    code = "from tallylight.hosts.kitty import agent_list as m\nreturn m._lists[{}].act({})"
-    for wrong in (
-        ["attach"],
-        ["attach", "sh", "-c", "true"],
-        ["attach", "screen/sh"],
-        ["go", "1; ls"],
-        ["go"],
-        ["look", "999"],
-        ["answer", "1"],
-        ["answer", "1", "2", "3", "f" * 32, "1\r"],
-        ["answer", "1", "-2", "3", "f" * 32, "1"],
-        ["answer", "1", "2", "3", "f" * 32, "1"],
-        [],
-        [""],
-    ):
-        assert board.kitty.eval(code.format(list_, wrong))
+    code = (
+        "from tallylight.hosts.kitty import agent_list as m\nfrom tallylight.actions import request as r\n"
+        "return r.encode_reply(m._lists[{}].act(r.from_json({}))).decode()"
+    )
+    wrong = (
+        *(Attach(argv) for argv in ((), ("sh", "-c", "true"), ("screen/sh",), ("tally", "attach", "here"))),
+        *(Open("go", pane) for pane in ("1; ls", "999")),
+        Open("type", "1"),
+        Look("999", "question"),
+        Answer("1", 2, 3, "f" * 32, 1),
+    )
+    for asked in wrong:
+        assert '"type":"refusal"' in board.kitty.eval(code.format(list_, to_json(asked)))
     program = board.kitty.home / "elsewhere/screen"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nprintf '<%s>' \"$@\"\nexec sleep 1000\n")
     program.chmod(0o755)
-    assert board.kitty.eval(code.format(list_, ["attach", str(program), "-r", "a b; $(c)"])) == ""
+    argv = (str(program), "-r", "a b; $(c)")
+    assert '"type":"done"' in board.kitty.eval(code.format(list_, to_json(Attach(argv))))
     assert len(board.kitty.tabs()) == 1
     board.press("q")
     board.wait_closed()

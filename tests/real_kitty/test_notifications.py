@@ -327,7 +327,7 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
     finally:
         desk.set_host(
             "from tallylight.evidence import notified\nnotified.plain = host.real_plain\n"
-            "host._notices._is_deaf = False; host.features.switched_off.clear()"
+            "host.features.switched_off.clear()"
         )
 
 

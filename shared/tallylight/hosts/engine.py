@@ -51,11 +51,12 @@ Id = TypeVar("Id", int, str)
 
 @attrs.define
 class _Told:
-    """What was last told of a pane: what of it is drawn, all else, and its entry in the snapshot."""
+    """What was last told of a pane: what of it is drawn, all else, and its entry, which is made when it is asked for."""
 
     shown: tuple[object, ...] | None = None
     more: tuple[object, ...] = ()
     entry: PaneEntry | None = None
+    is_stale: bool = False
     #: When time alone changes what it shows, and whether a file has yet to tell how a turn or an agent ended.
     due: float | None = None
     is_undecided: bool = False
@@ -238,19 +239,25 @@ class Engine(ABC, Generic[Id]):
                 continue
             changed[id_] = is_drawn
             told.shown, told.more = shown, more
-            entry = self._entry(id_, pane, epoch)
-            if entry != told.entry:
-                told.entry, self._is_unsaved = entry, True
+            told.is_stale = self._is_unsaved = True
         return changed
 
+    def _entry_of(self, id_: Id) -> PaneEntry | None:
+        """What is told of a pane; None if nothing was yet."""
+        told = self._told[id_]
+        if told.is_stale:
+            epoch = functools.partial(self._store.epoch, now=self._clock())
+            told.entry, told.is_stale = self._entry(id_, self._panes[id_], epoch), False
+        return told.entry
+
     def _entries(self, ids: Iterable[Id]) -> dict[Id, PaneEntry]:
-        """What was last told of these."""
-        return {id_: entry for id_ in ids if (entry := self._told[id_].entry) is not None}
+        """The same of these."""
+        return {id_: entry for id_ in ids if (entry := self._entry_of(id_)) is not None}
 
     def _publish(self, now: float) -> bool:
         """Write what has changed, and is not written too often; whether something was written."""
         is_written = False
-        if self._is_unsaved:
+        if self._is_unsaved and self._store.may_publish(now):
             entries = tuple(self._entries(self._panes).values())
             if is_written := self._store.publish(entries, now):
                 self._is_unsaved = False

@@ -117,13 +117,15 @@ class Store:
 
     # The snapshot --------------------------------------------------------------------------------------------
 
+    def may_publish(self, now: float) -> bool:
+        """Whether it is not too soon."""
+        return self._opened is not None and ((at := self.next_at) is None or now >= at)
+
     def publish(self, panes: Sequence[Pane], now: float) -> bool:
         """Write *panes*; False: too soon, ask again."""
-        if self._opened is None:
+        if self._opened is None or not self.may_publish(now):
             return False
         snapshot, as_of = self._opened.snapshot, time.time()
-        if self._saved_at is not None and now - self._saved_at < snapshot.min_interval:
-            return False
         snapshot.allow, snapshot.withheld, snapshot.heard = self.allow, self.withheld, self.heard
         self._saved_at, self.pending, before = now, as_of, self.pending
         if not self.submit("snapshot", lambda: snapshot.publish(panes, now, as_of), self._was_saved):

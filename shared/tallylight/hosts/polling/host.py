@@ -110,7 +110,7 @@ class PollingHost(Engine[str]):
 
     def entry(self, id_: str) -> PaneEntry | None:
         """What was last told of the pane *id_*. On the loop only."""
-        return self._told[id_].entry if id_ in self._told else None
+        return self._entry_of(id_) if id_ in self._told else None
 
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""

@@ -23,7 +23,7 @@ import pytest
 from PIL import Image
 
 from tallylight.actions.answer import Answer
-from tallylight.actions.request import Attach, Look, Open, to_json
+from tallylight.actions.request import Attach, Look, Open, encode
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
@@ -684,7 +684,7 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
     list_ = board.open("no agent runs")
     code = (
         "from tallylight.hosts.kitty import agent_list as m\nfrom tallylight.actions import request as r\n"
-        "return r.encode_reply(m._lists[{}].act(r.from_json({}))).decode()"
+        "return r.encode_reply(m._lists[{}].act(r.decode_request({})[0])).decode()"
     )
     wrong = (
         *(Attach(argv) for argv in ((), ("sh", "-c", "true"), ("screen/sh",), ("tally", "attach", "here"))),
@@ -694,13 +694,13 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
         Answer("1", 2, 3, "f" * 32, 1),
     )
     for asked in wrong:
-        assert '"type":"refusal"' in board.kitty.eval(code.format(list_, to_json(asked)))
+        assert '"type":"refusal"' in board.kitty.eval(code.format(list_, encode(asked)))
     program = board.kitty.home / "elsewhere/screen"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nprintf '<%s>' \"$@\"\nexec sleep 1000\n")
     program.chmod(0o755)
     argv = (str(program), "-r", "a b; $(c)")
-    assert '"type":"done"' in board.kitty.eval(code.format(list_, to_json(Attach(argv))))
+    assert '"type":"done"' in board.kitty.eval(code.format(list_, encode(Attach(argv))))
     assert len(board.kitty.tabs()) == 1
     board.press("q")
     board.wait_closed()

@@ -51,7 +51,7 @@ Id = TypeVar("Id", int, str)
 
 @attrs.define
 class _Told:
-    """What was last told of a pane: what of it is drawn, all else, and its entry, which is made when it is asked for."""
+    """What was last told of a pane: what of it is drawn, all else, and its entry, which is made when it is asked."""
 
     shown: tuple[object, ...] | None = None
     more: tuple[object, ...] = ()

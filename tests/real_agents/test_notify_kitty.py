@@ -25,16 +25,16 @@ REMINDED_S = 30.0
 
 _HEARD = """
 from tallylight.hosts.kitty.watcher import _host as host
-notices = host._notices
-real = notices._take_notification
+manager = host.boss.notification_manager
+real = manager.notify_with_command
 host.heard = []
 
-def noting(command, id_):
-    taken = real(command, id_)
-    host.heard.append((command.title, command.body, taken))
-    return taken
+def noting(command, channel_id):
+    number = real(command, channel_id)
+    host.heard.append((command.title, command.body, number is None))
+    return number
 
-type(notices)._take_notification = lambda self, *args: noting(*args)
+manager.notify_with_command = noting
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -11,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.actions.answer import Done
 from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Look, Rows, decode_reply, encode, encode_reply
+from tallylight.actions.request import MAX_ROW, MAX_ROWS, SILENT, Look, Rows, decode_reply, encode, encode_reply
 from tallylight.model.status import Status
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
@@ -278,6 +280,20 @@ def test_a_flood_and_a_crowd_cost_themselves(runtime: Path, kitty: Kitty, monkey
 def test_a_strange_answer_is_none(line: bytes) -> None:
     """Whatever the other side sends, it is a refusal."""
     assert isinstance(decode_reply(line), Refusal)
+
+
+def test_what_is_shown_is_bounded() -> None:
+    """More rows than a screen has are none; a row, and words, are cut, so that what was done is told."""
+    rows = decode_reply(json.dumps({"type": "rows", "rows": ["x" * 5000, "a\0b"]}).encode())
+    assert rows == Rows(("x" * MAX_ROW, "a\ufffdb"))
+    for strange in (
+        {"type": "rows", "rows": ["a"] * (MAX_ROWS + 1)},
+        {"type": "occupant", "pane": "3", "agent": "claude", "pid": 0, "start": 1},
+        {"type": "refusal", "rule": "x" * 65, "text": ""},
+    ):
+        assert decode_reply(json.dumps(strange).encode()) == SILENT
+    done = decode_reply(encode_reply(Done("3", "x" * 30_000)))
+    assert isinstance(done, Done) and len(done.text) == 2000
 
 
 @pytest.mark.slow

@@ -287,6 +287,7 @@ def test_a_reply_is_of_the_pane_that_was_asked() -> None:
         ("holder", Occupant("3", "claude", 7, 8)),
         ("holder", QUESTION),
         ("screen", QUESTION),
+        ("screen", Done(PANE.id, "x")),
         ("answer", QUESTION),
         ("say", Occupant(PANE.id, "claude", 7, 8)),
     ],

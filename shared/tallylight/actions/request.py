@@ -37,6 +37,8 @@ CHUNK = 64 * 1024
 #: Of a screen that is told, in rows and in characters of a row.
 MAX_ROWS, MAX_ROW = 1000, 4000
 _MAX_TEXT, _MAX_NUMBER = 20_000, 2**63
+#: Of a refusal's rule, and of what a reply says to a person, in characters.
+_MAX_RULE, _MAX_WORDS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
 #: What a `Look` tells: the rows of the screen; what is asked there; the agent in the foreground; the agent that would
@@ -147,7 +149,14 @@ Request = Given | Look | Close | Unqueue | Mark | Start | Open | Attach | Draw
 Reply = Rows | Question | Occupant | Busy | Done | Refusal | Picture
 REQUESTS = (Answer, Say, Interrupt, DeferredText, Look, Close, Unqueue, Mark, Start, Open, Attach, Draw)
 REPLIES = (Rows, Question, Occupant, Busy, Done, Refusal, Picture)
-_TYPES = {cls.__name__.lower(): cls for cls in (*REQUESTS, *REPLIES, Visible)}
+
+
+def type_of(cls: type) -> str:
+    """What a message of *cls* is called as it travels."""
+    return cls.__name__.lower()
+
+
+_TYPES = {type_of(cls): cls for cls in (*REQUESTS, *REPLIES, Visible)}
 
 UNKNOWN = Refusal("unknown", "what was asked is not known there; is it of the same version?")
 SILENT = Refusal("unreachable", "the terminal does not answer")
@@ -223,29 +232,49 @@ def decode_reply(line: bytes) -> Reply | Visible:
 def to_json(message: Request | Reply | Visible) -> dict[str, object]:
     """*message* as it travels."""
     found = {"message": message.message} if isinstance(message, Picture) else attrs.asdict(message)
-    return {"type": type(message).__name__.lower(), **found}
+    return {"type": type_of(type(message)), **found}
 
 
 def from_json(value: object) -> Request | Reply | Visible | None:
     """
     What `to_json` made; None if it is something else.
 
-    A request names a pane, which is never blank; a question's choices are numbered from 1.
+    A request names a pane, which is never blank. Numbers, rows and words have their bounds (`_is_sound`).
     """
-    cls = _TYPES.get(str(value.get("type"))) if isinstance(value, dict) else None
-    if cls is None:
+    if not isinstance(value, dict) or (cls := _TYPES.get(str(value.get("type")))) is None:
         return None
     try:
-        found = _read(cls, value)
+        found = _read(cls, _cut(cls, value))
     except ValueError:
         return None
     if isinstance(found, REQUESTS) and not getattr(found, "pane", "-").strip() and found != Open("back"):
         return None
-    if isinstance(found, Question) and [choice.number for choice in found.choices] != [
-        *range(1, len(found.choices) + 1)
-    ]:
-        return None
-    return found  # type: ignore[no-any-return] # one of `_TYPES`
+    return found if _is_sound(found) else None
+
+
+def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
+    """*value*, of which what is only shown is cut to its bound and can be encoded: what was done stays told."""
+    if cls in (Done, Refusal) and isinstance(said := value.get("text"), str):
+        return value | {"text": values.text(said, _MAX_WORDS)}
+    if cls is Rows and isinstance(rows := value.get("rows"), list):
+        return value | {"rows": [values.text(row, MAX_ROW) if isinstance(row, str) else row for row in rows]}
+    return value
+
+
+def _is_sound(found: object) -> bool:
+    """Whether a reply is as the other side would have made it, and no more than can be shown."""
+    match found:
+        case Question(fingerprint=shown, choices=choices):
+            return bool(shown) and [choice.number for choice in choices] == [*range(1, len(choices) + 1)]
+        case Busy(holder=held):
+            return bool(found.why) and _is_sound(held)
+        case Occupant(pid=pid, start=start):
+            return pid > 0 and start > 0
+        case Rows(rows=rows):
+            return len(rows) <= MAX_ROWS
+        case Refusal(rule=rule):
+            return len(rule) <= _MAX_RULE
+    return True
 
 
 def _read(form: typing.Any, value: object) -> typing.Any:

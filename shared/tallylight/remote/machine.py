@@ -62,7 +62,7 @@ _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; look whether it was done")
 _STRANGE = Refusal("unreachable", "that machine answers with something else; nothing is known of what it did")
 #: What a `Look` tells of a pane. What types and marks is told to be done.
-_FITS = {request.QUESTION: Question, request.HOLDER: Occupant}
+_FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occupant}
 #: What ends a process where the program was not found, by sh(1) and by ssh(1) where it reaches nobody.
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
 
@@ -251,7 +251,7 @@ class Machine:
         """
         if self._hello is None:
             done(Refusal("unreachable", f"{self.name} is not connected: {self.says}; nothing was done"))
-        elif type(asked).__name__.lower() not in self._hello.can:
+        elif request.type_of(type(asked)) not in self._hello.can:
             done(Refusal("version", f"the tally of {self.name} is older and cannot do that: {_UPDATE}"))
         elif (host, asked.pane) not in self.panes.rows:
             done(Refusal("gone", "that pane is gone; nothing was done"))
@@ -283,8 +283,8 @@ class Machine:
 def _fitting(one: _Asked, told: request.Reply) -> request.Reply:
     """*told* as it is told here, if it can be the reply to what was asked, and of that pane."""
     what = one.asked.what if isinstance(one.asked, Look) else ""
-    if isinstance(told, Refusal | Rows) and (isinstance(told, Refusal) or what == request.SCREEN):
-        return told
-    if isinstance(told, Done | Question | Occupant) and isinstance(told, _FITS.get(what, Done)):
+    if isinstance(told, Refusal) or not isinstance(told, _FITS.get(what, Done)):
+        return told if isinstance(told, Refusal) else _STRANGE
+    if isinstance(told, Done | Question | Occupant):
         return attrs.evolve(told, pane=one.near_id) if told.pane == one.asked.pane else _STRANGE
-    return _STRANGE
+    return told

@@ -51,7 +51,7 @@ SILENT_S = 20.0
 TELLS = (SCREEN, QUESTION, HOLDER)
 MARKS = ("focus", "seen", "unread", "snooze")
 Carried = Look | Answer | Say | Interrupt | Mark
-CAN = frozenset(cls.__name__.lower() for cls in (Look, Answer, Say, Interrupt, Mark))
+CAN = frozenset(map(request.type_of, (Look, Answer, Say, Interrupt, Mark)))
 #: Of the id of a pane of another machine, in characters.
 MAX_ID = 160
 _HOST = re.compile(r"[a-z]{1,16}-[0-9]{1,10}", re.ASCII)

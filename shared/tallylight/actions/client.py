@@ -112,11 +112,19 @@ class PaneClient:
 
     def may_read(self, found: Found) -> Refusal | None:
         """Why nothing is told of what the pane shows; None if it is."""
-        return unasked(check(self.level(found.host), self.asker, Verb.READ))
+        return self.forbidden(found, Verb.READ, _NOBODY)
 
     def forbidden(self, found: Found, verb: Verb, holder: Being) -> Refusal | None:
         """Why *verb* is not done to the pane, in whose foreground *holder* is; None if it is."""
-        return unasked(self._check(found, self.asker, verb, holder))
+        caller, level = self.asker, self.level(found.host)
+        if caller.who is Who.PERSON or verb is Verb.READ:
+            return unasked(check(level, caller, verb))
+        started = self.started_by(found.host, found.pane)
+        is_own = started is not None and started[0] == caller.being
+        pane = [holder, *(started[1:] if started is not None else ())]
+        if caller.terminal and process_table.terminal(holder[0], process_table.table()) == caller.terminal:
+            pane.append(caller.asker)
+        return unasked(check(level, caller, verb, pane, is_own=is_own))
 
     def why_not(self, found: Found) -> Refusal | None:
         """Why the terminal that holds the pane would type nothing, as far as that can be told from here."""
@@ -134,21 +142,10 @@ class PaneClient:
         if isinstance(typist, Refusal):
             return typist
 
-        def permit(caller: Caller, verb: Verb, holder: Being) -> Verdict | Refusal:
-            return unasked(self._check(found, caller, verb, holder)) or Verdict.ALLOWED
+        def permit(_asker: Caller, verb: Verb, holder: Being) -> Verdict | Refusal:
+            return self.forbidden(found, verb, holder) or Verdict.ALLOWED
 
         return perform(Access(typist, self.once, permit), asked, self.asker) or request.SILENT
-
-    def _check(self, found: Found, caller: Caller, verb: Verb, holder: Being) -> Verdict | Refusal:
-        level = self.level(found.host)
-        if caller.who is Who.PERSON or verb is Verb.READ:
-            return check(level, caller, verb)
-        started = self.started_by(found.host, found.pane)
-        is_own = started is not None and started[0] == caller.being
-        pane = [holder, *(started[1:] if started is not None else ())]
-        if caller.terminal and process_table.terminal(holder[0], process_table.table()) == caller.terminal:
-            pane.append(caller.asker)
-        return check(level, caller, verb, pane, is_own=is_own)
 
     def _unlent(self, found: Found, asked: Request) -> Refusal | None:
         """Why a terminal is not even asked for somebody else; None if it is."""

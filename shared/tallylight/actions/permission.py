@@ -19,7 +19,7 @@ from tallylight.actions.answer import Answer, Seen, anything, dialog_of, is_ques
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import OCCUPANT, DeferredText, Look, Request, Start, Unqueue
+from tallylight.actions.request import OCCUPANT, DeferredText, Look, Request, Unqueue
 from tallylight.actions.say import Interrupt, Say
 from tallylight.config.settings import SCRIPTING
 from tallylight.evidence.fingerprint import fingerprint
@@ -210,8 +210,6 @@ def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
             return Verb.QUESTION if shown else Verb.TEXT
         case DeferredText():
             return Verb.TEXT
-        case Start():
-            return Verb.START
         case Close() | Unqueue():
             return Verb.CLOSE
         case Answer():

@@ -137,7 +137,7 @@ class _List:
             case Open("back"):
                 own = self.host.boss.window_id_map.get(self.window_id)
                 tab = own.tabref() if own is not None else None
-                return self._leave(functools.partial(tab.nth_window, -1) if tab is not None else _nothing)
+                return self._leave(functools.partial(tab.nth_window, -1)) if tab is not None else Done("", "")
             case Open(verb, pane):
                 return self._open(verb, kitty_windows.id_of(pane))
             case Draw(pane, has):
@@ -270,10 +270,6 @@ def _removed(window: Any) -> None:
 
 def _call(what: Callable[[], object]) -> None:
     what()
-
-
-def _nothing() -> None:
-    """There is no other pane in the tab."""
 
 
 def _know_command(host: KittyHost, found: object) -> None:

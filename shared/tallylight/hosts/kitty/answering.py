@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kitty.fast_data_types import add_timer
@@ -17,7 +18,7 @@ from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.caller import PERSON, Being, Caller, Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LOOK_S, SETTLE_S
-from tallylight.actions.perform import Access, Permit
+from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
 from tallylight.actions.request import QUESTION, Look, Reply, Request
 from tallylight.hosts.kitty import windows
@@ -46,12 +47,16 @@ def answer_window(host: KittyHost, given: Answer) -> str:
     return told.text if isinstance(told, Refusal) else ""
 
 
-def _by_the_table(caller: Caller, verb: Verb, _holder: Being) -> Verdict | Refusal:
+#: A `Permit` that is told which window it is about.
+WindowPermit = Callable[[WindowTypist, Caller, Verb, Being], Verdict | Refusal | None]
+
+
+def _by_the_table(_pane: WindowTypist, caller: Caller, verb: Verb, _holder: Being) -> Verdict | Refusal:
     """What a caller may do whom nobody has allowed anything."""
     return check("none", caller, verb)
 
 
-def perform(host: KittyHost, asked: Request, caller: Caller, permit: Permit = _by_the_table) -> Reply | None:
+def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermit = _by_the_table) -> Reply | None:
     """
     Do what was *asked* of a window by *caller*; None while a person is asked whether they may.
 
@@ -62,7 +67,8 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: Permit = _b
     if window is None or pane is None:
         return GONE
     typist = WindowTypist(host, window, pane)
-    told = actions.perform(Access(typist, host.once, permit, pane.queue, pane.queued), asked, caller)
+    access = Access(typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued)
+    told = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(told, Done):
         _watch(typist, asked, time.monotonic() + SETTLE_S)
     return told

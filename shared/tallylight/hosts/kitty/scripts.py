@@ -210,16 +210,11 @@ class Scripts:
             caller = attrs.evolve(caller, who=Who.UNKNOWN)
         if isinstance(asked, Start):
             return self._start(asked, caller)
+        return answering.perform(self.host, asked, caller, self._permission)
 
-        def permit(caller: Caller, does: Verb, holder: Being) -> Verdict | Refusal | None:
-            return self._permission(caller, does, kitty_windows.id_of(getattr(asked, "pane", "")), holder)
-
-        return answering.perform(self.host, asked, caller, permit)
-
-    def _permission(self, caller: Caller, does: Verb, id_: int, holder: Being) -> Verdict | Refusal | None:
-        """Whether *caller* may do that to the window *id_* that *holder* has; None while a person is asked."""
-        window, shown = self.host.boss.window_id_map[id_], self.host.panes[id_]
-        level = self.host.config.scripting
+    def _permission(self, typist: WindowTypist, caller: Caller, does: Verb, holder: Being) -> Verdict | Refusal | None:
+        """Whether *caller* may do that to the window of *typist*, that *holder* has; None while a person is asked."""
+        window, level = typist.window, self.host.config.scripting
         if does is Verb.READ:
             return check(level, caller, does)
         pane = being_of(window.child.pid, self.table)
@@ -232,7 +227,7 @@ class Scripts:
         if verdict is not Verdict.ASK:
             return verdict
         # What a person agrees to is what is there now, and not what the caller says.
-        held = answers.holder(WindowTypist(self.host, window, shown))
+        held = answers.holder(typist)
         if isinstance(held, Refusal):
             return held
         if (held.pid, held.start) != holder:

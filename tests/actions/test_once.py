@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import attrs
-import pytest
 
-from tallylight.actions import once as module
 from tallylight.actions.answer import Answer, Done, Question, Seen
+from tallylight.actions.answered import InProcess
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.say import Say
@@ -41,7 +40,7 @@ def test_the_same_dialog_is_another_question_once_something_else_stood_there() -
     """Only a look that shows the agent itself with something else on its screen makes it one."""
     wrong = {}
     for name, (between, expected) in BETWEEN.items():
-        once, desk = Once(0.0), Desk(seen(DIALOG))
+        once, desk = Once(0.0, InProcess()), Desk(seen(DIALOG))
         given = desk.shown().answer(1)
         assert _again(once, desk, given) == "typed"
         for desk.now in between:
@@ -55,7 +54,7 @@ def test_the_same_dialog_is_another_question_once_something_else_stood_there() -
 
 def test_the_same_dialog_of_another_agent_is_another_question() -> None:
     """What was answered is one process's in one pane."""
-    once = Once(0.0)
+    once = Once(0.0, InProcess())
     for more in ({}, {"pane": "9"}, {"foreground": holder("claude", PID + 1)}):
         desk = Desk(seen(DIALOG, **more))  # type: ignore[arg-type]
         given = desk.shown().answer(1)
@@ -64,7 +63,7 @@ def test_the_same_dialog_of_another_agent_is_another_question() -> None:
 
 def test_an_old_look_forgets_no_new_answer() -> None:
     """A look that began before the answer, and ends after it, shows what was there before."""
-    once, desk = Once(0.0), Desk(seen(DIALOG))
+    once, desk = Once(0.0, InProcess()), Desk(seen(DIALOG))
     given = desk.shown().answer(1)
 
     class Slow(Desk):
@@ -80,7 +79,7 @@ def test_what_only_colours_tell_is_answered_once() -> None:
     """The look that is compared has its colours, too: the same dialog is no other one for want of them."""
     shown = named("opencode/permission-80")
     now = Seen(pane=PANE, foreground=holder("opencode"), look=shown.look, status=Status.WAITING)
-    once, desk = Once(0.0), Desk(now, styled=shown.styled)
+    once, desk = Once(0.0, InProcess()), Desk(now, styled=shown.styled)
     given = desk.shown().answer(2)
 
     assert [_again(once, desk, given) for _ in range(2)] == ["typed", "answered"]
@@ -90,23 +89,31 @@ def test_what_only_colours_tell_is_answered_once() -> None:
     assert isinstance(asked, Question) and asked.choices[1].keys == "\x1b[C\r"
 
 
-def test_what_was_not_typed_was_not_answered() -> None:
-    """A refusal, and a host that fails as it is typed to, leave the question open."""
-    once, desk = Once(0.0), Desk(seen(DIALOG))
+def test_what_was_refused_was_not_answered() -> None:
+    """A refusal leaves the question open."""
+    once, desk = Once(0.0, InProcess()), Desk(seen(DIALOG))
     given = desk.shown().answer(1)
+    assert _again(once, desk, attrs.evolve(given, number=9)) == "choice"
+    assert once.answer(desk, given, lambda _: Refusal("permission", "")) == Refusal("permission", "")
+    assert _again(once, desk, given) == "typed"
+
+
+def test_what_may_have_been_typed_is_not_typed_again() -> None:
+    """A host that fails as it is typed to may have typed: nobody knows."""
 
     class Broken(Desk):
         def press(self, keys: str) -> None:
             raise SessionError("the session is gone")
 
-    assert _again(once, desk, attrs.evolve(given, number=9)) == "choice"
+    once, desk = Once(0.0, InProcess()), Desk(seen(DIALOG))
+    given = desk.shown().answer(1)
     assert _again(once, Broken(seen(DIALOG)), given) == "unreachable"
-    assert _again(once, desk, given) == "typed"
+    assert _again(once, desk, given) == "answered"
 
 
 def test_text_at_a_prompt_may_be_the_same_again() -> None:
     """Only a dialog is answered once."""
-    once, desk = Once(0.0), Desk(seen("claude/idle-start-80", Status.IDLE))
+    once, desk = Once(0.0, InProcess()), Desk(seen("claude/idle-start-80", Status.IDLE))
     for _ in range(2):
         assert isinstance(once.say(desk, Say(PANE, PID, START, "go on", enter=True)), Done)
     assert desk.typed == ["go on\r"] * 2
@@ -122,21 +129,7 @@ def test_it_waits_until_the_program_has_gone_on() -> None:
             self.looks += bool(self.typed)
             return seen("claude/working-120", Status.WORKING) if self.looks == 2 else self.now
 
-    once, desk = Once(60.0), Quick(seen(DIALOG))
+    once, desk = Once(60.0, InProcess()), Quick(seen(DIALOG))
     given = desk.shown().answer(1)
     assert _again(once, desk, given) == "typed"
     assert desk.looks == 2 and not once.is_open(given)
-
-
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The agent that was answered longest ago is forgotten first."""
-    assert module.MAX_ANSWERED == 1000
-    monkeypatch.setattr(module, "MAX_ANSWERED", 20)
-    once, first = Once(0.0), Desk(seen(DIALOG))
-    given = first.shown().answer(1)
-    for number in range(20 + 1):
-        desk = Desk(attrs.evolve(first.now, pane=f"%{number}"))
-        last = attrs.evolve(given, pane=f"%{number}")
-        assert _again(once, desk, last) == "typed"
-    assert len(once._given) == 20
-    assert once.is_open(last) and not once.is_open(attrs.evolve(given, pane="%0"))

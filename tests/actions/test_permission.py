@@ -18,9 +18,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from tallylight.actions.answer import Answer, Done
+from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import Caller, Who, caller_of, let_in
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once
 from tallylight.actions.permission import TABLE, Verb, Verdict, check
 from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
@@ -160,7 +162,7 @@ class InKitty:
         desk.module.process_table.table = lambda: Both(table)
         desk.host.config.scripting = level
         desk.scripts._is_asking = False
-        desk.host.once = type(desk.host.once)(0.0)
+        desk.host.once = Once(0.0, InProcess())
         caller = desk.scripts.identify(ASKER)
         if self.verb == "start":
             return desk.scripts.act(Start("claude", "tab", "", ""), caller)
@@ -219,8 +221,7 @@ def by_reach(caller: Caller, level: str, verb: str, *, is_own: bool = False) -> 
     """What is told of a pane of tmux; *is_own*: of the one in which the agent runs."""
     screen, status = SCREENS[verb]
     desk = Desk(seen(screen, status, kind=Kind.PERMISSION if status is Status.WAITING else None))
-    reach = PaneClient(HandPanes({"3": desk}), lambda: caller, at(level))
-    reach.once._settle_s = 0.0
+    reach = PaneClient(HandPanes({"3": desk}), lambda: caller, at(level), once=Once(0.0, InProcess()))
     found = Found("sessions-1", Pane(id="3", status=status))
     if verb == "read":
         return reach.look(found, "screen")
@@ -298,8 +299,8 @@ def test_on_the_page(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
             served.shows("sessions", Pane(id="%1", status=status, agent="claude"))
             served.panes.desk("%1", screen, status=status)
             served.guard.writes.burst = 10**6
-            reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), at(level))
-            reach.once._settle_s = 0.0
+            once = Once(0.0, InProcess())
+            reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), at(level), once=once)
             asking = Asking(AGENTS, lambda *_: (ASKER,), table)
             app = make_app(served.guard, served._read, reach, asking=asking)
             with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from tallylight.actions.answer import Seen
+from tallylight.actions.answered import InProcess
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.queue import ENDED, READY_S, TYPED, put, step, written
@@ -33,7 +34,7 @@ ASKING = seen("claude/permission-bash-80", Status.WAITING, kind=Kind.PERMISSION)
 
 def after(desk: Desk, *happened: tuple[float, Seen | Refusal], queued: Queued = WAITS) -> Queued | None:
     """What has become of it when at each of these times that was seen."""
-    once = Once(settle_s=0.0)
+    once = Once(0.0, InProcess())
     found: Queued | None = queued
     for now, there in happened:
         assert found is not None
@@ -90,7 +91,7 @@ def test_a_dialog_that_comes_at_the_last_moment_gets_nothing() -> None:
             return ASKING if self.looks > 2 else at_prompt()
 
     desk = Quick(WORKING)
-    found = step(desk, Once(settle_s=0.0), attrs.evolve(WAITS, ready_at=0), READY_S, is_alive=True)
+    found = step(desk, Once(0.0, InProcess()), attrs.evolve(WAITS, ready_at=0), READY_S, is_alive=True)
 
     assert found == WAITS and desk.looks > 2 and desk.typed == []
 
@@ -98,10 +99,10 @@ def test_a_dialog_that_comes_at_the_last_moment_gets_nothing() -> None:
 def test_it_is_given_up_when_its_agent_has_ended() -> None:
     """Another one in its place is another one; and what was given up stays so."""
     desk = Desk(at_prompt())
-    given_up = step(desk, Once(settle_s=0.0), WAITS, 0, is_alive=False)
+    given_up = step(desk, Once(0.0, InProcess()), WAITS, 0, is_alive=False)
 
     assert given_up == attrs.evolve(WAITS, problem=ENDED)
-    assert step(desk, Once(settle_s=0.0), given_up, 99, is_alive=True) == given_up
+    assert step(desk, Once(0.0, InProcess()), given_up, 99, is_alive=True) == given_up
     assert desk.typed == []
 
 

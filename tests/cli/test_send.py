@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Done
+from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
@@ -151,7 +152,7 @@ def test_panes_that_are_reached_from_here(allow: str, rule: str) -> None:
         def at(self, host: str, pane: Pane) -> Desk:
             return desk
 
-    reach = PaneClient(Multiplexers(), as_caller(Who.SCRIPT), at(allow), once=Once(0.0))
+    reach = PaneClient(Multiplexers(), as_caller(Who.SCRIPT), at(allow), once=Once(0.0, InProcess()))
     found = Found("sessions-1", Pane(id="3", status=Status.IDLE))
     held = reach.look(found, "holder")
     assert isinstance(held, Refusal) == (allow == "none")

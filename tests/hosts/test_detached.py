@@ -16,9 +16,11 @@ import pytest
 
 from tallylight.actions import answer, close, say
 from tallylight.actions.answer import Done, Occupant, Question, Typist
+from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once
 from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.request import decode_reply, encode
 from tallylight.actions.say import Interrupt, Say
@@ -330,6 +332,24 @@ def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp
         listed.terminal.type(b"q")
         assert listed.end() == 0
     assert room.typed == "11and then ü\r".encode()
+    assert not served.problems
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_what_was_answered_is_watched_by_its_host(room: Room, served: PollingHost) -> None:
+    """Whoever has answered, and is gone: the host sees the agent go on, so that the next question is a new one."""
+    notes = OnDisk(room.environ)
+    given = room.asked("echo one").answer(1)
+    assert notes.add((given.pane, given.pid, given.start), given.fingerprint)
+    assert notes.add(("tmux/9/%9", given.pid, given.start), given.fingerprint)
+    found = Once(0.0, OnDisk(room.environ)).answer(room.typist(), given)
+    assert isinstance(found, Refusal) and found.rule == "answered" and room.typed == b""
+    room.typist().press("1")
+    room.asked("rm -rf build")
+    until(lambda: len(list(notes.all())) == 1, "the host has not seen it go on")
+    # Of an agent that is gone nobody waits for anything.
+    assert notes.add((given.pane, 1, 1), given.fingerprint)
+    until(lambda: len(list(notes.all())) == 1, "the host still waits for it")
     assert not served.problems
 
 

@@ -11,9 +11,7 @@ import json
 import os
 import re
 import shlex
-import statistics
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -227,28 +225,16 @@ def test_without_the_command_the_python_in_kitty_does(board: Board) -> None:
         aside.rename(command)
 
 
-def test_a_change_is_drawn_within_300_ms(board: Board) -> None:
-    """From the moment a light changes to the list showing it: 300 ms at most, in the median of three changes."""
+def test_each_change_is_drawn(board: Board) -> None:
+    """A light that changes is in the list without any key. `benchmarks.agents_list` says how soon."""
     agent = board.agent("shop", "working")
     board.wait_status(agent, "working")
     list_ = board.open("shop")
-    board.record()
-    delays = []
-    # A busy machine takes longer now and then, and never less: the quickest three in a row are what it costs.
-    for status in ("error", "waiting", "done", "waiting", "working") * 3:
-        board.let_pass(0.3)
-        start = time.monotonic()
+    for status in ("error", "waiting", "done", "waiting", "working"):
         board.send(agent, f"state={status};tool=scout;project=shop")
         board.kitty.wait_until(
             lambda status=status: f" {status} " in board.selected(list_), what=f"{status} in the list"
         )
-        drawn = time.monotonic()
-        changed = next(at for at, word in board.history(agent, start) if word == status)
-        delays.append(drawn - changed)
-        if statistics.median(delays[-3:]) <= 0.3 and len(delays) >= 3:
-            break
-
-    assert statistics.median(delays[-3:]) <= 0.3, delays
 
 
 def test_enter_goes_to_a_pane_of_another_os_window(board: Board) -> None:

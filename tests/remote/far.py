@@ -91,8 +91,9 @@ def far(
 ) -> Iterator[Far]:
     """A bridge in a thread, until the end of the block; *who* asks by way of it."""
     feed = HandFeed(tuple(hosts))
-    reach = PaneClient(HandPanes(typists or {}), as_caller(who), at(level), asks_for=CALLERS[who])
-    bridge = Bridge(feed, reach, "1.2.3", environ or {}, wall=lambda: 1000.0)
+    environ = environ or dict(os.environ)
+    reach = PaneClient(HandPanes(typists or {}), as_caller(who), at(level), environ=environ, asks_for=CALLERS[who])
+    bridge = Bridge(feed, reach, "1.2.3", environ, wall=lambda: 1000.0)
     far_in, to = os.pipe()
     out, far_out = os.pipe()
 

@@ -45,7 +45,7 @@ class Live:
     def start(self, environ: Mapping[str, str] | None = None, *words: str) -> Live:
         """With these variables beside its own, and *words* behind the command."""
         run = self.folder / "run"
-        (run / "tallylight").mkdir(parents=True, mode=0o700)
+        (run / "tallylight").mkdir(parents=True, mode=0o700, exist_ok=True)
         self._writer = SnapshotWriter(
             run / "tallylight" / f"kitty-{os.getpid()}.json", "kitty", time.time, min_interval=0.0
         )

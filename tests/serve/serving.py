@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 from starlette.types import ASGIApp
 
+from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import PERSON
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
@@ -88,7 +89,7 @@ class Served:
     @property
     def client(self) -> PaneClient:
         """What reaches its panes; who is no person may do nothing."""
-        return PaneClient(self.panes, lambda: PERSON, lambda _: "none", once=Once(0.0))
+        return PaneClient(self.panes, lambda: PERSON, lambda _: "none", once=Once(0.0, InProcess()))
 
     def app(self) -> ASGIApp:
         push = self.push or Push(self.guard, Store(Path("/proc/nowhere/push")))

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import pytest
 
-from tests.serve.live import Stage, until
+from tests.serve.live import Live, Stage, until
 
 pytestmark = pytest.mark.programs
 
 
-def test_two_queued_questions_are_answered_once_each(stage: Stage) -> None:
-    """However often one answer is sent, one key is typed; the next question is another one, and asked about anew."""
+@pytest.fixture
+def second_server(stage: Stage) -> Iterator[Live]:
+    """Another `tally serve` of the same user."""
+    live = Live(stage.folder / "live", stage.folder / "other").start(stage.environ)
+    yield live
+    live.stop()
+
+
+def test_two_queued_questions_are_answered_once_each(stage: Stage, second_server: Live) -> None:
+    """However often one answer is sent, to whatever server, one key is typed; the next question is asked about anew."""
     with httpx2.Client(base_url=stage.live.url, headers={"Authorization": f"Bearer {stage.live.token}"}) as client:
         address = until(
             lambda: next((s["address"] for s in client.get("/api/v1/waiting").json()["sessions"]), ""), "none waits"
@@ -39,11 +48,10 @@ def test_two_queued_questions_are_answered_once_each(stage: Stage) -> None:
         assert post("interrupt", process) == (409, "asking")
 
         async def all_at_once() -> list[int]:
-            headers = {"Authorization": f"Bearer {stage.live.token}"}
-            async with httpx2.AsyncClient(base_url=stage.live.url, headers=headers) as many:
-                found = await asyncio.gather(
-                    *(many.post("/api/v1/answer", json={**of(first), "choice": 1}, timeout=60) for _ in range(6))
-                )
+            async with stage.live.client() as one, second_server.client() as other:
+                servers = (one, other) * 3
+                asks = (server.post("/api/v1/answer", json={**of(first), "choice": 1}) for server in servers)
+                found = await asyncio.gather(*asks)
             return [answer.status_code for answer in found]
 
         assert sorted(asyncio.run(all_at_once())) == [200, 409, 409, 409, 409, 409]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from tallylight.actions import request
+from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import Being, Caller, Who, caller_of, named, this_process
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
@@ -75,7 +76,7 @@ class PaneClient:
     ask_timeout_s: float = ASK_TIMEOUT_S
     is_key: bool = False
     asks_for: Caller | None = None
-    once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
+    once: Once = attrs.field(default=attrs.Factory(lambda self: Once(SETTLE_S, OnDisk(self.environ)), takes_self=True))
 
     @property
     def asker(self) -> Caller:

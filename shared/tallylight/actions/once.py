@@ -2,15 +2,14 @@
 Once: one question is answered once, however often keys are pressed before the agent has drawn anything else.
 
 Two dialogs that look the same have the same fingerprint, so a second answer to the first would be taken for one to the
-second. A process that types into panes has one `Once` and answers through it: what was answered is refused by the rule
-`answered`, by every surface of that process, until the screen was seen to show something else.
+second. What is answered is noted before it is typed (`actions.answered`). Whatever surface or process answers it again
+is refused by the rule `answered`, until the screen was seen to show something else.
 
 It waits for that for a moment, with `settle_s`; where nothing may wait, as on kitty's main thread, `look` is called.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -19,16 +18,19 @@ import attrs
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
 from tallylight.actions.answer import Answer, Done, Occupant, Question, Seen, Typist, dialog_of, holder, reached
+from tallylight.actions.answered import Agent, InProcess, OnDisk
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
+from tallylight.model.errors import TallyError
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.styled import read_screen as read_styled
 
 #: Seconds in which a program that was typed to should draw something else, and between two looks whether it has.
 SETTLE_S, LOOK_S = 1.0, 0.05
-#: Agents whose last answer is remembered; beyond that, the one that was answered longest ago is forgotten.
-MAX_ANSWERED = 1000
+#: Between two looks, in seconds, whether one that was slower than that has drawn something else.
+LATE_LOOK_S = 0.5
+_ANSWERED = Refusal("answered", "it was already answered and has not continued since; nothing was typed")
 
 
 @attrs.frozen
@@ -51,47 +53,38 @@ class Still:
         """Nothing."""
 
 
-@attrs.frozen
-class _Given:
-    """The fingerprint that was answered, and which answer of this process that was."""
-
-    fingerprint: str
-    number: int
-
-
 class Once:
     """
-    What was answered by this process, by pane and agent's process, and has not been seen to go on since.
+    What was answered, by pane and agent's process, and has not been seen to go on since, by *notes*.
 
     *settle_s*: how long, in seconds, to wait after typing until the screen shows something else. Several threads may
     use it, each pane one at a time.
     """
 
-    def __init__(self, settle_s: float) -> None:
-        self._settle_s = settle_s
-        self._given: dict[tuple[str, int, int], _Given] = {}
-        #: The number of the last answer.
-        self._last = 0
-        self._lock = threading.Lock()
+    def __init__(self, settle_s: float, notes: InProcess | OnDisk) -> None:
+        self._settle_s, self._notes = settle_s, notes
 
     def look(self, typist: Typist) -> Seen | Refusal:
         """Look at a pane, and forget what was answered in it if that is seen to have gone on."""
-        last = self._last
+        began = time.monotonic_ns()
         seen = reached(lambda: answers.look(typist))
         if isinstance(seen, Seen) and isinstance(held := holder(Still(seen)), Occupant):
-            key = (held.pane, held.pid, held.start)
-            given = self._given.get(key)
-            # An answer that was given during the look is not what the look shows.
-            if given is not None and given.number <= last and _shown(seen) != given.fingerprint:
-                with self._lock:
-                    if self._given.get(key) is given:
-                        del self._given[key]
+            agent = (held.pane, held.pid, held.start)
+            note = self._notes.read(agent)
+            # An answer that was noted during the look is not what the look shows.
+            if note is not None and note.at < began and _shown(seen) != note.fingerprint:
+                self._notes.forget(agent, note)
         return seen
 
     def is_open(self, given: Answer) -> bool:
         """Whether *given* was typed, and its screen has not been seen to show anything else since."""
-        found = self._given.get(_key(given))
-        return found is not None and found.fingerprint == given.fingerprint
+        note = self._notes.read(_agent(given))
+        return note is not None and note.fingerprint == given.fingerprint
+
+    def still_stands(self, typist: Typist, given: Answer) -> bool:
+        """Look again: whether *given* was typed, and its agent is still there and has drawn nothing else since."""
+        now = self.look(typist)
+        return self.is_open(given) and not _has_left(now, given)
 
     def ask(self, typist: Typist) -> Question | Refusal:
         """What the pane asks now."""
@@ -102,7 +95,9 @@ class Once:
         self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.anything
     ) -> Done | Refusal:
         """Type the choice, if all is as it was shown and not *unfit*, and it was not answered yet."""
-        return self._act(typist, given, lambda: answers.answer(typist, given, unfit))
+        return self._act(
+            typist, given, lambda: answers.answer(typist, given, lambda seen: unfit(seen) or self._note(given))
+        )
 
     def prompt_agent(self, typist: Typist) -> Occupant | Busy | Refusal:
         """Who would take text at its prompt now, or is busy."""
@@ -111,8 +106,10 @@ class Once:
 
     def say(self, typist: Typist, given: Say) -> Done | Refusal:
         """Type the text, if the agent takes text now; into a dialog that asks for it once."""
+        if not given.fingerprint:
+            return self._act(typist, None, lambda: says.say(typist, given))
         asked = Answer(given.pane, given.pid, given.start, given.fingerprint, 0)
-        return self._act(typist, asked if given.fingerprint else None, lambda: says.say(typist, given))
+        return self._act(typist, asked, lambda: says.say(typist, given, lambda _: self._note(asked)))
 
     def interrupt(self, typist: Typist, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
@@ -120,33 +117,30 @@ class Once:
 
     def _act(self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal]) -> Done | Refusal:
         before = self.look(typist)
+        if isinstance(before, Refusal):
+            return before
         if given is not None and self.is_open(given):
-            return Refusal("answered", "it was already answered and has not continued since; nothing was typed")
+            return _ANSWERED
         done = act()
         if isinstance(done, Done):
-            if given is not None:
-                self._remember(given)
             self._settle(typist, before, given)
         return done
 
-    def _remember(self, given: Answer) -> None:
-        key = _key(given)
-        with self._lock:
-            self._given.pop(key, None)
-            while len(self._given) >= MAX_ANSWERED:
-                del self._given[next(iter(self._given))]
-            self._last += 1
-            self._given[key] = _Given(given.fingerprint, self._last)
+    def _note(self, given: Answer) -> Refusal | None:
+        """Note that *given* is typed now; why it may not be, if so."""
+        try:
+            return None if self._notes.add(_agent(given), given.fingerprint) else _ANSWERED
+        except TallyError as error:
+            return Refusal("answered", f"an answer cannot be noted, so nothing was typed: {error}")
 
-    def _settle(self, typist: Typist, before: Seen | Refusal, given: Answer | None) -> None:
+    def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
         """Wait until the screen shows something else than what was answered, or than before, but not for long."""
         end = time.monotonic() + self._settle_s
         while time.monotonic() < end:
-            now = self.look(typist)
             if given is not None:
-                if not self.is_open(given) or _has_left(now, given):
+                if not self.still_stands(typist, given):
                     return
-            elif isinstance(now, Refusal) or isinstance(before, Refusal) or now.look.lines != before.look.lines:
+            elif isinstance(now := self.look(typist), Refusal) or now.look.lines != before.look.lines:
                 return
             time.sleep(LOOK_S)
 
@@ -155,10 +149,10 @@ def _has_left(now: Seen | Refusal, given: Answer) -> bool:
     """Whether the agent that was answered is not in the foreground of its pane any more."""
     if isinstance(now, Refusal):
         return now.rule == "gone"
-    return answers.check_process(now, *_key(given)) is not None
+    return answers.check_process(now, *_agent(given)) is not None
 
 
-def _key(given: Answer) -> tuple[str, int, int]:
+def _agent(given: Answer) -> Agent:
     return given.pane, given.pid, given.start
 
 

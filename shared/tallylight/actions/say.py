@@ -15,9 +15,22 @@ never reaches the shell, or the `cat`, that holds the pane after it. What is ref
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
-from tallylight.actions.answer import Done, Occupant, Seen, Typist, holder_of, reached, reading_of, see_again, unseen
+from tallylight.actions.answer import (
+    Done,
+    Occupant,
+    Seen,
+    Typist,
+    anything,
+    holder_of,
+    reached,
+    reading_of,
+    see_again,
+    unseen,
+)
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.choices import ends_in_choices
 from tallylight.evidence.dialogs import is_left_by_key, read_dialog
@@ -74,9 +87,9 @@ def prompt_agent(typist: Typist) -> Occupant | Busy | Refusal:
     return reached(lambda: _taker(typist))
 
 
-def say(typist: Typist, given: Say) -> Done | Refusal:
-    """Look again, and type the text if the agent takes text now."""
-    return reached(lambda: text_problem(given.text) or _say(typist, given))
+def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
+    """Look again, and type the text if the agent takes text now, and is not *unfit* to be given any."""
+    return reached(lambda: text_problem(given.text) or _say(typist, given, unfit))
 
 
 def interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
@@ -115,14 +128,14 @@ def lines_problem(seen: Seen, text: str) -> Refusal | None:
     return None
 
 
-def _say(typist: Typist, given: Say) -> Done | Refusal:
+def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
     refused = _check_prompt(seen, given.fingerprint)
     if refused is not None:
         return refused
-    if (refused := lines_problem(seen, given.text)) is not None:
+    if (refused := lines_problem(seen, given.text) or unfit(seen)) is not None:
         return refused
     typist.paste(given.text, enter=given.enter)
     return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")

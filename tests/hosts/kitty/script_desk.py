@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from tallylight.actions.answered import InProcess
 from tallylight.actions.once import Once
 from tallylight.evidence.process import Process
 from tallylight.hosts.worker import Worker
@@ -46,7 +47,7 @@ class ScriptedHost(Host):
     """A host that knows what was answered in its panes."""
 
     panes: dict[int, Any] = attrs.field(factory=dict)
-    once: Once = attrs.field(factory=lambda: Once(settle_s=0.0))
+    once: Once = attrs.field(factory=lambda: Once(0.0, InProcess()))
     worker: Worker = attrs.field(factory=Worker)
     each_tick: list[Callable[[], None]] = attrs.Factory(list)
     config: Any = None

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Question, Seen
+from tallylight.actions.answered import InProcess
 from tallylight.actions.once import Once
 from tallylight.actions.request import Draw, Look
 from tallylight.model.status import Kind, Status
@@ -31,7 +32,7 @@ class Kept(Host):
     """A host with one pane, that knows what was answered in it."""
 
     panes: dict[int, Any] = attrs.field(factory=dict)
-    once: Once = attrs.field(factory=lambda: Once(settle_s=0.0))
+    once: Once = attrs.field(factory=lambda: Once(0.0, InProcess()))
 
     def guarded(self, _feature: str, call: Any) -> Any:
         return call

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tallylight.actions.answer import Choice, Question
+from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import PERSON
 from tallylight.actions.client import PaneClient
 from tallylight.actions.once import Once
@@ -98,5 +99,5 @@ def no_client() -> PaneClient:
 
 def client_of(panes: object) -> Callable[[], PaneClient]:
     """What reaches *panes* for a person; nobody draws anything there after it was typed to."""
-    made = PaneClient(panes, lambda: PERSON, lambda _: "none", once=Once(0.0))  # type: ignore[arg-type]
+    made = PaneClient(panes, lambda: PERSON, lambda _: "none", once=Once(0.0, InProcess()))  # type: ignore[arg-type]
     return lambda: made

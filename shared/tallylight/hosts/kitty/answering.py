@@ -17,7 +17,7 @@ from tallylight.actions import perform as actions
 from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.caller import PERSON, Being, Caller, Who
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import LOOK_S, SETTLE_S
+from tallylight.actions.once import LATE_LOOK_S, LOOK_S, SETTLE_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
 from tallylight.actions.request import QUESTION, Look, Reply, Request
@@ -60,7 +60,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     """
     Do what was *asked* of a window by *caller*; None while a person is asked whether they may.
 
-    What was answered is watched until the agent goes on: its next question may look the same.
+    What was answered is watched until the agent goes on, or its window is closed: its next question may look the same.
     """
     id_ = windows.id_of(getattr(asked, "pane", ""))
     window, pane = host.boss.window_id_map.get(id_), host.panes.get(id_)
@@ -78,8 +78,8 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
     host = typist.host
 
     def look(_timer: int | None) -> None:
-        host.once.look(typist)
-        if host.once.is_open(given) and time.monotonic() < until:
+        if host.once.still_stands(typist, given):
             _watch(typist, given, until)
 
-    add_timer(host.guarded("answers", look), LOOK_S, False)
+    wait_s = LOOK_S if time.monotonic() < until else LATE_LOOK_S
+    add_timer(host.guarded("answers", look), wait_s, False)

@@ -19,6 +19,7 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
 from tallylight.actions.answer import Answer, Question
+from tallylight.actions.answered import InProcess
 from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
@@ -60,7 +61,7 @@ class KittyHost(Engine[int]):
         #: Called at each tick: whether a script asks something, whether a text that waits can be typed.
         self.each_tick: list[Callable[[], None]] = []
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
-        self.once = Once(settle_s=0.0)
+        self.once = Once(0.0, InProcess())
         #: What a window asks, and what answers it: `answering.serve` says so.
         self.ask: Callable[[int], Question | None] = lambda _: None
         self.answer: Callable[[Answer], str] = lambda _: "nothing can be answered here"

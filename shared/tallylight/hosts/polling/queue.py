@@ -1,8 +1,10 @@
 """
-Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`.
+Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`; and what was answered there.
 
 A list puts and cancels them over the host's socket (`snapshot.sockets`). Who is at the other end is what the kernel
 says, and the process table: only a person, at a list that has the terminal of its pane (`actions.caller.seated`).
+
+A pane that any process has answered is looked at until its agent has gone on, for its next question may look the same.
 
 Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
 touched on the host's loop alone.
@@ -20,9 +22,10 @@ from queue import Empty
 from typing import TypeVar
 
 from tallylight.actions import queue, request
+from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import PERSON, Being, Caller, Who, caller_of, seated
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import SETTLE_S, Once
+from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb
@@ -37,8 +40,10 @@ from tallylight.model.queued import Queued
 from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
 
-#: How often, in seconds, what waits is looked at, and how long one that connects may take for what it asks.
-LOOK_S, TAKE_S = 0.5, 2.0
+#: How often, in seconds, panes are looked at in which something waits; and whether any was answered, if none was.
+LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
+#: How long, in seconds, one that connects may take for what it asks.
+TAKE_S = 2.0
 #: How long, in seconds, the loop may take for one call. It is held up by nothing.
 LOOP_S = 10.0
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
@@ -57,9 +62,12 @@ class DeferredTexts:
         self._poller, self._panes = poller, panes
         self._name, self._environ = f"{host}-{os.getpid()}", environ
         self._listener = sockets.listen(host, environ)
-        self._once = Once(SETTLE_S)
-        #: The panes in which something waits.
+        self._answered = OnDisk(environ)
+        self._once = Once(SETTLE_S, self._answered)
+        #: The panes in which a text waits.
         self._waiting: set[str] = set()
+        #: Whether a pane of this host was answered, and its agent was not seen to go on.
+        self._has_answered = False
 
     @classmethod
     def serve(cls, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
@@ -75,11 +83,13 @@ class DeferredTexts:
     def run(self) -> None:
         """Hear who comes and see to what waits, without end."""
         while True:
-            ready, _, _ = select.select([self._listener], [], [], LOOK_S if self._waiting else None)
+            is_busy = self._waiting or self._has_answered
+            ready, _, _ = select.select([self._listener], [], [], LOOK_S if is_busy else IDLE_S)
             try:
                 if ready:
                     self._hear()
                 self.look(time.monotonic())
+                self.look_at_answered()
             except Exception as error:  # the next one may well succeed
                 self._poller.problems["texts that wait"] = f"{type(error).__name__}: {error}"
 
@@ -133,6 +143,21 @@ class DeferredTexts:
             after = queue.step(typist, self._once, waits, now, is_alive=is_alive)
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
+
+    def look_at_answered(self) -> None:
+        """Look at what was answered in panes of this host: an agent that has gone on may ask the same again."""
+        self._has_answered = False
+        for agent, note in self._answered.all():
+            id_, pid, start = agent
+            entry = self._on_loop(lambda id_=id_: self._poller.entry(id_))  # type: ignore[misc]
+            typist = self._panes.at(self._name, entry) if entry is not None else _GONE
+            if isinstance(typist, Refusal):
+                continue
+            if process_table.table().start(pid) != start:
+                self._answered.forget(agent, note)
+            else:
+                self._has_answered = True
+                self._once.look(typist)
 
     # On the loop ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,150 @@
+"""
+Answered: which question of which agent was answered, and was not seen to go on since.
+
+A note is made before anything is typed, so a process that dies while it types leaves the question answered. kitty
+alone types into its windows and keeps its notes `InProcess`. The panes of tmux, GNU Screen and WezTerm are reached by
+many processes, which share theirs `OnDisk`: `<runtime directory>/tallylight/answered/` holds a file for each agent, and
+a lock on that directory lets one process note at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.files import read_write
+from tallylight.files.lock import locked
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.writer import checked_directory, directory
+
+#: The pane and the agent's process: its number, and when it began.
+Agent = tuple[str, int, int]
+#: Agents whose last answer is remembered; beyond that, the one that was answered longest ago is forgotten.
+MAX_NOTES = 1000
+#: Seconds after which a note is forgotten although nobody saw the agent go on.
+OLD_S = 86400.0
+#: Seconds that another process has to make its note.
+PATIENCE_S = 5.0
+#: Of one file, in bytes.
+_MAX_FILE = 4096
+
+
+@attrs.frozen
+class Note:
+    """The *fingerprint* of the screen that was answered, and when, in monotonic nanoseconds of this machine."""
+
+    fingerprint: str
+    at: int
+
+
+class InProcess:
+    """The notes of a process that alone types into its panes. Several threads may use them."""
+
+    def __init__(self) -> None:
+        self._notes: dict[Agent, Note] = {}
+        self._lock = threading.Lock()
+
+    def read(self, agent: Agent) -> Note | None:
+        """What was answered last."""
+        return self._notes.get(agent)
+
+    def add(self, agent: Agent, fingerprint: str) -> bool:
+        """Note that *fingerprint* is answered now; False if that is noted already."""
+        with self._lock:
+            found = self._notes.pop(agent, None)
+            is_new = found is None or found.fingerprint != fingerprint
+            self._notes[agent] = Note(fingerprint, time.monotonic_ns()) if found is None or is_new else found
+            while len(self._notes) > MAX_NOTES:
+                del self._notes[next(iter(self._notes))]
+        return is_new
+
+    def forget(self, agent: Agent, note: Note) -> None:
+        """The agent has gone on: *note* is over, if it is still the last one."""
+        with self._lock:
+            if self._notes.get(agent) == note:
+                del self._notes[agent]
+
+
+class OnDisk:
+    """The notes of all processes of this user that reach panes from outside. Several threads may use them."""
+
+    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+        self._folder = directory(environ) / "answered"
+
+    def read(self, agent: Agent) -> Note | None:
+        """What was answered last; nothing where that cannot be read."""
+        found = _read(self._folder / _name(agent))
+        return found[1] if found is not None else None
+
+    def add(self, agent: Agent, fingerprint: str) -> bool:
+        """
+        Note that *fingerprint* is answered now; False if that is noted already.
+
+        `TallyError` where it cannot be noted: then nothing may be typed.
+        """
+        try:
+            checked_directory(self._folder.parent, create=True)
+            checked_directory(self._folder, create=True)
+            with locked(self._folder, "another process answers at this moment", PATIENCE_S):
+                if (note := self.read(agent)) is not None and note.fingerprint == fingerprint:
+                    return False
+                self._make_room()
+                pane, pid, start = agent
+                fields = (fingerprint, time.monotonic_ns(), pid, start, pane)
+                data = "\n".join(map(str, fields)).encode()
+                read_write.atomic_write(self._folder / _name(agent), data, 0o600, durable=False)
+        except OSError as error:
+            raise TallyError(f"{self._folder}: {error.strerror or error}") from None
+        return True
+
+    def forget(self, agent: Agent, note: Note) -> None:
+        """The agent has gone on: *note* is over, if it is still the last one."""
+        with (
+            contextlib.suppress(OSError, TallyError),
+            locked(self._folder, "another process answers at this moment", PATIENCE_S),
+        ):
+            if self.read(agent) == note:
+                (self._folder / _name(agent)).unlink()
+
+    def all(self) -> Iterator[tuple[Agent, Note]]:
+        """Every agent that was answered and was not seen to go on."""
+        try:
+            paths = list(self._folder.iterdir())
+        except OSError:
+            return
+        yield from filter(None, map(_read, paths))
+
+    def _make_room(self) -> None:
+        """Remove what is no note any more, and the oldest where there are too many."""
+        ages: list[tuple[int, Path]] = []
+        for path in self._folder.iterdir():
+            found = _read(path)
+            if found is None:
+                path.unlink(missing_ok=True)
+            else:
+                ages.append((found[1].at, path))
+        for _, path in sorted(ages)[: max(0, len(ages) - MAX_NOTES + 1)]:
+            path.unlink(missing_ok=True)
+
+
+def _name(agent: Agent) -> str:
+    pane, pid, start = agent
+    return hashlib.sha256(f"{pid} {start} {pane}".encode()).hexdigest()[:32]
+
+
+def _read(path: Path) -> tuple[Agent, Note] | None:
+    """The note in *path*; nothing if it is none, or too old, or of a time before this machine was started."""
+    try:
+        fields = read_write.read_own(path, _MAX_FILE).decode().split("\n", 4)
+        fingerprint, (at, pid, start), pane = fields[0], map(int, fields[1:4]), fields[4]
+    except (OSError, TallyError, ValueError, IndexError):
+        return None
+    is_current = 0 <= time.monotonic_ns() - at < OLD_S * 1e9
+    return ((pane, pid, start), Note(fingerprint, at)) if is_current else None

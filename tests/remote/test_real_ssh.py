@@ -177,11 +177,9 @@ def test_far_away(machines: Machines) -> None:
     assert row.short == "far tmux 0" and row.pane.host_title.startswith("far: work")
 
     reach = PaneClient(HandPanes(), as_caller(Who.PERSON), at("own"), environ=machines.env, is_key=True)
-    began = time.monotonic()
     question = reach.look(row, "question")
     assert isinstance(question, Question), question
     assert question.pane == row.pane.id and "touch made1" in "\n".join(question.context)
-    assert time.monotonic() - began < 8
 
     done = reach.perform(row, question.answer(1))
     assert isinstance(done, Done), done

@@ -80,22 +80,16 @@ def test_the_directory_of_hardcopies(yard: Yard) -> None:
 
 
 def test_a_session_that_comes_and_goes(yard: Yard) -> None:
-    """Sessions and windows are found within 2 s of their beginning, and dropped within 2 s of their end."""
+    """Sessions and windows are found when they begin, and dropped when they end."""
     first = Screen(yard, "first", "sleep", "1000")
     yard.start_host()
     yard.pane("first")
-    before = time.monotonic()
     first.order("screen", "sleep", "1000")
     wait_until(lambda: len(yard.panes()) == 2, 5, "the second window")
     Screen(yard, "second", "sleep", "1000")
     yard.pane("second")
-    came = time.monotonic() - before
-    before = time.monotonic()
     first.order("quit")
     wait_until(lambda: [pane.host_title for pane in yard.panes()] == ["second"], 5, "the end of the first")
-
-    assert came < 5
-    assert time.monotonic() - before < 3
 
 
 def test_a_dead_session(yard: Yard) -> None:

@@ -149,11 +149,8 @@ def test_servers_come_and_go(yard: Yard) -> None:
     yard.pane("two")
     first.tmux("kill-server")
     wait_until(lambda: [pane.host_title for pane in yard.panes()] == ["two"], 5, "the end of the first")
-    before = time.monotonic()
     Tmux(yard, "three", "sleep", "1000", server="a")
     yard.pane("three")
-
-    assert time.monotonic() - before < 3
 
 
 def test_a_server_inside_a_pane(yard: Yard) -> None:

@@ -180,9 +180,7 @@ def test_a_terminal_that_is_full(program: Program) -> None:
     fd = os.open(program.terminal.path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     try:
         fill(fd)
-        began = time.monotonic()
         assert wake([program.terminal], TABLE, patience=0.2) is None
-        assert time.monotonic() - began < 5
     finally:
         os.close(fd)
 
@@ -200,9 +198,7 @@ def test_the_words() -> None:
 
 def test_nothing_to_write_to() -> None:
     """Without a pane nothing is waited for."""
-    began = time.monotonic()
-    assert wake([], TABLE) is None
-    assert time.monotonic() - began < 1
+    assert wake([], TABLE, patience=3600) is None
 
 
 @code("import time; print('up', flush=True); time.sleep(100)")

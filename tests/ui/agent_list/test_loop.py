@@ -105,18 +105,11 @@ def shown(host: Host, tmp_path: Path) -> Iterator[List]:
 
 
 @pytest.mark.slow
-def test_a_change_is_drawn_at_once(host: Host, shown: List) -> None:
-    """A new state of a host is on the screen within 300 ms of its writing."""
-    took = []
-    # Not every time on a machine that has others to serve first.
-    while len(took) < 20 and (not took or min(took) >= 0.3):
-        for status in ("error", "working"):
-            host.publish(asking(1, project="shop"), pane(2, status, project="docs"))
-            start = time.monotonic()
-            shown.wait(lambda lines, failed=status == "error": ("1 error" in lines[0]) is failed)
-            took.append(time.monotonic() - start)
-
-    assert min(took) < 0.3
+def test_a_change_is_drawn(host: Host, shown: List) -> None:
+    """A new state of a host is on the screen without any key."""
+    for status in ("error", "working"):
+        host.publish(asking(1, project="shop"), pane(2, status, project="docs"))
+        shown.wait(lambda lines, failed=status == "error": ("1 error" in lines[0]) is failed)
 
 
 @pytest.mark.slow

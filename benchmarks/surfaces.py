@@ -1,0 +1,321 @@
+"""
+Whether all surfaces say the same, and how late: agents that change by chance in a real kitty and a real tmux.
+
+    python -m benchmarks.surfaces [--minutes 15] [VERSION …]
+
+Ten agents in each kitty and six in a tmux work, ask and rest, for seconds each, and note when they do. Meanwhile it is
+read what each surface says of them: the light of the tab, `tally status` once a second, `tally watch`, the page and the
+list twice a second, the option of tmux four times, and the notifications. Told are, for each surface, how many changes
+there were, how late half and 99 % of them were seen (with the time between two looks), how many that stood for two
+seconds were never seen, and how much of the time something else was said than an agent did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+from benchmarks.aims import Aim
+from benchmarks.sessions import SHARED
+from tests.real_kitty.desk import Desk
+
+LATE = Aim("all surfaces: a change is seen, p99 of the slowest", "the agent itself", most=2.0, unit="s")
+AIMS = (LATE,)
+QUICK = ("--minutes", "2", "0.48")
+IN_KITTY, IN_TMUX = 10, 6
+#: Seconds for which a state must stand to be missed if it is not seen.
+STANDS_S = 2.0
+_CODE = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import run; run()"
+_TALLY = [sys.executable, "-c", _CODE]
+#: What surfaces call a state, and what an agent does then.
+_WORDS = {"working": "working", "waiting": "waiting", "done": "rest", "idle": "rest"}
+_WORD = re.compile(r"\b(working|waiting|done|idle)\b")
+
+_AGENT = r"""
+name=$1 RANDOM=$2
+cd ~/work/$name; mkdir -p ~/.claude/sessions ~/truth
+start=$(cut -d' ' -f22 /proc/$$/stat) file=~/.claude/sessions/$$.json
+says() {
+    printf '{"pid":%d,"procStart":"%s","sessionId":"%s","cwd":"%s","status":"%s"%s}' \
+        $$ "$start" "$name" "$PWD" "$1" "$3" >"$file.new"
+    mv "$file.new" "$file"
+    printf '%s %s\n' "$EPOCHREALTIME" "$2" >>~/truth/$name
+}
+works() {
+    says busy working
+    for ((n = RANDOM % 12 + 4; n; n--)); do printf '\033]0;\342\240\213 turn\007line %s\n' $RANDOM; sleep 0.5; done
+}
+while :; do
+    works
+    if ((RANDOM % 2)); then
+        says waiting waiting ',"waitingFor":"permission prompt"'
+        printf 'Do you want to proceed?\n\342\235\257 1. Yes\n  2. No\n'
+        sleep $((RANDOM % 8 + 1))
+        printf '\033[2J\033[H'
+        works
+    fi
+    says idle rest
+    printf '\033]0;\342\234\263 turn\007'
+    sleep $((RANDOM % 6 + 1))
+done
+"""
+_NOTIFY = '#!/bin/sh\necho "$(date +%s.%N) $TALLY_PROJECT $TALLY_STATUS" >>"$HOME/notified"\n'
+
+
+@attrs.define
+class Sightings:
+    """What each surface said of each agent, and when, in seconds since the epoch."""
+
+    found: dict[str, dict[str, list[tuple[float, str]]]] = attrs.Factory(lambda: defaultdict(lambda: defaultdict(list)))
+
+    def add(self, surface: str, name: str, word: str, at: float) -> None:
+        """That *surface* says *word* of the agent *name*; only what is new is kept."""
+        track = self.found[surface][name]
+        if word in _WORDS and (not track or track[-1][1] != _WORDS[word]):
+            track.append((at, _WORDS[word]))
+
+
+@attrs.define
+class Judged:
+    """What comes of comparing one surface with the truth."""
+
+    lags: list[float] = attrs.Factory(list)
+    missed: int = 0
+    wrong_s: float = 0.0
+    total_s: float = 0.0
+
+    def add(self, truth: list[tuple[float, str]], seen: list[tuple[float, str]], end: float) -> None:
+        """One agent."""
+        if not seen:
+            self.missed += len(truth)
+            return
+        times = [at for at, _ in seen]
+        begin = seen[0][0]
+        for (at, word), (until, _) in zip(truth, [*truth[1:], (end, "")], strict=True):
+            if at < begin:
+                continue
+            self.total_s += until - at
+            now, state = at, seen[max(0, bisect.bisect_right(times, at) - 1)][1]
+            first = at if state == word else None
+            for seen_at, next_state in seen[bisect.bisect_right(times, at) : bisect.bisect_left(times, until)]:
+                self.wrong_s += (seen_at - now) * (state != word)
+                now, state = seen_at, next_state
+                if first is None and state == word:
+                    first = seen_at
+            self.wrong_s += (until - now) * (state != word)
+            if first is not None:
+                self.lags.append(first - at)
+            elif until - at >= STANDS_S:
+                self.missed += 1
+
+    def row(self, surface: str) -> str:
+        """Its line."""
+        p50, p99 = (self.quantile(part) for part in (0.5, 0.99))
+        wrong = 100 * self.wrong_s / self.total_s if self.total_s else 0.0
+        return f"  {surface:14} {len(self.lags):7} {p50:6.2f} {p99:6.2f} {self.missed:7} {wrong:7.1f}"
+
+    def quantile(self, part: float) -> float:
+        """How late so many of the changes were seen at most, in seconds."""
+        return sorted(self.lags)[min(len(self.lags) - 1, int(part * len(self.lags)))] if self.lags else float("nan")
+
+
+class Place:
+    """One kitty and one tmux in one home, and what looks at all their surfaces."""
+
+    def __init__(self, version: str) -> None:
+        self.desk = Desk(version, "tab_bar_min_tabs 1\n", size=(1400, 900))
+        self.home = self.desk.kitty.home
+        self.sightings, self.is_over = Sightings(), threading.Event()
+        self.names: list[str] = []
+        self._threads: list[threading.Thread] = []
+        self._programs: list[subprocess.Popen[Any]] = []
+        (self.home / "bin").mkdir()
+        # A copy, because a process is known by its executable.
+        shutil.copy("/bin/bash", self.home / "bin/claude")
+        (self.home / "bin/claude.sh").write_text(_AGENT)
+        notify = self.home / "bin/notify"
+        notify.write_text(_NOTIFY)
+        notify.chmod(0o755)
+        self.desk.configure(f'[notify]\ncommand = ["{notify}"]\n')
+        self.environ = {**os.environ, **self.desk.kitty.env, "TMUX_TMPDIR": str(self.desk.kitty.runtime_dir)}
+        self.environ["PATH"] = os.environ["PATH"]
+
+    def agent(self, name: str) -> list[str]:
+        """The command of the agent *name*."""
+        (self.home / "work" / name).mkdir(parents=True)
+        self.names.append(name)
+        return [f"{self.home}/bin/claude", f"{self.home}/bin/claude.sh", name, str(len(self.names))]
+
+    def start(self) -> None:
+        """Start all agents, and all that looks."""
+        kitty = self.desk.kitty
+        self.desk.record()
+        windows = {}
+        for number in range(IN_KITTY):
+            kind = "window" if number % 2 else "tab"
+            windows[f"k{number:02}"] = kitty.launch(*self.agent(f"k{number:02}"), type=kind, keep_focus=not number % 2)
+        for number in range(IN_TMUX):
+            name = f"t{number:02}"
+            how = ("new-window", "-d", "-t", "s:") if number else ("new-session", "-d", "-s", "s", "-x", "100")
+            self._run("tmux", "-f", "/dev/null", *how, "-n", name, *self.agent(name))
+        self._start(*_TALLY, "host", "sessions")
+        page = self._start(*_TALLY, "serve", "--port", "0", stdout=subprocess.PIPE)
+        assert page.stdout is not None
+        url, _, token = page.stdout.readline().strip().partition("/#")
+        watch = self._start(*_TALLY, "watch", stdout=subprocess.PIPE)
+        kitty.launch(str(self.home / ".local/bin/tally"), "agents", type="os-window", keep_focus=True)
+        self._look(0.0, lambda: self._watched(watch))
+        self._look(1.0, self._status)
+        self._look(0.5, lambda: self._page(url, token))
+        self._look(0.5, self._list)
+        self._look(0.25, self._options)
+        self.windows = windows
+
+    def _run(self, *words: str) -> str:
+        return subprocess.run(words, env=self.environ, check=False, capture_output=True, text=True, cwd="/").stdout
+
+    def _start(self, *words: str, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
+        made = subprocess.Popen(words, env=self.environ, stdout=stdout, stderr=subprocess.DEVNULL, text=True, cwd="/")
+        self._programs.append(made)
+        return made
+
+    def _look(self, every_s: float, call: Callable[[], None]) -> None:
+        def run() -> None:
+            while not self.is_over.wait(every_s):
+                call()
+
+        self._threads.append(threading.Thread(target=run))
+        self._threads[-1].start()
+
+    def _watched(self, watch: subprocess.Popen[str]) -> None:
+        assert watch.stdout is not None
+        if line := watch.stdout.readline():
+            event, now = json.loads(line), time.time()
+            for found in event.get("panes") or [event]:
+                if "pane" in found:
+                    self.sightings.add("watch", found["pane"]["project"], found["pane"]["status"], now)
+
+    def _status(self) -> None:
+        if out := self._run(*_TALLY, "status", "--json"):
+            now = time.time()
+            for found in json.loads(out)["panes"]:
+                self.sightings.add("status", found["project"], found["status"], now)
+
+    def _page(self, url: str, token: str) -> None:
+        asked = urllib.request.Request(f"{url}/api/v1/sessions", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(asked, timeout=30) as told:
+            for found in json.load(told)["sessions"]:
+                self.sightings.add("page", found["project"], found["status"], time.time())
+
+    def _list(self) -> None:
+        kitty = self.desk.kitty
+        lists = [window["id"] for window in kitty.windows() if "agents" in window["cmdline"]]
+        lines, now = kitty.get_text(lists[0]).splitlines() if lists else [], time.time()
+        for line in lines:
+            names = [name for name in self.names if name in line]
+            if len(names) == 1 and (word := _WORD.search(line)):
+                self.sightings.add("list", names[0], word[1], now)
+
+    def _options(self) -> None:
+        out = self._run("tmux", "list-windows", "-a", "-F", "#{window_name} #{@tally}")
+        for line in out.splitlines():
+            name, _, word = line.partition(" ")
+            self.sightings.add("tmux option", name, word, time.time())
+
+    def end(self) -> None:
+        """End all that looks, and take in what kitty has noted."""
+        self.is_over.set()
+        for program in self._programs:
+            program.terminate()
+        for thread in self._threads:
+            thread.join(60)
+        beside = time.time() - time.monotonic()
+        for name, window in self.windows.items():
+            for at, word in self.desk.history(window):
+                self.sightings.add("tab", name, word, at + beside)
+        self._run("tmux", "kill-server")
+
+    def truth(self) -> dict[str, list[tuple[float, str]]]:
+        """What each agent did, and when; a state that was noted again is one."""
+        found: dict[str, list[tuple[float, str]]] = {}
+        for path in (self.home / "truth").iterdir():
+            track = found[path.name] = []
+            for line in path.read_text().splitlines():
+                at, _, word = line.partition(" ")
+                if not track or track[-1][1] != word:
+                    track.append((float(at), word))
+        return found
+
+    def notified(self) -> list[tuple[float, str]]:
+        """When a wait of which agent was notified."""
+        with contextlib.suppress(FileNotFoundError):
+            lines = [line.split() for line in (self.home / "notified").read_text().splitlines()]
+            return [(float(words[0]), words[1]) for words in lines if words[-1] == "waiting"]
+        return []
+
+
+def judge(place: Place, truth: dict[str, list[tuple[float, str]]], end: float) -> Iterator[tuple[str, Judged]]:
+    """Each surface, compared."""
+    for surface, tracks in place.sightings.found.items():
+        judged = Judged()
+        for name, track in truth.items():
+            if name in tracks:
+                judged.add(track, tracks[name], end)
+        yield surface, judged
+
+
+def run(version: str, seconds: float) -> float:
+    """Measure one kitty with one tmux; the 99th percentile of the slowest surface."""
+    place = Place(version)
+    try:
+        place.start()
+        place.is_over.wait(seconds)
+        end = time.time()
+        place.end()
+        truth, notified = place.truth(), place.notified()
+    finally:
+        place.is_over.set()
+        place.desk.close()
+    print(f"kitty {version}, {len(truth)} agents, {seconds:.0f} s")
+    print("  surface        changes    p50    p99  missed wrong %")
+    slowest = 0.0
+    for surface, judged in judge(place, truth, end):
+        print(judged.row(surface))
+        slowest = max(slowest, judged.quantile(0.99))
+    told = Judged()
+    for name, track in truth.items():
+        for (at, word), (until, _) in zip(track, [*track[1:], (end, "")], strict=True):
+            if word == "waiting" and until - at >= STANDS_S:
+                lag = min((seen - at for seen, who in notified if who == name and at <= seen <= until), default=None)
+                told.missed += lag is None
+                told.lags += [lag] if lag is not None else []
+    print(told.row("notification"))
+    return slowest
+
+
+def main() -> None:
+    """Measure what was named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", default=["0.41", "0.48"])
+    parser.add_argument("--minutes", type=float, default=15.0)
+    options = parser.parse_args()
+    slowest = max(run(version, 60 * options.minutes) for version in options.versions)
+    LATE.say(slowest)
+
+
+if __name__ == "__main__":
+    main()

@@ -24,8 +24,7 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import published, screens, settings
-from tallylight.hosts.kitty import requests as kitty_requests
+from tallylight.hosts.kitty import actions, published, settings
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
@@ -36,6 +35,7 @@ from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
+from tallylight.pane import marks
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.requests import Request
@@ -163,7 +163,7 @@ class KittyHost(Engine[int]):
     def look_at(self, window: Any, pane: Pane) -> Look:
         """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
         self._looks.foreground(window, pane, time.monotonic())
-        return screens.look(window)
+        return self._looks.screen(window)
 
     def light(self, tab_id: int) -> Decision | None:
         """What is shown on a tab, for code of the person's own."""
@@ -303,10 +303,19 @@ class KittyHost(Engine[int]):
         self.say(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Do what is asked, and show it."""
+        """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""
         now = time.monotonic()
         for request in requests:
-            kitty_requests.carry_out(request, self.boss, self._panes, self._mutes, self.config.notify.snooze_min, now)
+            id_ = kitty_windows.id_of(request.pane)
+            if request.verb == "focus":
+                actions.focus(self.boss, id_)
+            elif request.verb == "jump":
+                actions.jump(self.boss, self._panes, request.args, now)
+            elif request.verb == "mute":
+                window = self.boss.window_id_map.get(id_)
+                self._mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)
+            elif id_ in self._panes:
+                marks.carry_out(request, self._panes[id_], self.config.notify.snooze_min, now)
         self._looks.look_at_visible(now, self._panes)
         self._after(now, self._panes)
 

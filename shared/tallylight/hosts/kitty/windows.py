@@ -1,13 +1,12 @@
 """
-What kitty itself knows of its windows: who is in the foreground, what they are called, which ones a person can see.
+What kitty itself knows of its windows: what they are called, and which ones a person can see.
 
-`screens` has what is on them.
+`screens` has what is on them, and `looks` who is in the foreground.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from typing import Any
 
 from kitty.fast_data_types import current_focused_os_window_id
@@ -21,33 +20,9 @@ from tallylight.ui.agent_list.channel import PANEL
 from tallylight.wire.values import is_number
 
 
-def foreground(boss: Any, window: Any) -> int | None:
-    """The process group in the foreground of *window*, 0 for none; None if the window is on its way out."""
-    # One whose child has ended has a closed descriptor, or one that is another window's by now.
-    fd = window.child.child_fd if window.id in boss.window_id_map else None
-    if fd is None:
-        return None
-    try:
-        return os.tcgetpgrp(fd)
-    except OSError:
-        return 0
-
-
-def ids(boss: Any) -> Set[int]:
-    """The ids of all windows of *boss*."""
-    # kitty keeps weak references; to ask each whether it still stands for a window takes longer than to look at some.
-    found: Set[int] = getattr(boss.window_id_map, "data", boss.window_id_map).keys()
-    return found
-
-
 def is_watched(window: Any) -> bool:
     """Whether *window* may show an agent: it is no panel of ours, which shows the questions of all others."""
     return not window.user_vars.get(PANEL)
-
-
-def watched(boss: Any) -> dict[int, Any]:
-    """The windows of *boss* that may show an agent, by their ids."""
-    return {id_: window for id_, window in boss.window_id_map.items() if is_watched(window)}
 
 
 def id_of(word: str) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kitty.fast_data_types import add_timer
+from kitty.utils import log_error
 
 from tallylight.actions import perform as actions
 from tallylight.actions.answer import Answer, Done, Question
@@ -20,7 +21,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LOOK_S, SETTLE_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
-from tallylight.actions.request import QUESTION, Look, Reply, Request
+from tallylight.actions.request import QUESTION, UNKNOWN, Look, Reply, Request, encode_reply
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.typist import WindowTypist
 
@@ -33,6 +34,16 @@ GONE = Refusal("gone", "that pane is gone; nothing was done")
 def serve(host: KittyHost) -> None:
     """Let notifications of *host* say what a window asks, and answer it."""
     host.ask, host.answer = functools.partial(question_of, host), functools.partial(answer_window, host)
+
+
+def reply(surface: str, act: Callable[[Request], Reply | None], asked: Request | None) -> bytes | None:
+    """What *act* says to what was *asked*, as it is sent, or why it failed; None while *act* has nothing to say yet."""
+    try:
+        said = act(asked) if asked is not None else UNKNOWN
+        return encode_reply(said) if said is not None else None
+    except Exception as error:  # the next one may well succeed
+        log_error(f"tallylight: {surface}: {type(error).__name__}: {error}")
+        return encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
 
 
 def question_of(host: KittyHost, id_: int) -> Question | None:

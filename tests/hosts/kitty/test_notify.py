@@ -121,7 +121,7 @@ class Bench:
             for pane in self.panes.values():
                 pane.tick(self.now)
                 pane.look(pane.attention.visible, self.now)
-            self.notices.look(self.now)
+            self.notices.look(self.now, self.panes.keys())
 
     def send(self, raw: str, id_: int = 1, code: int = 9) -> int:
         """A program sends a notification; how many the manager has shown then."""

@@ -23,8 +23,9 @@ from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
+from tallylight.evidence.titles import clean_title
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import actions, published, settings
+from tallylight.hosts.kitty import actions, published
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
@@ -34,13 +35,14 @@ from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
-from tallylight.model.decision import Decision
 from tallylight.pane import marks
+from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
+from tallylight.wire.text import sanitise
 
 HOST = "kitty"
 
@@ -53,7 +55,6 @@ class KittyHost(Engine[int]):
     def __init__(self, boss: Any) -> None:
         self.boss = boss
         self.features = Features(_log)
-        self.failed = self.features.failed
         #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
         self.command = ""
         self.worker = Worker(_log)
@@ -83,17 +84,15 @@ class KittyHost(Engine[int]):
         self._soon_timer: int | None = None
         self._timer: int | None = None
         self._timer_s = 0.0
-        self.surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
-        self._rollup, self._tabs = self.surfaces.rollup, self.surfaces.tabs
+        self.surfaces = Surfaces(boss, self._panes, self.features)
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
-        self._rollup.attached = self._attached.decisions
+        self.surfaces.rollup.attached = self._attached.decisions
         self._notices: Notices | None = None
         self.apply(self.config)
         self.settings = SettingsReader(
             self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._tell_problems)
         )
-        patience = settings.patience_s()
-        self.settings.open(time.monotonic())
+        patience = self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
         self.come_back(time.monotonic())
@@ -126,8 +125,9 @@ class KittyHost(Engine[int]):
         """Say what is wrong with the settings, in the log and in front of the person."""
         for problem in problems:
             _log(problem)
-        if self._notices is not None:
-            self.guarded("notice of mistakes", self._notices.say_problems)(problems)
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        body = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
+        self.guarded("notice of mistakes", self.say)("Tallylight: settings", body)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -142,18 +142,15 @@ class KittyHost(Engine[int]):
 
     # What is told --------------------------------------------------------------------------------------------
 
-    def entries(self, now: float) -> tuple[PaneEntry, ...]:
-        """Every pane as the snapshot has it at monotonic *now*."""
-        self._after(now, self._panes)
-        return tuple(self._entries(self._panes).values())
-
     def newest(self, now: float) -> tuple[tuple[PaneEntry, ...], float]:
         """
         Every pane at monotonic *now*, and as of when, in seconds since the epoch, a snapshot says the same; 0: any.
 
         The snapshot may not have been written yet, but soon is.
         """
-        return self.entries(now), time.time() if self._is_unsaved else self._store.pending
+        self._after(now, self._panes)
+        entries = tuple(self._entries(self._panes).values())
+        return entries, time.time() if self._is_unsaved else self._store.pending
 
     def entry(self, id_: int, now: float) -> PaneEntry | None:
         """The pane of window *id_* as the snapshot has it at monotonic *now*; None if there is none."""
@@ -164,16 +161,6 @@ class KittyHost(Engine[int]):
         """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
         self._looks.foreground(window, pane, time.monotonic())
         return self._looks.screen(window)
-
-    def light(self, tab_id: int) -> Decision | None:
-        """What is shown on a tab, for code of the person's own."""
-        self._tabs.was_asked()
-        return self._rollup.light(tab_id)
-
-    def light_text(self, tab_id: int) -> str:
-        """What is drawn for it, for code of the person's own."""
-        self._tabs.was_asked()
-        return self._tabs.rendered(tab_id)
 
     # What kitty tells ----------------------------------------------------------------------------------------
 
@@ -341,12 +328,21 @@ class KittyHost(Engine[int]):
         return (window.title, window.tab_id, window.os_window_id) if window is not None else None
 
     def _entry(self, id_: int, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
+        # The window may be gone.
         window = self.boss.window_id_map.get(id_)
-        terminal = self._attached.terminal(window) if window is not None else ""
-        return kitty_windows.entry(id_, window, pane, epoch, terminal)
+        return pane_entry(
+            pane,
+            epoch,
+            id_=str(id_),
+            tab=str(window.tab_id) if window is not None else "",
+            os_window=str(window.os_window_id) if window is not None else "",
+            title=kitty_windows.name(window),
+            terminal=self._attached.terminal(window) if window is not None else "",
+        )
 
     def _open_tabs(self) -> Mapping[str, Tab]:
-        return kitty_windows.tabs(self.boss)
+        tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))
+        return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
 
     def come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""

@@ -32,12 +32,7 @@ def agents(boss: Any, window_id: int, kittens: Path) -> None:
 
 def panel(boss: Any, window_id: int, kittens: Path) -> None:
     """Open or close the panel beside window *window_id*. *kittens* is the folder of our kittens."""
-
-    def turn(host: KittyHost) -> None:
-        if problem := panels.toggle(host, window_id, kittens):
-            boss.show_error("Tallylight", problem)
-
-    _guarded(boss, turn)
+    _guarded(boss, lambda host: panels.toggle(host, window_id, kittens))
 
 
 def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
@@ -53,13 +48,13 @@ def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
 
 def attach(boss: Any) -> None:
     """Start, unless it runs; a fault is told to whoever asked."""
-    if watcher.started(boss) is None:
+    if watcher.start(boss) is None:
         raise RuntimeError(_OFF)
 
 
 def _guarded(boss: Any, call: Callable[[KittyHost], object]) -> None:
     # A kitty that has read its configuration again knows our keys before it has a new window, which loads the watcher.
-    host = watcher.started(boss)
+    host = watcher.start(boss)
     if host is None:
         boss.show_error("Tallylight", _OFF)
         return

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Set
 from typing import Any
 
 import attrs
@@ -31,7 +31,6 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker.mutes import Mutes
 from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal
-from tallylight.wire.text import sanitise
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
 CREATED_S = 5.0
@@ -117,15 +116,15 @@ class Notices:
             failed = functools.partial(self.features.failed, "notify.command")
             self._command = Command(argv, self.host, failed, worker=self.worker)
 
-    def look(self, now: float, ids: Set[int] | None = None) -> None:
+    def look(self, now: float, ids: Set[int]) -> None:
         """
         Tell of what is to be told now, and take back what is out of date.
 
-        Of *ids* something may be new, None for all; those that wait for their time are looked at in any case.
+        Of *ids* something may be new; those that wait for their time are looked at in any case.
         """
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
-        for id_ in list(self.panes) if ids is None else ids | (self.panes.keys() - self._looked.keys()):
+        for id_ in ids | (self.panes.keys() - self._looked.keys()):
             if (pane := self.panes.get(id_)) is None:
                 continue
             attention, decision = pane.attention, pane.decision
@@ -236,11 +235,6 @@ class Notices:
         except Exception as error:  # the notification itself must come
             self.features.failed("buttons of notifications", error)
             return None
-
-    def say_problems(self, problems: Sequence[str]) -> None:
-        """Tell what is wrong with the settings."""
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        self.say("Tallylight: settings", sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong"))
 
     def say(self, title: str, body: str) -> None:
         """Tell of something that is about no pane."""

@@ -67,7 +67,6 @@ class Panels:
         elif panels := list(self._of(tab)):
             self._close(panels)
         elif problem := self._open(tab):
-            log_error(f"tallylight: {problem}")
             return problem
         elif self.host.config.panel.per == "window":
             self._everywhere.add(tab.os_window_id)
@@ -197,10 +196,12 @@ def _quiet(kind: Any) -> Any:
 _panels: Panels | None = None
 
 
-def toggle(host: KittyHost, window_id: int, kittens: Path) -> str:
-    """Open or close a panel beside window *window_id*; why not, in words."""
+def toggle(host: KittyHost, window_id: int, kittens: Path) -> None:
+    """Open or close a panel beside window *window_id*; the person is told why there can be none."""
     global _panels  # noqa: PLW0603 - one a process, as the host
     if _panels is None:
         _panels = Panels(host, kittens)
         host.surfaces.panels = host.guarded(FEATURE, _panels.follow)
-    return _panels.toggle(window_id)
+    if problem := _panels.toggle(window_id):
+        log_error(f"tallylight: {problem}")
+        host.boss.show_error("Tallylight", problem)

@@ -14,6 +14,7 @@ import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.hosts.kitty import windows
+from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind, Status
@@ -38,14 +39,14 @@ class TabLight:
 @attrs.define
 class TabRollup:
     """
-    All tabs of one kitty. *panes* are the host's, by window id; *guarded* makes a call whose faults kitty never sees.
+    All tabs of one kitty. *panes* are the host's, by window id; faults of the pulse switch it off among *features*.
 
     Where nothing *pulses*, no timer is ever started.
     """
 
     boss: Any
     panes: Mapping[int, Pane]
-    guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]]
+    features: Features
     #: What is attached in a window, a tmux for instance, shows: one of each status.
     attached: Callable[[Any], tuple[Decision, ...]] = lambda _: ()
     pulses: bool = True
@@ -128,7 +129,7 @@ class TabRollup:
         for manager in self.boss.all_tab_managers:
             manager.mark_tab_bar_dirty()
         if self._timer is None and self.pulsing():
-            self._timer = add_timer(self.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
+            self._timer = add_timer(self.features.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
 
     def pulsing(self) -> list[Any]:
         """The tab managers whose tab bar shows a light that pulses, as of the last `refresh`."""

@@ -82,11 +82,6 @@ def read_ahead() -> None:
         _ahead[:] = [read()]
 
 
-def patience_s() -> float:
-    """How long, in seconds, a host that starts now waits for it: not at all where it was read ahead."""
-    return 0.0 if _ahead else START_S
-
-
 def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
     folder = directories.config_dir(os.environ)
     try:
@@ -95,11 +90,6 @@ def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
         agents = []
     for path in (directories.config_file(os.environ), *agents):
         yield path, stamp(path)
-
-
-def _read_again(before: Settings, is_asked: bool) -> Settings | None:
-    """What is there now; None if the files are those of *before*, unless a person *is_asked* for it."""
-    return read(before) if is_asked or tuple(_stamps()) != before.stamps else None
 
 
 @attrs.define
@@ -120,11 +110,12 @@ class SettingsReader:
     #: kitty's own options at the last look: another object after it has read its configuration again.
     _options: object = None
 
-    def open(self, now: float) -> None:
-        """Begin the first reading."""
+    def open(self, now: float) -> float:
+        """Begin the first reading; how long, in seconds, it is waited for: not at all where all was read ahead."""
         self._looked_at, self._options = now, get_options()
         ahead = _ahead.pop() if _ahead else None
         self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read)
+        return START_S if ahead is None else 0.0
 
     def look(self, now: float) -> None:
         """Have the files read again where that may be due; called at each tick."""
@@ -134,7 +125,11 @@ class SettingsReader:
         is_asked = options is not self._options
         if not is_asked and now - self._looked_at < LOOK_S:
             return
-        if self.worker.submit(JOB, lambda: _read_again(before, is_asked), self._were_read):
+
+        def read_again() -> Settings | None:
+            return read(before) if is_asked or tuple(_stamps()) != before.stamps else None
+
+        if self.worker.submit(JOB, read_again, self._were_read):
             self._looked_at, self._options = now, options
 
     def _were_read(self, found: object) -> None:

@@ -14,6 +14,7 @@ from kitty.fast_data_types import get_options
 from tallylight.config.settings import Config
 from tallylight.hosts.kitty import window_bars
 from tallylight.hosts.kitty.colours import theme_colours
+from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.os_titles import OsWindowTitles
 from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.hosts.kitty.splits import SplitLights
@@ -28,20 +29,14 @@ class Surfaces:
     """
     All of one kitty: tab bars, panels, titles of OS windows, splits. *panes* are the host's, by window id.
 
-    *guarded* makes a call whose faults switch off the feature that it names; *failed* says that one is off.
+    Their faults switch *features* off.
     """
 
-    def __init__(
-        self,
-        boss: Any,
-        panes: Mapping[int, Pane],
-        guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]],
-        failed: Callable[[str, Exception], None],
-    ) -> None:
-        self._guarded = guarded
+    def __init__(self, boss: Any, panes: Mapping[int, Pane], features: Features) -> None:
+        self._guarded = guarded = features.guarded
         self._config = Config()
-        self.rollup = TabRollup(boss, panes, guarded)
-        self.tabs = TabLights(self.rollup, guarded, failed)
+        self.rollup = TabRollup(boss, panes, features)
+        self.tabs = TabLights(self.rollup, features)
         self.tabs.install()
         self.titles = OsWindowTitles(boss, self.rollup)
         guarded(_TITLES, self.titles.install)()

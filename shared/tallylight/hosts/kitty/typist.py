@@ -53,21 +53,18 @@ class WindowTypist:
 
     def press(self, keys: str) -> None:
         """Type *keys*."""
-        self._write(keys)
+        if self.window.id not in self.host.boss.window_id_map:
+            raise SessionError("that pane is gone")
+        self.window.write_to_child(keys)
 
     def paste(self, text: str, *, enter: bool) -> None:
         """Type *text*, between the marks of a paste if the program has asked for them; Enter behind it if *enter*."""
         if self.window.screen.in_bracketed_paste_mode:
             text = f"{_PASTE}{text}{_PASTE_END}"
-        self._write(f"{text}\r" if enter else text)
+        self.press(f"{text}\r" if enter else text)
 
     def close(self) -> None:
         """As kitty does for a key of its own, without a question: the person was asked."""
         if self.window.id not in self.host.boss.window_id_map:
             raise SessionError("that pane is gone")
         self.host.boss.mark_window_for_close(self.window.id)
-
-    def _write(self, text: str) -> None:
-        if self.window.id not in self.host.boss.window_id_map:
-            raise SessionError("that pane is gone")
-        self.window.write_to_child(text)

@@ -29,31 +29,23 @@ def running() -> KittyHost | None:
     return _host
 
 
-# What kitty calls -------------------------------------------------------------------------------------------------
-
-
-def on_load(boss: Any, _data: dict[str, Any]) -> None:
-    """The watcher was loaded, once a process."""
+def start(boss: Any) -> KittyHost | None:
+    """The host of this kitty, started now if it does not run; None where it cannot start."""
     global _host  # noqa: PLW0603 - one host a process, whatever kitty does with its modules
     if _host is not None:
-        return
+        return _host
     try:
         _host = KittyHost(boss)
     except Exception as error:  # kitty has to start
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
         starter.took_over(boss, sys.modules[__name__])
-        return
+        return None
     _host.guarded("answers", answering.serve)(_host)
     _host.guarded("scripts", scripts.serve)(_host)
     _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
     _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))
     _host.guarded("open windows", _adopt)(boss, _host)
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
-
-
-def started(boss: Any) -> KittyHost | None:
-    """The host of this kitty, started now if it does not run; None where it cannot start."""
-    on_load(boss, {})
     return _host
 
 
@@ -71,6 +63,9 @@ def _adopt(boss: Any, host: KittyHost) -> None:
         for key, value in list(window.user_vars.items()):
             if not restored.drop(window, key, value) and key == CARRIER:
                 host.on_set_user_var(window, CARRIER, value)
+
+
+# What kitty calls -------------------------------------------------------------------------------------------------
 
 
 def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:

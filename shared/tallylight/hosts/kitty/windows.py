@@ -6,16 +6,11 @@ What kitty itself knows of its windows: what they are called, and which ones a p
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from kitty.fast_data_types import current_focused_os_window_id
 
 from tallylight.evidence.titles import clean_title
-from tallylight.pane.entry import pane_entry
-from tallylight.pane.pane import Pane
-from tallylight.snapshot.open_conversations import Tab
-from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.ui.agent_list.channel import PANEL
 from tallylight.wire.values import is_number
 
@@ -42,28 +37,6 @@ def shows_tab_bar(manager: Any) -> bool:
     return bool(manager.tab_bar_should_be_visible and not manager.tab_bar_hidden)
 
 
-def tabs(boss: Any) -> dict[str, Tab]:
-    """Every tab by its id, with the name that a person gave it."""
-    return {
-        str(tab.id): Tab(position, clean_title(tab.name))
-        for manager in boss.all_tab_managers
-        for position, tab in enumerate(manager)
-    }
-
-
 def name(window: Any) -> str:
     """What to call *window* where it is told of; nothing if there is none."""
     return clean_title(window.title) if window is not None else ""
-
-
-def entry(id_: int, window: Any, pane: Pane, epoch: Callable[[float], float], terminal: str) -> PaneEntry:
-    """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""
-    return pane_entry(
-        pane,
-        epoch,
-        id_=str(id_),
-        tab=str(window.tab_id) if window is not None else "",
-        os_window=str(window.os_window_id) if window is not None else "",
-        title=name(window),
-        terminal=terminal,
-    )

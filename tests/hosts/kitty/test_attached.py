@@ -85,9 +85,7 @@ def test_work_in_tmux_goes_before_a_done_in_there_and_beside_it(rig: Rig, publis
     publish(pane("a", Status.DONE, HERE))
     rig.until(lambda: light(rig) == "done" and not rig.host.surfaces.rollup.shown(1).is_finished, "done alone")
     rig.host.on_set_user_var(rig.boss.window_id_map[1], "tally", "state=working;tool=claude")
-    rig.until(
-        lambda: light(rig) == "working" and rig.host.surfaces.rollup.shown(1).is_finished, "work of the tab's own"
-    )
+    rig.until(lambda: light(rig) == "working" and rig.host.surfaces.rollup.shown(1).is_finished, "work of its own")
 
 
 def test_a_split_with_tmux_has_its_light(rig: Rig, publish: Publish) -> None:

@@ -144,8 +144,14 @@ class _List:
         if verb == "go":
             return self._leave(functools.partial(actions.focus, boss, id_))
         if verb in ("fork", "resume"):
-            options = ["--resume"] if verb == "resume" else []
-            return self._leave(functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options))
+            options, kitten = ["--resume"] if verb == "resume" else [], str(self.kittens / "fork.py")
+
+            def hand_over() -> None:
+                # That kitten shows what it will run, and asks.
+                if actions.focus(boss, id_):
+                    boss.run_kitten_with_metadata(kitten, options, window=boss.window_id_map[id_])
+
+            return self._leave(hand_over)
         return request.UNKNOWN
 
     def _picture(self, window: Any, has: int) -> Picture | Refusal:
@@ -262,9 +268,3 @@ def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, en
         screen.cursor.x, screen.cursor.y = 0, number
         draw_attributed_string(ansi.sgr(line, colours.depth(environ)), screen)
     screen.cursor_visible = False
-
-
-def _run_kitten(boss: Any, id_: int, kitten: Path, options: list[str]) -> None:
-    """Hand window *id_* over to the kitten that forks and resumes, which shows what it will run and asks."""
-    if actions.focus(boss, id_):
-        boss.run_kitten_with_metadata(str(kitten), options, window=boss.window_id_map[id_])

@@ -18,14 +18,16 @@ from typing import Any
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
-from tallylight.actions.answer import Answer, Question
+from tallylight.actions.caller import Caller
 from tallylight.actions.once import Once
+from tallylight.actions.request import UNKNOWN, Reply
+from tallylight.actions.request import Request as ActionRequest
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.evidence.titles import clean_title
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import actions, published
+from tallylight.hosts.kitty import actions, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
@@ -62,9 +64,8 @@ class KittyHost(Engine[int]):
         self.each_tick: list[Callable[[], None]] = []
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(settle_s=0.0)
-        #: What a window asks, and what answers it: `answering.serve` says so.
-        self.ask: Callable[[int], Question | None] = lambda _: None
-        self.answer: Callable[[Answer], str] = lambda _: "nothing can be answered here"
+        #: As `answering.perform`, which whoever starts this host puts here.
+        self.perform: Callable[[ActionRequest, Caller], Reply | None] = lambda _asked, _caller: UNKNOWN
         super().__init__(
             HOST,
             os.environ,
@@ -269,8 +270,7 @@ class KittyHost(Engine[int]):
             settings=self.config.notify,
             panes=self._panes,
             name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
-            ask=lambda id_: self.ask(id_),  # noqa: PLW0108 - they may be set later
-            answer=lambda given: self.answer(given),  # noqa: PLW0108
+            perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
             heard=lambda id_: self._after(time.monotonic(), (id_,)),
             features=self.features,
             host=f"{HOST}-{os.getpid()}",
@@ -297,7 +297,7 @@ class KittyHost(Engine[int]):
             if request.verb == "focus":
                 actions.focus(self.boss, id_)
             elif request.verb == "jump":
-                actions.jump(self.boss, self._panes, request.args, now)
+                actions.jump(self.boss, self.newest(now)[0], request.args)
             elif request.verb == "mute":
                 window = self.boss.window_id_map.get(id_)
                 self._mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)
@@ -314,7 +314,7 @@ class KittyHost(Engine[int]):
         changed = self._settle(now)
         for id_ in changed:
             if (window := self.boss.window_id_map.get(id_)) is not None:
-                published.publish(window, self._panes[id_])
+                user_vars.publish(window, self._panes[id_])
         if self._is_redrawn or any(changed.values()):
             self._is_redrawn = False
             self.surfaces.redraw()

@@ -6,14 +6,13 @@ Nothing in here is believed to go well: a fault is told to the person and to kit
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import actions, agent_list, panels, watcher
+from tallylight.hosts.kitty import agent_list, panels, watcher
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.snapshot.requests import Request
 
@@ -22,7 +21,7 @@ _OFF = "Tallylight does not run in this kitty; run `tally doctor` to see why."
 
 def jump(boss: Any, options: Sequence[str]) -> None:
     """To the next window that needs a person; *options* as of `tally jump`. Where none does, nothing happens."""
-    _guarded(boss, lambda host: actions.jump(boss, host.panes, options, time.monotonic()))
+    _guarded(boss, lambda host: host.carry_out([Request("jump", "", tuple(options))]))
 
 
 def agents(boss: Any, window_id: int, kittens: Path) -> None:

@@ -18,14 +18,16 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions.answer import Answer, Question
+from tallylight.actions.answer import Question
 from tallylight.actions.brief import brief
+from tallylight.actions.caller import PERSON, Caller, Who
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import QUESTION, Look, Reply, Request
 from tallylight.evidence import notified
 from tallylight.files import directories
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.notify_command import Command
 from tallylight.hosts.worker import Worker
-from tallylight.model.decision import Decision
 from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
@@ -61,18 +63,16 @@ class Notices:
     """
     All notifications of one kitty.
 
-    *panes* are the host's, by window id; *ask* says what a window asks now, and *answer* answers it and returns why
-    not, or nothing; *heard* is called after a program's notification told something of one;
-    *features* are switched off by their faults, with a line in the log; *is_focused* says whether the person is at this
-    kitty, and *play* plays a sound file.
+    *panes* are the host's, by window id; *perform* is `answering.perform`; *heard* is called after a program's
+    notification told something of one; *features* are switched off by their faults, with a line in the log;
+    *is_focused* says whether the person is at this kitty, and *play* plays a sound file.
     """
 
     boss: Any
     settings: Settings
     panes: dict[int, Pane]
     name_of: Callable[[int], str]
-    ask: Callable[[int], Question | None]
-    answer: Callable[[Answer], str]
+    perform: Callable[[Request, Caller], Reply | None]
     heard: Callable[[int], None]
     features: Features
     host: str
@@ -200,8 +200,11 @@ class Notices:
                 return
             if not 1 <= button <= len(short.choices):
                 manager.channel.focus(id_, gone.activation_token)
-            elif refused := self.answer(short.question.answer(short.choices[button - 1].number)):
-                self.say("Not answered", refused)
+                return
+            given = short.question.answer(short.choices[button - 1].number)
+            reply = self.perform(given, Caller(Who.NOTICE, (0, 0)))
+            if isinstance(reply, Refusal):
+                self.say("Not answered", reply.text)
 
         command.on_activation, command.on_close = pressed, put_away
         number = self._show(command, id_)
@@ -231,10 +234,11 @@ class Notices:
     def _question(self, id_: int, notice: Notice) -> Question | None:
         """What stands on the screen to be answered."""
         try:
-            return self.ask(id_) if notice.status is Status.WAITING else None
+            reply = self.perform(Look(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
             self.features.failed("buttons of notifications", error)
             return None
+        return reply if isinstance(reply, Question) else None
 
     def say(self, title: str, body: str) -> None:
         """Tell of something that is about no pane."""
@@ -303,18 +307,15 @@ class Notices:
             self._tell(id_, pane, report)
         # A program that wants to hear of its notification has to be told, so there must be one.
         asks_back = command.close_response_requested or command.report_requested or command.buttons
-        return not asks_back and self._is_known(id_, pane, before)
+        if asks_back or before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
+            return False
+        # The person knows without it what the light was showing already.
+        return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
     def _tell(self, id_: int, pane: Pane, report: Report) -> None:
         """Tell the pane, and the host if that was read; if not, it is in its turn."""
         if pane.notified(report, self.clock()):
             self.heard(id_)
-
-    def _is_known(self, id_: int, pane: Pane, before: Decision) -> bool:
-        """Whether the person knows without the agent's notification what the light was showing already."""
-        if before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
-            return False
-        return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
     def _was_shown(self, id_: int) -> None:
         # A command of the user's may tell it somewhere else, so it is run all the same.

@@ -149,8 +149,8 @@ class Panels:
                 copy_colors_from=before,
                 pass_fds=(fd,),
             )
-            kind: Any = type(window)
-            window.__class__ = _quiet(kind)
+            # Its program is nothing that kitty has to ask about before it closes a tab.
+            window.__class__ = type("PanelWindow", (type(window),), {"has_running_program": False})
             tab.current_layout.layout_action("move_to_screen_edge", ("left",), tab.windows)
             shown = self._shown[window.id] = _Shown(tab.id, layout)
             self._fit(tab, window, shown)
@@ -185,12 +185,6 @@ def _measures(tab: Any) -> tuple[float, ...]:
     geometries = [window.geometry for window in tab]
     width = max((g.right for g in geometries), default=0) - min((g.left for g in geometries), default=0)
     return width, cell_size_for_window(tab.os_window_id)[0], len(geometries)
-
-
-@functools.cache
-def _quiet(kind: Any) -> Any:
-    """A *kind* of window whose program is nothing that kitty has to ask about before it closes a tab."""
-    return type("PanelWindow", (kind,), {"has_running_program": False})
 
 
 _panels: Panels | None = None

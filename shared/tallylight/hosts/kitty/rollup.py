@@ -89,18 +89,18 @@ class TabRollup:
         if urgent is None:
             return None
         owner = next(window for window in windows if decisions[window.id] is urgent)
+        waiting = [
+            id_
+            for id_, decision in decisions.items()
+            if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
+        ]
         return TabLight(
             urgent,
             owner.id,
             title=self._title(tab, owner, urgent) if urgent.is_lit else "",
-            pulses=urgent.status is Status.WAITING and any(map(self._calls, decisions, decisions.values())),
+            pulses=urgent.status is Status.WAITING and any(not self.panes[id_].attention.snoozed for id_ in waiting),
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
-
-    def _calls(self, id_: int, decision: Decision) -> bool:
-        """Whether window *id_*, which shows *decision*, waits for a person who is not to be left alone."""
-        is_waiting = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
-        return is_waiting and not self.panes[id_].attention.snoozed
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""

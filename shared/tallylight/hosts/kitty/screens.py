@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tallylight.wire.styled import StyledScreen, read_screen
-
 
 def styled_rows(window: Any) -> list[str]:
     """
@@ -25,8 +23,3 @@ def cursor_of(window: Any) -> tuple[int, int] | None:
     """The row and the column of the cursor of *window*, from 0; None if it is hidden."""
     screen = window.screen
     return (screen.cursor.y, screen.cursor.x) if screen.cursor_visible else None
-
-
-def screen(window: Any) -> StyledScreen:
-    """What stands on *window* now, with its colours."""
-    return read_screen(styled_rows(window), window.screen.columns, cursor=cursor_of(window))

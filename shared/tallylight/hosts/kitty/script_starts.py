@@ -100,7 +100,11 @@ class Starts:
             return Refusal("failed", f"the program was not found: {found}")
         if table.cwd(being[0]) != found.cwd:
             return Refusal("changed", "the caller is in another directory now; nothing was started")
-        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[asked.place], _more(window, found.argv[0]))
+        # A new window gets what *window* got beside what kitty gives every one, and what lies beside its program.
+        folder, path = str(Path(found.argv[0]).parent), _path(window)
+        path = path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
+        env = {**window.child.env, "PATH": path}
+        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[asked.place], env)
         pane = being_of(made.child.pid, table) if made is not None else None
         if pane is None:
             return Refusal("failed", "kitty did not open a pane")
@@ -131,10 +135,3 @@ def _find(program: str, path: str) -> str:
 def _path(window: Any) -> str:
     """The PATH that kitty gave *window*, by what kitty itself remembers."""
     return str(window.child.env.get("PATH") or default_env().get("PATH", ""))
-
-
-def _more(window: Any, program: str) -> dict[str, str]:
-    """What a new window gets beside what kitty gives every one: what *window* got, and what lies beside *program*."""
-    folder, path = str(Path(program).parent), _path(window)
-    found = path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
-    return {**window.child.env, "PATH": found}

@@ -104,12 +104,10 @@ class Starter:
             sys.setswitchinterval(switch)
         if self._is_loaded.is_set() and not self._is_ready.is_set():
             self._patience -= LEND_S
-        if self._is_ready.is_set() or self._patience <= 0:
-            if timer is not None:
-                remove_timer(timer)
-            self._start(boss)
-
-    def _start(self, boss: Any) -> None:
+        if not self._is_ready.is_set() and self._patience > 0:
+            return
+        if timer is not None:
+            remove_timer(timer)
         if self.is_over:
             return  # a key was quicker
         if self.error is None:

@@ -58,19 +58,15 @@ class Surfaces:
         self.titles.when = kitty.os_window_title if is_on else "off"
         self._use_colours()
 
-    def _follow_theme(self) -> None:
-        if self._use_colours():
-            self.rollup.redraw()
-
-    def _use_colours(self) -> bool:
-        """Use the colours of the settings, or of the theme as it is now; whether they are others than before."""
+    def _use_colours(self) -> None:
+        """Use the colours of the settings, or of the theme as it is now; if they are others, all tabs are redrawn."""
         found = dict(self._config.colours)
         if self._config.themed:
             theme = theme_colours(get_options())
             found |= {status: theme[status] for status in self._config.themed}
-        changed = found != self.tabs.colours
-        self.tabs.colours = self.splits.colours = found
-        return changed
+        if found != self.tabs.colours:
+            self.tabs.colours = self.splits.colours = found
+            self.rollup.redraw()
 
     def redraw(self) -> None:
         """A light has changed, or may have: have all of it drawn again."""
@@ -81,7 +77,7 @@ class Surfaces:
     def follow(self) -> None:
         """Windows may have moved, another one may be in front, and the theme may be another."""
         if self._config.themed:
-            self._guarded("colours of the theme", self._follow_theme)()
+            self._guarded("colours of the theme", self._use_colours)()
         self.panels()
         self._guarded(_TITLES, self.titles.refresh)()
         self._guarded(_SPLITS, self.splits.refresh)()

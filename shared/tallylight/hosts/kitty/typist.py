@@ -16,7 +16,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.hosts.kitty import screens
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Pane
-from tallylight.wire.styled import StyledScreen
+from tallylight.wire.styled import StyledScreen, read_screen
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
@@ -49,7 +49,8 @@ class WindowTypist:
 
     def screen(self) -> StyledScreen:
         """The same screen as `see` has seen, for nothing is read in between."""
-        return screens.screen(self.window)
+        rows, columns = screens.styled_rows(self.window), self.window.screen.columns
+        return read_screen(rows, columns, cursor=screens.cursor_of(self.window))
 
     def press(self, keys: str) -> None:
         """Type *keys*."""

@@ -49,8 +49,8 @@ def publish(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Publish:
 
 
 def light(rig: Rig, tab: int = 1) -> str:
-    found = rig.host.surfaces.rollup.light(tab)
-    return str(found.status) if found is not None and found.is_lit else ""
+    found = rig.host.surfaces.rollup.shown(tab)
+    return str(found.decision.status) if found is not None and found.decision.is_lit else ""
 
 
 def test_the_tab_takes_the_light_of_what_is_attached_in_it(rig: Rig, publish: Publish) -> None:
@@ -62,7 +62,7 @@ def test_the_tab_takes_the_light_of_what_is_attached_in_it(rig: Rig, publish: Pu
     rig.until(lambda: light(rig) == "waiting", "the light")
     assert light(rig, 2) == ""
     assert rig.host.surfaces.rollup.shown(1).title == "title of b"
-    assert rig.host.surfaces.rollup.light(1).kind is Kind.PERMISSION
+    assert rig.host.surfaces.rollup.shown(1).decision.kind is Kind.PERMISSION
     publish(pane("a", Status.WORKING, HERE), pane("b", Status.IDLE, HERE))
     rig.until(lambda: light(rig) == "working", "the next most urgent")
     publish(pane("a", Status.WORKING))

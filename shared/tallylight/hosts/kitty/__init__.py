@@ -28,7 +28,8 @@ def _tabs() -> Any:
 def light(tab_id: int) -> Decision | None:
     """What is decided for a tab: its `status`, `kind`, `reason`, `report`. None while nothing is known of it."""
     tabs = _tabs()
-    return tabs.rollup.light(tab_id) if tabs is not None else None
+    shown = tabs.rollup.shown(tab_id) if tabs is not None else None
+    return shown.decision if shown is not None else None
 
 
 def light_text(tab_id: int) -> str:

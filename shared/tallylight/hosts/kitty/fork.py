@@ -52,7 +52,13 @@ NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doc
 
 def main(args: Sequence[str]) -> Json | None:
     """Ask the person; what is to be started, or nothing."""
-    options = _options(args)
+    parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
+    what.add_argument("--resume", action="store_true", help="continue this conversation itself")
+    parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
+    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
+    options = parser.parse_args(list(args[1:]))
     verb = Verb.RESUME if options.resume else Verb.FORK
     agents, _ = agent_files.load_agents(os.environ)
     root = int(os.environ.get("KITTY_CHILD_PID", "0"))
@@ -94,16 +100,6 @@ def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
             if pid is not None and fork.is_below(pid, root, table):
                 return pane
     return None
-
-
-def _options(args: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
-    what.add_argument("--resume", action="store_true", help="continue this conversation itself")
-    parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
-    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
-    return parser.parse_args(list(args[1:]))
 
 
 # Inside kitty ------------------------------------------------------------------------------------------------------

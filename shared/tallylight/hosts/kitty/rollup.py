@@ -64,11 +64,6 @@ class TabRollup:
         """What a tab shows, as of the last `refresh`; None where nothing is known of it."""
         return self._shown.get(tab_id)
 
-    def light(self, tab_id: int) -> Decision | None:
-        """The decision of it."""
-        shown = self._shown.get(tab_id)
-        return shown.decision if shown is not None else None
-
     def refresh(self) -> None:
         """Find what every tab shows."""
         found: dict[int, TabLight] = {}

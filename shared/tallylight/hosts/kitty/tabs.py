@@ -141,10 +141,11 @@ class TabLights:
     def what(self, tab_id: int) -> str:
         """What a tab waits for, at most `WHAT_CELLS` wide: what `{tab.tally_what}` stands for. Nothing if unknown."""
         try:
-            decision = self.rollup.light(tab_id)
-            if decision is None or decision.status is not Status.WAITING:
+            shown = self.rollup.shown(tab_id)
+            if shown is None or shown.decision.status is not Status.WAITING:
                 return ""
-            return middle(decision.report.what or decision.report.message, WHAT_CELLS)
+            report = shown.decision.report
+            return middle(report.what or report.message, WHAT_CELLS)
         except Exception as error:
             self.features.failed("title template", error)
             return ""

@@ -152,7 +152,7 @@ def bench(tmp_path: Path) -> Bench:
         panes=panes,
         name_of=lambda id_: f"window {id_}",
         perform=lambda asked, _: bench.perform(asked),
-        heard=heard.append,
+        received=heard.append,
         features=Features(faults.append),
         host="kitty-7",
         is_focused=lambda: bench.is_focused,

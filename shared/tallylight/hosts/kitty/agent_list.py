@@ -88,7 +88,7 @@ class _List:
             self.channel.unsent += answering.reply("list of agents", self.act, asked) or b""
         self._send()
 
-    def tell_seen(self, is_seen: bool) -> None:
+    def notify_seen(self, is_seen: bool) -> None:
         """Tell its program whether it can be seen."""
         if is_seen != self.is_seen:
             self.is_seen = is_seen
@@ -220,16 +220,16 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     return window
 
 
-def heard(window: Any) -> None:
+def receive(window: Any) -> None:
     """A program in *window* has rung: if it is a list, it has asked for something."""
     if (found := _lists.get(window.id)) is not None:
         found.listen()
 
 
-def tell_seen(window_id: int, is_seen: bool) -> None:
+def notify_seen(window_id: int, is_seen: bool) -> None:
     """Tell the list in window *window_id* whether it can be seen."""
     if (found := _lists.get(window_id)) is not None:
-        found.tell_seen(is_seen)
+        found.notify_seen(is_seen)
 
 
 def _read_labels() -> Labels:

@@ -34,8 +34,8 @@ GONE = Refusal("gone", "that pane is gone; nothing was done")
 def reply(surface: str, act: Callable[[Request], Reply | None], asked: Request | None) -> bytes | None:
     """What *act* says to what was *asked*, as it is sent, or why it failed; None while *act* has nothing to say yet."""
     try:
-        said = act(asked) if asked is not None else UNKNOWN
-        return encode_reply(said) if said is not None else None
+        replied = act(asked) if asked is not None else UNKNOWN
+        return encode_reply(replied) if replied is not None else None
     except Exception as error:  # the next one may well succeed
         log_error(f"tallylight: {surface}: {type(error).__name__}: {error}")
         return encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
@@ -62,10 +62,10 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
         return GONE
     typist = WindowTypist(host, window, pane)
     access = Access(typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued)
-    told = actions.perform(access, asked, caller)
-    if isinstance(asked, Answer) and isinstance(told, Done):
+    result = actions.perform(access, asked, caller)
+    if isinstance(asked, Answer) and isinstance(result, Done):
         _watch(typist, asked, time.monotonic() + SETTLE_S)
-    return told
+    return result
 
 
 def _watch(typist: WindowTypist, given: Answer, until: float) -> None:

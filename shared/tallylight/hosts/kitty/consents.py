@@ -39,10 +39,10 @@ def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal
     made, near = channel.opened(make)
 
     def removed(_window: Any) -> None:
-        said = b""
+        received = b""
         with near, contextlib.suppress(OSError):
-            said = near.recv(len(YES) + 1)
-        answered(said == YES.encode())
+            received = near.recv(len(YES) + 1)
+        answered(received == YES.encode())
 
     made.actions_on_removal.append(removed)
     return None

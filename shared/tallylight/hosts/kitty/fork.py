@@ -76,8 +76,8 @@ def main(args: Sequence[str]) -> Json | None:
         if isinstance(cwd, Refusal):
             offer.worktree = cwd
             continue
-        told = {"verb": str(verb), "argv": list(again.argv), "place": str(offer.place)}
-        return {**told, "cwd": cwd, "shown_cwd": again.cwd}
+        agreed = {"verb": str(verb), "argv": list(again.argv), "place": str(offer.place)}
+        return {**agreed, "cwd": cwd, "shown_cwd": again.cwd}
     return None
 
 

@@ -76,7 +76,7 @@ class KittyHost(Engine[int]):
             store=Store(HOST, os.environ, self.worker.submit, _log),
             clock=time.monotonic,
             told=_log,
-            resumable=self._tell_resumable,
+            resumable=self._notify_resumable,
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -91,7 +91,7 @@ class KittyHost(Engine[int]):
         self._notices: Notices | None = None
         self.apply(self.config)
         self.settings = SettingsReader(
-            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._tell_problems)
+            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._report_problems)
         )
         patience = self.settings.open(time.monotonic())
         self._store.open()
@@ -122,13 +122,13 @@ class KittyHost(Engine[int]):
             pane.recall(now)
         self._after(now, self._panes)
 
-    def _tell_problems(self, problems: Sequence[str]) -> None:
+    def _report_problems(self, problems: Sequence[str]) -> None:
         """Say what is wrong with the settings, in the log and in front of the person."""
         for problem in problems:
             _log(problem)
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         body = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
-        self.guarded("notice of mistakes", self.say)("Tallylight: settings", body)
+        self.guarded("notice of mistakes", self.notify)("Tallylight: settings", body)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -168,24 +168,24 @@ class KittyHost(Engine[int]):
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
         """A program set or deleted a user variable."""
         if key == CARRIER:
-            self._hear(window, lambda pane, now: pane.carrier(value, now))
+            self._receive(window, lambda pane, now: pane.carrier(value, now))
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
         """The title changed. One that a person gave the window says nothing of the program in it."""
         if from_child:
-            self._hear(window, lambda pane, now: pane.title(title, now))
+            self._receive(window, lambda pane, now: pane.title(title, now))
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
         """A command of a shell with integration started or ended."""
-        self._hear(window, lambda pane, now: pane.marked(is_start, exit_code, now))
+        self._receive(window, lambda pane, now: pane.marked(is_start, exit_code, now))
 
-    def _hear(self, window: Any, tell: Callable[[Pane, float], bool]) -> None:
-        """A program says something; *tell* tells its pane, and whether that was read. If not, it is in its turn."""
+    def _receive(self, window: Any, take: Callable[[Pane, float], bool]) -> None:
+        """A program says something; *take* hands it to its pane. What is not read at once is read in its turn."""
         now = time.monotonic()
         pane = self._pane(window.id)
         if not pane.is_behind:
             self._looks.foreground(window, pane, now)
-        if tell(pane, now):
+        if take(pane, now):
             self._after(now, (window.id,))
         else:
             self._told[window.id].due = pane.deadline()
@@ -271,7 +271,7 @@ class KittyHost(Engine[int]):
             panes=self._panes,
             name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
             perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
-            heard=lambda id_: self._after(time.monotonic(), (id_,)),
+            received=lambda id_: self._after(time.monotonic(), (id_,)),
             features=self.features,
             host=f"{HOST}-{os.getpid()}",
             mutes=self._mutes,
@@ -279,15 +279,15 @@ class KittyHost(Engine[int]):
         )
         self._notices.listen()
 
-    def say(self, title: str, body: str) -> None:
+    def notify(self, title: str, body: str) -> None:
         """Tell the person of something that is about no pane."""
         if self._notices is not None:
-            self._notices.say(title, body)
+            self._notices.notify(title, body)
 
-    def _tell_resumable(self, number: int) -> None:
+    def _notify_resumable(self, number: int) -> None:
         """Conversations of an earlier kitty can be resumed."""
         what = "1 conversation" if number == 1 else f"{number} conversations"
-        self.say(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
+        self.notify(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""

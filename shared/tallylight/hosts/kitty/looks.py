@@ -87,10 +87,10 @@ class Looks:
     def look_at_visible(self, now: float, ids: Iterable[int]) -> set[int]:
         """Tell the panes of *ids*, and those that came into sight or left it, whether they are seen; return which."""
         before, self.visible = self.visible, kitty_windows.visible(self.boss)
-        told = {id_ for id_ in (before ^ self.visible).union(ids) if id_ in self.panes}
-        for id_ in told:
+        reached = {id_ for id_ in (before ^ self.visible).union(ids) if id_ in self.panes}
+        for id_ in reached:
             self.panes[id_].look(id_ in self.visible, now)
-        return told
+        return reached
 
     def forget(self, id_: int) -> None:
         """The window is gone."""

@@ -63,7 +63,7 @@ class Notices:
     """
     All notifications of one kitty.
 
-    *panes* are the host's, by window id; *perform* is `answering.perform`; *heard* is called after a program's
+    *panes* are the host's, by window id; *perform* is `answering.perform`; *received* is called after a program's
     notification told something of one; *features* are switched off by their faults, with a line in the log;
     *is_focused* says whether the person is at this kitty, and *play* plays a sound file.
     """
@@ -73,7 +73,7 @@ class Notices:
     panes: dict[int, Pane]
     name_of: Callable[[int], str]
     perform: Callable[[Request, Caller], Reply | None]
-    heard: Callable[[int], None]
+    received: Callable[[int], None]
     features: Features
     host: str
     mutes: Mutes = attrs.field(factory=Mutes)
@@ -204,7 +204,7 @@ class Notices:
             given = short.question.answer(short.choices[button - 1].number)
             reply = self.perform(given, Caller(Who.NOTICE, (0, 0)))
             if isinstance(reply, Refusal):
-                self.say("Not answered", reply.text)
+                self.notify("Not answered", reply.text)
 
         command.on_activation, command.on_close = pressed, put_away
         number = self._show(command, id_)
@@ -240,7 +240,7 @@ class Notices:
             return None
         return reply if isinstance(reply, Question) else None
 
-    def say(self, title: str, body: str) -> None:
+    def notify(self, title: str, body: str) -> None:
         """Tell of something that is about no pane."""
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
@@ -289,7 +289,7 @@ class Notices:
             return False
         report = notified.spoken(number, payload, pane.decision.status)
         if report is not None:
-            self._tell(id_, pane, report)
+            self._receive(id_, pane, report)
         return True
 
     def _take_notification(self, command: Any, id_: int) -> bool:
@@ -304,7 +304,7 @@ class Notices:
         before = pane.decision
         report = notified.plain(self._reading[0], command.title, command.body)
         if report is not None:
-            self._tell(id_, pane, report)
+            self._receive(id_, pane, report)
         # A program that wants to hear of its notification has to be told, so there must be one.
         asks_back = command.close_response_requested or command.report_requested or command.buttons
         if asks_back or before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
@@ -312,10 +312,10 @@ class Notices:
         # The person knows without it what the light was showing already.
         return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
-    def _tell(self, id_: int, pane: Pane, report: Report) -> None:
+    def _receive(self, id_: int, pane: Pane, report: Report) -> None:
         """Tell the pane, and the host if that was read; if not, it is in its turn."""
         if pane.notified(report, self.clock()):
-            self.heard(id_)
+            self.received(id_)
 
     def _was_shown(self, id_: int) -> None:
         # A command of the user's may tell it somewhere else, so it is run all the same.

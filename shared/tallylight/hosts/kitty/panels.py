@@ -93,7 +93,7 @@ class Panels:
                 boss.mark_window_for_close(window)
             elif shown.measures != _measures(tab):
                 self._fit(tab, window, shown)
-            agent_list.tell_seen(id_, tab.id in front and bool(window.is_visible_in_layout))
+            agent_list.notify_seen(id_, tab.id in front and bool(window.is_visible_in_layout))
 
     def _of(self, tab: Any) -> Iterator[Any]:
         """The panels of *tab*, also one that an earlier kitty has opened."""
@@ -134,7 +134,7 @@ class Panels:
         """The window of a panel in *tab*, at its edge and of the right width; the keyboard stays where it is."""
         width, cell, *_ = _measures(tab)
         before = tab.active_window
-        told = before.ignore_focus_changes
+        was_ignoring = before.ignore_focus_changes
         # The program there is not to be told that the keyboard has gone and come back.
         before.ignore_focus_changes = True
         try:
@@ -156,7 +156,7 @@ class Panels:
             self._fit(tab, window, shown)
             tab.set_active_window(before, for_keep_focus=before)
         finally:
-            before.ignore_focus_changes = told
+            before.ignore_focus_changes = was_ignoring
         return window
 
     # How wide ------------------------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ class Scripts:
                 or False
             )
 
-        return self.starts.start(asked, caller.asker, caller, window, consent)
+        return self.starts.start(asked, caller, window, consent)
 
     def _agreed(self, caller: Caller, wanted: Wanted) -> bool | None:
         """What a person said to *caller* and the agent *wanted*; None if they may be asked."""

@@ -68,8 +68,8 @@ def read(before: Settings | None = None) -> Settings:
         wanted = before.config if problems else config
         config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
-    told = tuple(map(str, (*problems, *more)))
-    return Settings(config, agents, fork.own_command(), told, stamps, withheld, wanted)
+    wrong = tuple(map(str, (*problems, *more)))
+    return Settings(config, agents, fork.own_command(), wrong, stamps, withheld, wanted)
 
 
 #: What was read before there was a host; it is used once.
@@ -97,13 +97,13 @@ class SettingsReader:
     """
     The settings in force.
 
-    *taken* is given those that are to be in force from now on, *told* what is wrong with the files: once as long as it
-    stays the same. Both are called by the worker's `lend`, on kitty's main thread.
+    *taken* is given those that are to be in force from now on, *report* what is wrong with the files: once as long as
+    it stays the same. Both are called by the worker's `lend`, on kitty's main thread.
     """
 
     worker: Worker
     taken: Callable[[Settings], None]
-    told: Callable[[tuple[str, ...]], None]
+    report: Callable[[tuple[str, ...]], None]
     #: Those of the last reading; None before the first one.
     current: Settings | None = None
     _looked_at: float = 0.0
@@ -139,9 +139,9 @@ class SettingsReader:
             raise found if isinstance(found, Exception) else TypeError(found)
         before, self.current = self.current, found
         self.taken(found)
-        told = (*found.problems, *(f"{one} until kitty starts again" for one in found.withheld))
-        if told and (before is None or (found.problems, found.withheld) != (before.problems, before.withheld)):
-            self.told(told)
+        wrong = (*found.problems, *(f"{one} until kitty starts again" for one in found.withheld))
+        if wrong and (before is None or (found.problems, found.withheld) != (before.problems, before.withheld)):
+            self.report(wrong)
 
     def agree(self, withheld: tuple[Withheld, ...]) -> None:
         """A person agrees to what is *withheld*; nothing if that is something else by now."""

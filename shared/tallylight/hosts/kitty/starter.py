@@ -68,7 +68,7 @@ class Starter:
             self._is_loaded.wait(30)
         return importlib.import_module(f"{_PACKAGE}.{name}")
 
-    def tell(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
+    def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
         """kitty calls *name* of *window*."""
         if self.watcher is not None:
             getattr(self.watcher, name)(boss, window, data)
@@ -120,7 +120,7 @@ class Starter:
 #: The one of this process; what kitty, its keys and the host call of it; and what kitty calls of each window.
 loading = Starter()
 on_load, finished, took_over = loading.on_load, loading.finished, loading.took_over
-CALLS = {name: functools.partial(loading.tell, name) for name in WATCHED}
+CALLS = {name: functools.partial(loading.forward, name) for name in WATCHED}
 
 
 def running() -> Any:

@@ -25,8 +25,8 @@ def publish(window: Any, pane: Pane) -> None:
     decision = pane.decision
     source = decision.reason.source
     reason = f"{source.word if source else 'none'}: {decision.reason.rule}"
-    said = decision.status, decision.kind or "", decision.report.agent, reason
-    for name, value in zip(PUBLISHED, said, strict=True):
+    values = decision.status, decision.kind or "", decision.report.agent, reason
+    for name, value in zip(PUBLISHED, values, strict=True):
         wanted = value if decision.is_lit else None
         if window.user_vars.get(name) != wanted:
             window.set_user_var(name, wanted)

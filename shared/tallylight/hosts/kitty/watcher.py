@@ -76,7 +76,7 @@ def _call(feature: str, call: Callable[[KittyHost], None], window: Any = None) -
 
 def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
     if data["key"] == BELL:
-        _call("list of agents", lambda _: agent_list.heard(window))
+        _call("list of agents", lambda _: agent_list.receive(window))
         return
     if data["key"] == PANEL:
         _call("panels", lambda host: host.panel_came())

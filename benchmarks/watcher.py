@@ -87,7 +87,7 @@ for _ in range(100):
     looks.append(time.thread_time() - start)
 look = statistics.median(looks) / host.config.poll_s
 from tallylight.hosts.kitty import starter
-return sum(share for _, share, _ in calls.values()), calls, (*tracer.load, starter.took_s()), look
+return sum(share for _, share, _ in calls.values()), calls, (*tracer.load, starter.loading.took_s), look
 """
 
 

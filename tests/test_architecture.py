@@ -353,7 +353,7 @@ def test_a_recording_and_a_live_pane_have_one_engine() -> None:
 _ACTIONS = {"actions.answer", "actions.say"}
 #: The methods that reach a program's input, and who alone may call them; and the same of words of commands.
 TYPING_CALLS = {
-    "press": {*_ACTIONS, "hosts.detached.pane"},
+    "press": {*_ACTIONS, "hosts.detached.pane", "hosts.kitty.typist"},
     "paste": {"actions.say"},
     "write_to_child": {"hosts.kitty.typist"},
     # A panel is ours to close, and so is a list.

@@ -64,7 +64,7 @@ class Tracer:
     def _loaded(self, thread: float, wall: float) -> None:
         if self._is_loading:
             self.load = self.load[0] + thread, self.load[1] + wall, age()
-            if (starter := sys.modules.get(STARTER)) is not None and starter.is_over():
+            if (starter := sys.modules.get(STARTER)) is not None and starter.loading.is_over:
                 self._is_loading = False
                 self._wrap_entries()
 

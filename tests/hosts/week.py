@@ -294,7 +294,7 @@ class KittyLife(Life):
 
     def begin(self) -> None:
         self.watcher = importlib.import_module("tallylight.hosts.kitty.watcher")
-        self.watcher.on_load(self.boss, {})
+        self.watcher.start(self.boss)
         self._host._kept._history.clock = self.clock.time
         self._host._files.clock = self.clock.monotonic
 

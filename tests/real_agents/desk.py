@@ -37,8 +37,8 @@ STATIONS = 4
 
 _NOTE = """
 import time, tallylight.hosts.kitty.watcher as module
-from tallylight.hosts.kitty import published
-real, clock = published.publish, time.monotonic
+from tallylight.hosts.kitty import user_vars
+real, clock = user_vars.publish, time.monotonic
 module.agent_lights = []
 
 def noting(window, pane):
@@ -47,7 +47,7 @@ def noting(window, pane):
     below = {id_: str(found.status) for id_, found in pane.tracker.records().items() if id_}
     module.agent_lights.append((clock(), window.id, found, below))
 
-published.publish = noting
+user_vars.publish = noting
 """
 _LIGHTS = """
 import tallylight.hosts.kitty.watcher as module

@@ -58,15 +58,15 @@ finally:
 """
 _RECORD = """
 import time, tallylight.hosts.kitty.watcher as module
-from tallylight.hosts.kitty import published
-real, clock = published.publish, time.monotonic
+from tallylight.hosts.kitty import user_vars
+real, clock = user_vars.publish, time.monotonic
 module.desk_history = []
 
 def noting(window, pane):
     real(window, pane)
     module.desk_history.append((clock(), window.id, str(pane.decision.status), pane.decision.is_lit))
 
-published.publish = noting
+user_vars.publish = noting
 """
 
 

@@ -61,7 +61,7 @@ SMALL = 1.0 if os.environ.get("TALLYLIGHT_PICTURES") else 0.55
 _IS_LOADED = """
 import sys
 starter = sys.modules.get("tallylight.hosts.kitty.starter")
-return starter is None or starter.is_over()
+return starter is None or starter.loading.is_over
 """
 
 

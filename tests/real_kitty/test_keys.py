@@ -144,15 +144,15 @@ def test_snoozed_is_amber_and_still(desk: Desk) -> None:
     desk.kitty.focus_window(window)
     tab = desk.kitty.tab_of(window)
 
-    assert desk.host("host._rollup.pulsing() != []") == "True"
+    assert desk.host("host.surfaces.rollup.pulsing() != []") == "True"
     press(desk, "ctrl+shift+a", "s")
     desk.kitty.wait_until(lambda: entry(desk, window).snoozed_until, what="the snooze in the snapshot")
-    assert desk.host("host._rollup.pulsing()") == "[]"
+    assert desk.host("host.surfaces.rollup.pulsing()") == "[]"
     desk.wait_colours({tab: "waiting"})
     assert desk.status(window) == "waiting"
     press(desk, "ctrl+shift+a", "s")
     desk.kitty.wait_until(lambda: not entry(desk, window).snoozed_until, what="the end of the snooze")
-    assert desk.host("host._rollup.pulsing() != []") == "True"
+    assert desk.host("host.surfaces.rollup.pulsing() != []") == "True"
 
 
 def test_commands_from_a_tab(desk: Desk) -> None:

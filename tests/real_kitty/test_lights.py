@@ -285,7 +285,7 @@ def test_a_tab_shows_its_most_urgent_window(desk: Desk) -> None:
     desk.send(second, "state=done")
     desk.wait_status(second, "done")
     desk.wait_colours({tab: "working"})
-    assert desk.host(f"host.light_text({tab})").count("●✓") == 1
+    assert desk.host(f"host.surfaces.tabs.rendered({tab})").count("●✓") == 1
     desk.send(first, "state=done")
     desk.wait_colours({tab: "done"})
 
@@ -541,7 +541,7 @@ def test_steady_lights_cost_nothing(desk: Desk) -> None:
     desk.wait_colours({tab: "waiting"})
 
     assert times_drawn(desk, 2) < 1
-    assert desk.host("host._rollup._timer") == "None"
+    assert desk.host("host.surfaces.rollup._timer") == "None"
     assert amber_levels(desk, tab) == {LIGHTS["waiting"]}
 
 
@@ -562,7 +562,7 @@ def test_waiting_pulses(kitty_version: str) -> None:
         desk.wait_colours({desk.kitty.tab_of(blue): "working"})
         desk.send(window, "state=working")
         desk.wait_status(window, "working")
-        desk.kitty.wait_until(lambda: desk.host("host._rollup._timer") == "None", 3, "the end of the pulse")
+        desk.kitty.wait_until(lambda: desk.host("host.surfaces.rollup._timer") == "None", 3, "the end of the pulse")
         assert times_drawn(desk, 2) < 1
         desk.wait_colours({tab: "working"})
     finally:

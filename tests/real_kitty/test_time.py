@@ -84,6 +84,6 @@ def test_the_watcher_is_loaded_once(desk: Desk) -> None:
     Its loading was measured: it ended after kitty's start, and a thread beside kitty's main one did nearly all of it.
     """
     thread, wall, age = desk.kitty.eval("import time_tracer\nreturn time_tracer.tracer.load")
-    beside = desk.kitty.eval("from tallylight.hosts.kitty import starter\nreturn starter.took_s()")
+    beside = desk.kitty.eval("from tallylight.hosts.kitty import starter\nreturn starter.loading.took_s")
     assert 0 < thread <= wall < age
     assert thread < beside

@@ -18,7 +18,7 @@ from tallylight.hosts import kitty as package
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
     "watcher", "agent_list", "answering", "consents", "fork", "keys", "host", "colours", "looks", "os_titles", "queue",
-    "raises", "rollup", "published", "script_starts", "scripts", "settings", "splits", "starter", "surfaces", "tabs",
+    "raises", "rollup", "user_vars", "script_starts", "scripts", "settings", "splits", "starter", "surfaces", "tabs",
     "window_bars", "windows",
 )  # fmt: skip
 #: What is called of each window.

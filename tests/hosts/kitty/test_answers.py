@@ -10,8 +10,9 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Question, Seen
+from tallylight.actions.answer import Done, Question, Seen
 from tallylight.actions.answered import InProcess
+from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.once import Once
 from tallylight.actions.request import Draw, Look
 from tallylight.model.status import Kind, Status
@@ -24,6 +25,7 @@ from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_typist import Host, Pane, Window
 from tests.tables import sampled
 
+NOTICE = Caller(Who.NOTICE, (0, 0))
 DIALOG = "claude/permission-bash-80"
 
 
@@ -62,7 +64,7 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
             host.panes[3] = Pane(case.after.foreground, case.after.status)
         else:
             host.boss.window_id_map.clear()
-        told = str(shown.act(given).text) if surface == "list" else answering.answer_window(host, given)
+        told = str((shown.act(given) if surface == "list" else answering.perform(host, given, NOTICE)).text)
         if window.written or not told or told.startswith("answered"):
             wrong.append((case.name, told, window.written))
     assert wrong == []
@@ -75,11 +77,11 @@ def test_no_permission_is_answered_by_a_notification(kitty: Kitty) -> None:
     window = Window()
     host = Kept(look("claude/question-80"), SimpleNamespace(window_id_map={3: window}))
     host.panes[3] = pane = Pane(holder("claude"), Status.WAITING, kind=Kind.QUESTION)
-    asked = answering.question_of(host, 3)
+    asked = answering.perform(host, Look("3", "question"), PERSON)
     pane.kind = Kind.PERMISSION
-    assert "no permission" in answering.answer_window(host, asked.answer(2)) and window.written == []
+    assert "no permission" in answering.perform(host, asked.answer(2), NOTICE).text and window.written == []
     pane.kind = Kind.QUESTION
-    assert answering.answer_window(host, asked.answer(2)) == "" and window.written == ["2"]
+    assert isinstance(answering.perform(host, asked.answer(2), NOTICE), Done) and window.written == ["2"]
 
 
 def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
@@ -131,7 +133,8 @@ def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pyt
     assert picture() == StyledScreen(columns=80, lines=(red, (Run("plain"),), (), ()), cursor=(1, 2))
     screen.text, screen.cursor_visible = "\x1b[m\x1b[31mred\r\n\x1b[mother\r\n\r", False
     assert picture() == StyledScreen(columns=80, lines=(red, (Run("other"),), (), ()))
-    assert module.screens.screen(window) == StyledScreen(columns=80, lines=(red, (Run("other"),)))
+    typist = module.answering.WindowTypist(host, window, host.panes[3])
+    assert typist.screen() == StyledScreen(columns=80, lines=(red, (Run("other"),)))
 
     seen.clear()
     window.screen = None

@@ -49,8 +49,8 @@ def publish(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Publish:
 
 
 def light(rig: Rig, tab: int = 1) -> str:
-    found = rig.host.light(tab)
-    return str(found.status) if found is not None and found.is_lit else ""
+    found = rig.host.surfaces.rollup.shown(tab)
+    return str(found.decision.status) if found is not None and found.decision.is_lit else ""
 
 
 def test_the_tab_takes_the_light_of_what_is_attached_in_it(rig: Rig, publish: Publish) -> None:
@@ -61,8 +61,8 @@ def test_the_tab_takes_the_light_of_what_is_attached_in_it(rig: Rig, publish: Pu
     )  # fmt: skip
     rig.until(lambda: light(rig) == "waiting", "the light")
     assert light(rig, 2) == ""
-    assert rig.host._rollup.shown(1).title == "title of b"
-    assert rig.host.light(1).kind is Kind.PERMISSION
+    assert rig.host.surfaces.rollup.shown(1).title == "title of b"
+    assert rig.host.surfaces.rollup.shown(1).decision.kind is Kind.PERMISSION
     publish(pane("a", Status.WORKING, HERE), pane("b", Status.IDLE, HERE))
     rig.until(lambda: light(rig) == "working", "the next most urgent")
     publish(pane("a", Status.WORKING))
@@ -81,11 +81,11 @@ def test_what_the_tab_itself_says_counts_where_it_is_more_urgent(rig: Rig, publi
 def test_work_in_tmux_goes_before_a_done_in_there_and_beside_it(rig: Rig, publish: Publish) -> None:
     """As among splits: green means that nothing is left to wait for; an unseen done is then a mark beside the work."""
     publish(pane("a", Status.DONE, HERE), pane("b", Status.WORKING, HERE))
-    rig.until(lambda: light(rig) == "working" and rig.host._rollup.shown(1).is_finished, "work, and the mark")
+    rig.until(lambda: light(rig) == "working" and rig.host.surfaces.rollup.shown(1).is_finished, "work, and the mark")
     publish(pane("a", Status.DONE, HERE))
-    rig.until(lambda: light(rig) == "done" and not rig.host._rollup.shown(1).is_finished, "done alone")
+    rig.until(lambda: light(rig) == "done" and not rig.host.surfaces.rollup.shown(1).is_finished, "done alone")
     rig.host.on_set_user_var(rig.boss.window_id_map[1], "tally", "state=working;tool=claude")
-    rig.until(lambda: light(rig) == "working" and rig.host._rollup.shown(1).is_finished, "work of the tab's own")
+    rig.until(lambda: light(rig) == "working" and rig.host.surfaces.rollup.shown(1).is_finished, "work of its own")
 
 
 def test_a_split_with_tmux_has_its_light(rig: Rig, publish: Publish) -> None:

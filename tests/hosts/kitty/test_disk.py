@@ -232,7 +232,7 @@ def test_a_dead_home_at_the_start(rig: Rig) -> None:
     rig.until(lambda: rig.host.panes[1].agent is not None, "the agents")
     assert rig.status(1) is Status.WAITING
     assert rig.host.panes[1].conversation.entry.session == "s-9"
-    assert (rig.host.config.poll_ms, rig.host._tabs.style) == (300, "icon")
+    assert (rig.host.config.poll_ms, rig.host.surfaces.tabs.style) == (300, "icon")
     rig.kitty.run_repeats()
     assert [interval for _, interval, repeats in rig.kitty.timers.values() if repeats] == [0.3]
     assert rig.disk.asked_by_main == []

@@ -75,4 +75,4 @@ def test_the_pane_around_us(tmp_path: Path) -> None:
 def test_wrong_options(words: list[str]) -> None:
     """What the kitten does not know it refuses, as every command does."""
     with pytest.raises(SystemExit):
-        fork._options(["fork.py", *words])
+        fork.main(["fork.py", *words])

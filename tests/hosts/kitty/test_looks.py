@@ -111,13 +111,13 @@ def test_windows_that_come_and_go(desk: Desk) -> None:
 
 def test_the_same_screen_is_the_same_look(desk: Desk) -> None:
     """Where nothing changed nothing is made; a cursor that moves, and text that changes, make a new one."""
-    screens = desk.host._looks._screens
+    looks = desk.host._looks
     desk.window.screen.text = "one\ntwo"
-    first = screens.look(desk.window)
-    assert first.lines == ["one", "two"] and screens.look(desk.window) is first
+    first = looks.screen(desk.window)
+    assert first.lines == ["one", "two"] and looks.screen(desk.window) is first
     desk.window.screen.cursor.x = 2
-    second = screens.look(desk.window)
+    second = looks.screen(desk.window)
     assert second.cursor_column == 2 and second.lines == first.lines
     desk.window.screen.text = "one\nthree"
-    assert screens.look(desk.window).lines == ["one", "three"]
+    assert looks.screen(desk.window).lines == ["one", "three"]
     assert first.lines == ["one", "two"]

@@ -9,8 +9,10 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Answer, Question
+from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.brief import brief
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import UNKNOWN, Look, Reply, Request
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.features import Features
@@ -107,9 +109,12 @@ class Bench:
     is_focused: bool = False
     played: list[str] = attrs.Factory(list)
 
-    def answer(self, given: Answer) -> str:
-        self.answers.append(given)
-        return self.refused
+    def perform(self, asked: Request) -> Reply:
+        if isinstance(asked, Look):
+            return self.questions.get(int(asked.pane), UNKNOWN)
+        assert isinstance(asked, Answer)
+        self.answers.append(asked)
+        return Refusal("changed", self.refused) if self.refused else Done("", "")
 
     def say(self, payload: str, id_: int = 1) -> None:
         self.panes[id_].carrier(payload, self.now)
@@ -121,7 +126,7 @@ class Bench:
             for pane in self.panes.values():
                 pane.tick(self.now)
                 pane.look(pane.attention.visible, self.now)
-            self.notices.look(self.now)
+            self.notices.look(self.now, self.panes.keys())
 
     def send(self, raw: str, id_: int = 1, code: int = 9) -> int:
         """A program sends a notification; how many the manager has shown then."""
@@ -146,9 +151,8 @@ def bench(tmp_path: Path) -> Bench:
         settings=Settings(),
         panes=panes,
         name_of=lambda id_: f"window {id_}",
-        ask=lambda id_: bench.questions.get(id_),
-        answer=lambda given: bench.answer(given),
-        heard=heard.append,
+        perform=lambda asked, _: bench.perform(asked),
+        received=heard.append,
         features=Features(faults.append),
         host="kitty-7",
         is_focused=lambda: bench.is_focused,
@@ -390,9 +394,9 @@ def test_no_buttons(bench: Bench, question: Question, settings: Settings, body: 
 def test_a_fault_in_asking_costs_the_buttons(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The notification itself is shown."""
 
-    def fails(_id: int) -> None:
+    def fails(*_: object) -> None:
         raise RuntimeError("no")
 
-    monkeypatch.setattr(bench.notices, "ask", fails)
+    monkeypatch.setattr(bench.notices, "perform", fails)
     assert asked(bench).body == "Go on?"
     assert bench.faults == ["buttons of notifications switched off: RuntimeError: no"]

@@ -21,7 +21,7 @@ BEATS = 25
 def desk(kitty: Kitty, programs: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> Desk:
     desk = Desk(kitty, programs, monkeypatch)
     desk.host.on_set_user_var(desk.window, "tally", "state=waiting;tool=mine")
-    assert desk.host._rollup._timer is not None
+    assert desk.host.surfaces.rollup._timer is not None
     return desk
 
 
@@ -30,7 +30,7 @@ def beats(desk: Desk, number: int = BEATS) -> int:
     manager: Any = desk.boss.all_tab_managers[0]
     before = manager.times_dirty
     for _ in range(number):
-        if (timer := desk.host._rollup._timer) is not None:
+        if (timer := desk.host.surfaces.rollup._timer) is not None:
             desk.kitty.run(timer)
     return int(manager.times_dirty - before)
 
@@ -62,20 +62,20 @@ def test_a_bar_that_is_hidden(desk: Desk) -> None:
     """It is drawn for a second at most, and the pulse ends."""
     desk.boss.all_tab_managers[0].tab_bar_hidden = True
     assert beats(desk) <= 10
-    assert desk.host._rollup._timer is None
+    assert desk.host.surfaces.rollup._timer is None
 
 
 def test_nobody_waits_any_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pulse ends with the next beat."""
     monkeypatch.setattr(desk.host._panes[1].tracker, "_shown", desk.host._pane(2).decision)
-    desk.host._rollup.refresh()
+    desk.host.surfaces.rollup.refresh()
     assert beats(desk, 1) == 0
-    assert desk.host._rollup._timer is None
+    assert desk.host.surfaces.rollup._timer is None
 
 
 def test_tabs_that_have_not_changed_are_not_looked_through_again(desk: Desk) -> None:
     """At the beats of a pulse; a tab that has changed is, in either OS window, and all are once a second."""
-    tabs, times, now = desk.host._tabs, list[float](), 100.0
+    tabs, times, now = desk.host.surfaces.tabs, list[float](), 100.0
     tabs.rollup, tabs.now = SimpleNamespace(refresh=lambda: times.append(now)), lambda: now
     one, other = SimpleNamespace(os_window_id=1), SimpleNamespace(os_window_id=2)
     title = "a tab"

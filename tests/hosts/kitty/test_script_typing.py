@@ -20,7 +20,7 @@ from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Being, Caller
 from tallylight.actions.consent import REST_S
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import DeferredText, Request, decode_request, to_json
+from tallylight.actions.request import UNKNOWN, DeferredText, Request, decode_request, to_json
 from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.process import Process
 from tallylight.model.queued import Queued
@@ -54,7 +54,8 @@ class Room:
 
     def ask_as(self, caller: Caller) -> Any:
         """What comes of it for *caller*."""
-        return self.scripts._told(decode_request(json.dumps(self.message).encode())[0], caller)
+        asked, _ = decode_request(json.dumps(self.message).encode())
+        return self.scripts.act(asked, caller) if asked is not None else UNKNOWN
 
     def put(self, process: Process, **change: Any) -> None:
         """Change a process."""

@@ -26,7 +26,7 @@ def running(rig: Rig, config: Path) -> Rig:
     """A kitty that has read its settings."""
     config.write_text("[kitty]\nstyle = 'icon'\n")
     rig.start()
-    rig.until(lambda: rig.host._tabs.style == "icon", "the settings")
+    rig.until(lambda: rig.host.surfaces.tabs.style == "icon", "the settings")
     return rig
 
 
@@ -51,11 +51,11 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
         "poll_ms = 400\nsilence_s = 9\n[kitty]\nstyle = 'colour'\npulse = false\n[notify]\nsnooze_min = 3\n"
         "[colours]\nworking = '#010203'\n",
     )
-    running.until(lambda: running.host._tabs.style == "colour", "the new style")
+    running.until(lambda: running.host.surfaces.tabs.style == "colour", "the new style")
     host = running.host
 
-    assert (host._tabs.pulses, host._rollup.pulses) == (False, False)
-    assert host._tabs.colours[Status.WORKING] == (1, 2, 3)
+    assert (host.surfaces.tabs.pulses, host.surfaces.rollup.pulses) == (False, False)
+    assert host.surfaces.tabs.colours[Status.WORKING] == (1, 2, 3)
     assert host.panes[window.id].tracker.timing.silence_s == 9
     assert host._notices.settings.snooze_min == 3
     running.kitty.run_repeats()
@@ -64,8 +64,8 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     assert running.kitty.log == notices(running) == []
 
     config.unlink()
-    running.until(lambda: host._tabs.style == "stripe", "the defaults")
-    assert (host._tabs.colours, host._notices.settings.snooze_min) == (COLOURS, 15)
+    running.until(lambda: host.surfaces.tabs.style == "stripe", "the defaults")
+    assert (host.surfaces.tabs.colours, host._notices.settings.snooze_min) == (COLOURS, 15)
 
 
 @pytest.mark.slow
@@ -77,12 +77,12 @@ def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
     stamp = running.host.settings.current.stamps
     running.until(lambda: running.host.settings.current.stamps != stamp, "the next reading")
 
-    assert running.host._tabs.style == "icon"
+    assert running.host.surfaces.tabs.style == "icon"
     (line,), (notice,) = running.kitty.log, notices(running)
     assert "config.toml:3: kitty.puls" in line and "config.toml:3: kitty.puls" in notice
 
     write(config, "[kitty]\nstyle = 'colour'\n")
-    running.until(lambda: running.host._tabs.style == "colour", "the corrected file")
+    running.until(lambda: running.host.surfaces.tabs.style == "colour", "the corrected file")
     assert len(notices(running)) == 1
 
 
@@ -96,7 +96,7 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
     running.claude(1, status="busy")
     write(config, f"[kitty]\nstyle = 'off'\n{_MORE}")
     running.until(lambda: notices(running), "the notice")
-    assert (host._tabs.style, host.config.scripting, host._notices.settings.command) == ("off", "own", ())
+    assert (host.surfaces.tabs.style, host.config.scripting, host._notices.settings.command) == ("off", "own", ())
     assert len(running.kitty.log) == 2 and all(
         "in force until kitty starts again" in line for line in running.kitty.log
     )
@@ -151,7 +151,7 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
     os.utime(config, ns=(found.st_atime_ns, found.st_mtime_ns))
     assert (config.stat().st_size, config.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns)
     running.kitty.options = copy.copy(running.kitty.options)
-    running.until(lambda: running.host._tabs.style == "off", "the new style")
+    running.until(lambda: running.host.surfaces.tabs.style == "off", "the new style")
 
 
 def test_what_has_not_changed_is_not_read(running: Rig) -> None:

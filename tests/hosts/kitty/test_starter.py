@@ -28,7 +28,7 @@ def starter(rig: Rig) -> Iterator[Any]:
 def until(rig: Rig, starter: Any, condition: Callable[[], object] | None = None) -> None:
     """Let kitty's timers go off until the loading is over, or *condition* is true."""
     end = time.monotonic() + 60
-    while not (condition() if condition is not None else starter.is_over()):
+    while not (condition() if condition is not None else starter.loading.is_over):
         assert time.monotonic() < end
         rig.kitty.run_repeats()
 
@@ -36,11 +36,11 @@ def until(rig: Rig, starter: Any, condition: Callable[[], object] | None = None)
 def test_another_thread_loads_it(rig: Rig, starter: Any) -> None:
     """When kitty goes on there is no host yet; it comes by itself, with the settings, and the timer has gone."""
     starter.on_load(rig.boss, {})
-    assert starter.loaded() is None
+    assert starter.loading.watcher is None
     until(rig, starter)
-    host = starter.loaded().running()
-    assert (host.config.poll_ms, host._tabs.style) == (300, "icon")
-    assert starter.took_s() > 0
+    host = starter.loading.watcher.running()
+    assert (host.config.poll_ms, host.surfaces.tabs.style) == (300, "icon")
+    assert starter.loading.took_s > 0
     rig.kitty.run_repeats()
     assert [interval for _, interval, repeats in rig.kitty.timers.values() if repeats] == [0.3]
 
@@ -61,7 +61,7 @@ def test_what_is_told_meanwhile_is_heard(rig: Rig, starter: Any) -> None:
         patch.setattr(pane, "marked", lambda _, is_start, code, now: heard.append((is_start, code)) or True)
         until(rig, starter)
     assert heard == [(True, None), (False, 3)]
-    rig.host = starter.loaded().running()
+    rig.host = starter.loading.watcher.running()
     rig.until(lambda: rig.status(1) is Status.WAITING, "the light")
     assert 2 not in rig.host.panes
     starter.CALLS["on_set_user_var"](rig.boss, window, {"key": "tally", "value": "state=working;tool=mine"})
@@ -73,10 +73,10 @@ def test_a_key_does_not_wait_for_the_timer(rig: Rig, starter: Any) -> None:
     """It waits for the modules alone, and starts the one host there will be."""
     starter.on_load(rig.boss, {})
     starter.finished("keys").attach(rig.boss)
-    host = starter.loaded().running()
+    host = starter.loading.watcher.running()
     assert host is not None
     rig.kitty.run_repeats()
-    assert starter.loaded().running() is host
+    assert starter.loading.watcher.running() is host
     assert rig.kitty.log == []
 
 
@@ -98,6 +98,6 @@ def test_settings_on_a_dead_disk_are_not_waited_for(rig: Rig, starter: Any, monk
     starter.on_load(rig.boss, {})
     until(rig, starter)
     assert not answers.is_set()
-    assert starter.loaded().running() is not None
+    assert starter.loading.watcher.running() is not None
     answers.set()
     assert "tallylight.hosts.kitty.fork" in sys.modules

@@ -21,19 +21,19 @@ def tab(rig: Rig) -> Tab:
     rig.start()
     rig.until(lambda: rig.status(2) is Status.WORKING, "the light")
     rig.host.on_title_change(window, window.title, True)
-    rig.host._rollup.refresh()
+    rig.host.surfaces.rollup.refresh()
     return manager.active_tab
 
 
 def title(rig: Rig) -> str | None:
-    rig.host._rollup.refresh()
-    shown = rig.host._rollup.shown(1)
+    rig.host.surfaces.rollup.refresh()
+    shown = rig.host.surfaces.rollup.shown(1)
     return shown.title or None if shown is not None else None
 
 
 def test_the_light_stands_beside_its_own_panes_title(rig: Rig, tab: Tab) -> None:
     """Not beside that of the pane in front; and once its own pane is in front, kitty's title without the spinner."""
-    assert rig.host._rollup.shown(1).owner == 2
+    assert rig.host.surfaces.rollup.shown(1).owner == 2
     assert title(rig) == "Fix the rounding"
     tab.windows.reverse()
     assert title(rig) == "Fix the rounding"
@@ -41,7 +41,7 @@ def test_the_light_stands_beside_its_own_panes_title(rig: Rig, tab: Tab) -> None
 
 def test_the_agents_signs_stay_where_a_person_wants_them(rig: Rig, tab: Tab) -> None:
     """With `strip_glyphs = false` the title is as the agent wrote it."""
-    rig.host._rollup.strips_glyphs = False
+    rig.host.surfaces.rollup.strips_glyphs = False
     assert title(rig) == "◐ Fix the rounding"
     tab.windows.reverse()
     assert title(rig) is None
@@ -70,7 +70,7 @@ def test_a_style_without_marks_keeps_the_agents(rig: Rig, tab: Tab) -> None:
     """Where no mark stands beside a title, the agent's own sign is all there is."""
     settings = rig.home / ".config/tallylight/config.toml"
     settings.write_text("[kitty]\nmark = false\n")
-    rig.until(lambda: not rig.host._tabs.with_mark, "the settings")
-    assert not rig.host._rollup.strips_glyphs
+    rig.until(lambda: not rig.host.surfaces.tabs.with_mark, "the settings")
+    assert not rig.host.surfaces.rollup.strips_glyphs
     settings.write_text("[kitty]\nmark = false\nstyle = 'icon'\n")
-    rig.until(lambda: rig.host._rollup.strips_glyphs, "the settings")
+    rig.until(lambda: rig.host.surfaces.rollup.strips_glyphs, "the settings")

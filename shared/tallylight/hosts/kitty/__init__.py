@@ -14,19 +14,25 @@ if TYPE_CHECKING:
     from tallylight.model.decision import Decision
 
 
-def _host() -> Any:
+def _tabs() -> Any:
+    """What draws the lights of tabs, which is told that code of the person's own asks; None while nothing runs."""
     from tallylight.hosts.kitty import starter
 
-    return starter.running()
+    host = starter.running()
+    if host is None:
+        return None
+    host.surfaces.tabs.was_asked()
+    return host.surfaces.tabs
 
 
 def light(tab_id: int) -> Decision | None:
     """What is decided for a tab: its `status`, `kind`, `reason`, `report`. None while nothing is known of it."""
-    host = _host()
-    return host.light(tab_id) if host is not None else None
+    tabs = _tabs()
+    shown = tabs.rollup.shown(tab_id) if tabs is not None else None
+    return shown.decision if shown is not None else None
 
 
 def light_text(tab_id: int) -> str:
     """The light of a tab as it is drawn by default, with its colour as an SGR sequence; nothing where there is none."""
-    host = _host()
-    return host.light_text(tab_id) if host is not None else ""
+    tabs = _tabs()
+    return tabs.rendered(tab_id) if tabs is not None else ""

@@ -4,13 +4,12 @@ Actions in kitty: to a window, and to the next one that needs a person. Any proc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from typing import Any
 
-from tallylight.pane.pane import Pane
 from tallylight.snapshot import next_pane as order
-from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.snapshot.schema import ReasonEntry
+from tallylight.snapshot.schema import Pane
 
 #: The journey that the person is on. One kitty has one person.
 _journey: order.Journey | None = None
@@ -25,34 +24,21 @@ def focus(boss: Any, id_: int) -> bool:
     return True
 
 
-def jump(boss: Any, panes: Mapping[int, Pane], options: Sequence[str], now: float) -> bool:
+def jump(boss: Any, panes: Sequence[Pane], options: Sequence[str]) -> bool:
     """
     To the next window that needs a person, or back after the last one; False if there is nowhere to go.
 
-    *options* are those of `tally jump`: `--previous`, `--any`. *now* is monotonic.
+    *panes* are all that there are; *options* those of `tally jump`: `--previous`, `--any`.
     """
     global _journey
     here = boss.active_window
-    entries = [_entry(id_, pane, now) for id_, pane in panes.items() if id_ in boss.window_id_map]
-    stops = order.stops(entries, now, is_any="--any" in options)
+    existing = {str(id_) for id_ in boss.window_id_map}
+    stops = order.stops([pane for pane in panes if pane.id in existing], time.time(), is_any="--any" in options)
     _journey, goal = order.jump(
         _journey,
         stops,
         str(here.id) if here is not None else "",
-        existing={str(id_) for id_ in boss.window_id_map},
+        existing=existing,
         is_backward="--previous" in options,
     )
     return goal is not None and goal.isdigit() and focus(boss, int(goal))
-
-
-def _entry(id_: int, pane: Pane, now: float) -> PaneEntry:
-    """What of a pane decides where it stands in the order; its times are monotonic here."""
-    decision = pane.decision
-    source = decision.reason.source
-    return PaneEntry(
-        id=str(id_),
-        status=decision.status,
-        since=decision.since,
-        reason=ReasonEntry(source=source.word if source is not None else ""),
-        snoozed_until=now + 1 if pane.attention.snoozed else 0.0,
-    )

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import socket
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,17 +28,16 @@ from kitty.constants import kitty_exe
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
-from kitty.utils import log_error
 
 from tallylight.actions import fork, request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import PERSON
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Attach, Draw, Lines, Open, Picture, Reply, Request, TooLongError, Visible
-from tallylight.hosts.kitty import actions, answering, screens
+from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
+from tallylight.hosts.kitty import actions, answering, channel, screens
 from tallylight.hosts.kitty import windows as kitty_windows
+from tallylight.hosts.kitty.channel import Channel
 from tallylight.hosts.kitty.host import KittyHost
-from tallylight.hosts.kitty.own_code import own_code
 from tallylight.snapshot import elsewhere, labels_file, rows
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
@@ -68,66 +66,43 @@ class _List:
     host: KittyHost
     #: The folder of our kittens.
     kittens: Path
-    channel: socket.socket
+    channel: Channel
     is_panel: bool = False
     #: Whether its program has been told that it can be seen.
     is_seen: bool = True
     timer: int | None = None
-    #: What was asked so far, and what of the answers is not sent yet.
-    heard: Lines = attrs.Factory(lambda: Lines(request.MAX_REQUEST))
-    unsent: bytes = b""
     #: What to do when it has gone.
-    then: Callable[[], object] | None = None
+    then: Callable[[], Any] | None = None
     #: Its own window.
     window_id: int = 0
     pictures: Sender = attrs.Factory(Sender)
 
     def listen(self) -> None:
         """Do what was asked since the last time, and answer; never wait for the other side."""
-        try:
-            lines = self.heard.feed(self.channel.recv(request.CHUNK))
-        except BlockingIOError:
-            return  # nothing was asked
-        except (OSError, TooLongError):
-            self.close()  # it has gone, and its window will; or it is no list
+        lines = self.channel.receive()
+        if lines is None:
+            self.channel.close()  # it has gone, and its window will; or it is no list
             return
         for line in lines:
-            self.unsent += self._answer(line)
+            asked, _ = request.decode_request(line)
+            self.channel.unsent += answering.reply("list of agents", self.act, asked) or b""
         self._send()
 
-    def _answer(self, line: bytes) -> bytes:
-        asked, _ = request.decode_request(line)
-        try:
-            return request.encode_reply(self.act(asked) if asked is not None else request.UNKNOWN)
-        except Exception as error:  # the next one may well succeed
-            log_error(f"tallylight: list of agents: {type(error).__name__}: {error}")
-            return request.encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
-
-    def tell_seen(self, is_seen: bool) -> None:
+    def notify_seen(self, is_seen: bool) -> None:
         """Tell its program whether it can be seen."""
         if is_seen != self.is_seen:
             self.is_seen = is_seen
-            self.unsent += request.encode(Visible(is_seen))
+            self.channel.unsent += request.encode(Visible(is_seen))
             self._send()
 
     def _send(self, timer: int | None = None) -> None:
         """As much as the socket takes; the rest in a moment."""
-        try:
-            self.unsent = self.unsent[self.channel.send(self.unsent) :]
-        except BlockingIOError:
-            pass
-        except OSError:  # nobody waits for it any more
-            self.unsent = b""
-        if self.unsent and self.timer is None:
+        self.channel.send()
+        if self.channel.unsent and self.timer is None:
             self.timer = add_timer(self.host.guarded("list of agents", self._send), REST_S, True)
-        elif not self.unsent and timer is not None:
+        elif not self.channel.unsent and timer is not None:
             remove_timer(timer)
             self.timer = None
-
-    def close(self) -> None:
-        """Hear and say nothing any more."""
-        self.channel.close()
-        self.unsent = b""
 
     def act(self, asked: Request) -> Reply:
         """Do what is *asked*, or have it done as soon as the list is gone."""
@@ -144,10 +119,10 @@ class _List:
                 return self._picture(self.host.boss.window_id_map.get(kitty_windows.id_of(pane)), has)
         return answering.perform(self.host, asked, PERSON) or request.UNKNOWN
 
-    def _leave(self, what: Callable[[], object]) -> Done:
+    def _leave(self, what: Callable[[], Any]) -> Done:
         """Have it done: a list goes first, a panel stays."""
         if self.is_panel:
-            add_timer(self.host.guarded("list of agents", lambda _: _call(what)), 0, False)
+            add_timer(self.host.guarded("list of agents", lambda _: what()), 0, False)
         else:
             self.then = what
         return Done("", "")
@@ -169,8 +144,14 @@ class _List:
         if verb == "go":
             return self._leave(functools.partial(actions.focus, boss, id_))
         if verb in ("fork", "resume"):
-            options = ["--resume"] if verb == "resume" else []
-            return self._leave(functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options))
+            options, kitten = ["--resume"] if verb == "resume" else [], str(self.kittens / "fork.py")
+
+            def hand_over() -> None:
+                # That kitten shows what it will run, and asks.
+                if actions.focus(boss, id_):
+                    boss.run_kitten_with_metadata(kitten, options, window=boss.window_id_map[id_])
+
+            return self._leave(hand_over)
         return request.UNKNOWN
 
     def _picture(self, window: Any, has: int) -> Picture | Refusal:
@@ -182,9 +163,11 @@ class _List:
         shown, columns = screens.styled_rows(window), window.screen.columns
         return Picture(self.pictures.picture(str(window.id), shown, columns, screens.cursor_of(window), has))
 
-    def removed(self, _window: Any) -> None:
+    def removed(self, window: Any) -> None:
         """Its window is gone."""
-        self.close()
+        del _lists[window.id]
+        self.host.worker.submit("labels", _read_labels, functools.partial(_keep, self.host))
+        self.channel.close()
         if self.then is not None:
             self.then()
 
@@ -222,69 +205,43 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     now, (panes, as_of) = time.time(), host.newest(time.monotonic())
     own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=panes)
     shown = rows.build([own], own.name, now, _labels)
-    near, far = socket.socketpair()
-    near.setblocking(False)
-    far.set_inheritable(True)
-    told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else "", AS_OF: repr(as_of)}
-    try:
-        window = make(command(host.command, "panel" if is_panel else "agents"), told, far.fileno())
-    except BaseException:
-        near.close()
-        raise
-    finally:
-        far.close()
-    _lists[window.id] = _List(host, kittens, near, is_panel=is_panel, window_id=window.id)
-    window.actions_on_removal.append(_removed)
+    env = {SELECTED: shown[0].address if shown else "", AS_OF: repr(as_of)}
+    words = command(host.command, "panel" if is_panel else "agents")
+    window, near = channel.opened(lambda fd: make(words, {CHANNEL: str(fd), **env}, fd))
+    opened = _lists[window.id] = _List(host, kittens, Channel(near), is_panel=is_panel, window_id=window.id)
+    window.actions_on_removal.append(opened.removed)
     if is_panel:
         window.set_user_var(PANEL, "1")
     # For the next one: it may have been installed elsewhere since.
-    host.worker.submit("list of agents", fork.own_command, functools.partial(_know_command, host))
-    host.worker.submit("labels", _read_labels, _know_labels)
+    host.worker.submit("list of agents", fork.own_command, functools.partial(_keep, host))
+    host.worker.submit("labels", _read_labels, functools.partial(_keep, host))
     first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
     return window
 
 
-def heard(window: Any) -> None:
+def receive(window: Any) -> None:
     """A program in *window* has rung: if it is a list, it has asked for something."""
     if (found := _lists.get(window.id)) is not None:
         found.listen()
 
 
-def tell_seen(window_id: int, is_seen: bool) -> None:
+def notify_seen(window_id: int, is_seen: bool) -> None:
     """Tell the list in window *window_id* whether it can be seen."""
     if (found := _lists.get(window_id)) is not None:
-        found.tell_seen(is_seen)
-
-
-def is_open(window_id: int) -> bool:
-    """Whether there is a list in window *window_id*."""
-    return window_id in _lists
-
-
-def _removed(window: Any) -> None:
-    closed = _lists.pop(window.id)
-    closed.host.worker.submit("labels", _read_labels, _know_labels)
-    closed.removed(window)
-
-
-def _call(what: Callable[[], object]) -> None:
-    what()
-
-
-def _know_command(host: KittyHost, found: object) -> None:
-    if isinstance(found, str):
-        host.command = found
+        found.notify_seen(is_seen)
 
 
 def _read_labels() -> Labels:
     return labels_file.read(labels_file.path(os.environ))
 
 
-def _know_labels(found: object) -> None:
+def _keep(host: KittyHost, found: object) -> None:
+    """Keep for the next list where our command is, or the labels. What is wrong with their file, the list tells."""
     global _labels  # noqa: PLW0603 - one a process, as the host
-    # What is wrong with the file, the list tells.
-    if isinstance(found, Labels):
+    if isinstance(found, str):
+        host.command = found
+    elif isinstance(found, Labels):
         _labels = found
 
 
@@ -294,7 +251,7 @@ def command(installed: str, *words: str) -> list[str]:
     Python in kitty.
     """
     given = list(words)
-    run = own_code("tallylight.cli.main", f"sys.exit(main({given!r}))")
+    run = channel.own_code("tallylight.cli.main", f"sys.exit(main({given!r}))")
     return ["/bin/sh", "-c", _EITHER, "tally", kitty_exe(), run, installed, *given]
 
 
@@ -311,9 +268,3 @@ def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, en
         screen.cursor.x, screen.cursor.y = 0, number
         draw_attributed_string(ansi.sgr(line, colours.depth(environ)), screen)
     screen.cursor_visible = False
-
-
-def _run_kitten(boss: Any, id_: int, kitten: Path, options: list[str]) -> None:
-    """Hand window *id_* over to the kitten that forks and resumes, which shows what it will run and asks."""
-    if actions.focus(boss, id_):
-        boss.run_kitten_with_metadata(str(kitten), options, window=boss.window_id_map[id_])

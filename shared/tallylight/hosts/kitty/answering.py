@@ -12,15 +12,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kitty.fast_data_types import add_timer
+from kitty.utils import log_error
 
 from tallylight.actions import perform as actions
-from tallylight.actions.answer import Answer, Done, Question
-from tallylight.actions.caller import PERSON, Being, Caller, Who
+from tallylight.actions.answer import Answer, Done
+from tallylight.actions.caller import Being, Caller
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LATE_LOOK_S, LOOK_S, SETTLE_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
-from tallylight.actions.request import QUESTION, Look, Reply, Request
+from tallylight.actions.request import UNKNOWN, Reply, Request, encode_reply
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.typist import WindowTypist
 
@@ -30,21 +31,14 @@ if TYPE_CHECKING:
 GONE = Refusal("gone", "that pane is gone; nothing was done")
 
 
-def serve(host: KittyHost) -> None:
-    """Let notifications of *host* say what a window asks, and answer it."""
-    host.ask, host.answer = functools.partial(question_of, host), functools.partial(answer_window, host)
-
-
-def question_of(host: KittyHost, id_: int) -> Question | None:
-    """What window *id_* asks now."""
-    told = perform(host, Look(str(id_), QUESTION), PERSON)
-    return told if isinstance(told, Question) else None
-
-
-def answer_window(host: KittyHost, given: Answer) -> str:
-    """Answer what a window asks, by a button of a notification; why not, or nothing if it was done."""
-    told = perform(host, given, Caller(Who.NOTICE, (0, 0)))
-    return told.text if isinstance(told, Refusal) else ""
+def reply(surface: str, act: Callable[[Request], Reply | None], asked: Request | None) -> bytes | None:
+    """What *act* says to what was *asked*, as it is sent, or why it failed; None while *act* has nothing to say yet."""
+    try:
+        replied = act(asked) if asked is not None else UNKNOWN
+        return encode_reply(replied) if replied is not None else None
+    except Exception as error:  # the next one may well succeed
+        log_error(f"tallylight: {surface}: {type(error).__name__}: {error}")
+        return encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
 
 
 #: A `Permit` that is told which window it is about.
@@ -68,10 +62,10 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
         return GONE
     typist = WindowTypist(host, window, pane)
     access = Access(typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued)
-    told = actions.perform(access, asked, caller)
-    if isinstance(asked, Answer) and isinstance(told, Done):
+    result = actions.perform(access, asked, caller)
+    if isinstance(asked, Answer) and isinstance(result, Done):
         _watch(typist, asked, time.monotonic() + SETTLE_S)
-    return told
+    return result
 
 
 def _watch(typist: WindowTypist, given: Answer, until: float) -> None:

@@ -83,8 +83,7 @@ class Attached:
     changed: Callable[[], None]
     _feed: Feed | None = None
     _looked_at: float | None = None
-    _panes: dict[str, tuple[Pane, ...]] = attrs.field(factory=dict)
-    #: The decisions for `_panes`.
+    #: By terminal.
     _decisions: dict[str, tuple[Decision, ...]] = attrs.field(factory=dict)
     #: The terminals of the windows, by id, each with the descriptor it was asked by.
     _terminals: dict[int, tuple[int, str]] = attrs.field(factory=dict)
@@ -110,21 +109,16 @@ class Attached:
             known = self._terminals[window.id] = fd, terminal_of(window)
         return known[1]
 
-    def _read(self, now: float) -> dict[str, tuple[Pane, ...]]:
+    def _read(self, now: float) -> dict[str, tuple[Decision, ...]]:
         if self._feed is None:
             self._feed = Feed(writer.directory(os.environ), HOST)
         self._feed.poll(now)
-        return by_terminal(self._feed.snapshots)
+        panes = by_terminal(self._feed.snapshots)
+        return {terminal: tuple(map(decision_of, found)) for terminal, found in panes.items()}
 
     def _was_read(self, found: object) -> None:
         if not isinstance(found, dict):
             raise found if isinstance(found, Exception) else TypeError(found)
-        before, self._panes = self._panes, found
-        if found != before:
-            same = {
-                terminal: self._decisions[terminal] for terminal in found if found[terminal] == before.get(terminal)
-            }
-            self._decisions = {
-                terminal: same.get(terminal) or tuple(map(decision_of, panes)) for terminal, panes in found.items()
-            }
+        if found != self._decisions:
+            self._decisions = found
             self.changed()

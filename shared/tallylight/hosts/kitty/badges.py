@@ -43,10 +43,6 @@ def picture(mark: str, colour: lights.RGB, cell_width: int, cell_height: int) ->
         rows.append(b"\0" + b"".join(fore if column >= 0 and bits >> column & 1 else back for column in columns))
     header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        _chunk(kind, data)
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(b"".join(rows))), (b"IEND", b""))
     )
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -8,7 +8,6 @@ by it. A window that closes without a word is a no.
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from kitty.tabs import SpecialWindow
 
 from tallylight.actions.consent import ENOUGH_COLUMNS, YES, Consent
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.kitty.own_code import own_code
+from tallylight.hosts.kitty import channel
 
 
 def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal | None:
@@ -31,24 +30,19 @@ def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal
     tab = window.tabref()
     if tab is None:
         return Refusal("gone", "the pane in which a person would be asked is gone; nothing was done")
-    near, far = socket.socketpair()
-    near.setblocking(False)
-    far.set_inheritable(True)
-    run = own_code("tallylight.ui.consent", f"main({page.what!r}, {far.fileno()})")
-    special = SpecialWindow([kitty_exe(), "+runpy", run], override_title=page.title, cwd="/", overlay_for=window.id)
-    try:
-        made = tab.new_special_window(special, copy_colors_from=window, pass_fds=(far.fileno(),))
-    except BaseException:
-        near.close()
-        raise
-    finally:
-        far.close()
+
+    def make(fd: int) -> Any:
+        run = channel.own_code("tallylight.ui.consent", f"main({page.what!r}, {fd})")
+        special = SpecialWindow([kitty_exe(), "+runpy", run], override_title=page.title, cwd="/", overlay_for=window.id)
+        return tab.new_special_window(special, copy_colors_from=window, pass_fds=(fd,))
+
+    made, near = channel.opened(make)
 
     def removed(_window: Any) -> None:
-        said = b""
+        received = b""
         with near, contextlib.suppress(OSError):
-            said = near.recv(len(YES) + 1)
-        answered(said == YES.encode())
+            received = near.recv(len(YES) + 1)
+        answered(received == YES.encode())
 
     made.actions_on_removal.append(removed)
     return None

@@ -9,26 +9,26 @@ from typing import Any, TypeVar
 
 import attrs
 
-Said = TypeVar("Said")
+Result = TypeVar("Result")
 
 
 @attrs.define
 class Features:
-    """*told* gets one line for each feature that is switched off."""
+    """*report* gets one line for each feature that is switched off."""
 
-    told: Callable[[str], None]
+    report: Callable[[str], None]
     switched_off: set[str] = attrs.field(factory=set)
 
     def failed(self, feature: str, error: Exception) -> None:
         """Say once that *feature* is switched off, and why."""
         if feature not in self.switched_off:
             self.switched_off.add(feature)
-            self.told(f"{feature} switched off: {type(error).__name__}: {error}")
+            self.report(f"{feature} switched off: {type(error).__name__}: {error}")
 
-    def guarded(self, feature: str, call: Callable[..., Said]) -> Callable[..., Said | None]:
+    def guarded(self, feature: str, call: Callable[..., Result]) -> Callable[..., Result | None]:
         """*call*, whose faults kitty never sees: it says None instead, and from then on."""
 
-        def guarded(*args: Any) -> Said | None:
+        def guarded(*args: Any) -> Result | None:
             if feature not in self.switched_off:
                 try:
                     return call(*args)

@@ -43,6 +43,8 @@ PATIENCE_S = 10.0
 LEND_S = 0.1
 #: Of the argument list that comes back from the other process, in words; our relay may stand before an agent's.
 MAX_WORDS = 64 + 3
+CHANGED = Refusal("changed", "what runs in this pane changed in the meantime; ask again")
+NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
 
 
 # In the window over the pane ---------------------------------------------------------------------------------------
@@ -50,7 +52,13 @@ MAX_WORDS = 64 + 3
 
 def main(args: Sequence[str]) -> Json | None:
     """Ask the person; what is to be started, or nothing."""
-    options = _options(args)
+    parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
+    what.add_argument("--resume", action="store_true", help="continue this conversation itself")
+    parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
+    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
+    options = parser.parse_args(list(args[1:]))
     verb = Verb.RESUME if options.resume else Verb.FORK
     agents, _ = agent_files.load_agents(os.environ)
     root = int(os.environ.get("KITTY_CHILD_PID", "0"))
@@ -60,7 +68,7 @@ def main(args: Sequence[str]) -> Json | None:
         assert isinstance(offer.found, Plan)
         again = plan(verb, agents, root)
         if isinstance(again, Refusal) or not again.is_same(offer.found):
-            offer.found = again if isinstance(again, Refusal) else _changed()
+            offer.found = again if isinstance(again, Refusal) else CHANGED
             continue
         cwd: str | Refusal = again.cwd
         if offer.wants_worktree and isinstance(offer.worktree, worktrees.Base):
@@ -68,8 +76,8 @@ def main(args: Sequence[str]) -> Json | None:
         if isinstance(cwd, Refusal):
             offer.worktree = cwd
             continue
-        told = {"verb": str(verb), "argv": list(again.argv), "place": str(offer.place)}
-        return {**told, "cwd": cwd, "shown_cwd": again.cwd}
+        agreed = {"verb": str(verb), "argv": list(again.argv), "place": str(offer.place)}
+        return {**agreed, "cwd": cwd, "shown_cwd": again.cwd}
     return None
 
 
@@ -77,7 +85,7 @@ def plan(verb: Verb, agents: Agents, root: int) -> Plan | Refusal:
     """Plan *verb* for the pane whose first process is *root*, by the snapshot of the kitty around us."""
     table = process_table.table()
     pane = pane_of(root, os.environ, table)
-    return fork.act(verb, pane, agents, table, root=root) if pane is not None else _no_host()
+    return fork.act(verb, pane, agents, table, root=root) if pane is not None else NO_HOST
 
 
 def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
@@ -92,20 +100,6 @@ def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
             if pid is not None and fork.is_below(pid, root, table):
                 return pane
     return None
-
-
-def _changed() -> Refusal:
-    return Refusal("changed", "what runs in this pane changed in the meantime; ask again")
-
-
-def _options(args: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
-    what.add_argument("--resume", action="store_true", help="continue this conversation itself")
-    parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
-    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
-    return parser.parse_args(list(args[1:]))
 
 
 # Inside kitty ------------------------------------------------------------------------------------------------------
@@ -151,11 +145,11 @@ class _Start:
         asked = _read(answer)
         scene = _scene(host, self.boss, self.window_id)
         if host is None or asked is None or scene is None:
-            return _changed() if host is not None else _no_host()
+            return CHANGED if host is not None else NO_HOST
         if not host.worker.submit(
             "fork",
-            lambda: _look(asked, scene),
-            lambda found: self.guarded(lambda: self._end(asked, scene, found, host)),
+            lambda: _look(asked, *scene),
+            lambda found: self.guarded(lambda: self._end(asked, scene[2], found, host)),
         ):
             return Refusal("busy", "the disk has not responded yet for the previous new pane")
         late = Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
@@ -164,7 +158,7 @@ class _Start:
         host.come_back(time.monotonic())
         return None
 
-    def _end(self, asked: _Asked, before: _Scene, found: object, host: KittyHost) -> Refusal | None:
+    def _end(self, asked: _Asked, pgid: int, found: object, host: KittyHost) -> Refusal | None:
         """Start it, if all that was looked at is what the person agreed to, and still so."""
         if isinstance(found, Exception):
             raise found
@@ -173,10 +167,11 @@ class _Start:
         assert isinstance(found, tuple)
         plan, agents = found
         scene = _scene(host, self.boss, self.window_id)
-        if scene is None or scene.pgid != before.pgid:
-            return _changed()
+        if scene is None or scene[2] != pgid:
+            return CHANGED
+        pane, root, _ = scene
         # No disk: the process table alone. The program was looked for just now.
-        look = fork.look(scene.pane, agents, process_table.table(), root=scene.root, pgid=scene.pgid)
+        look = fork.look(pane, agents, process_table.table(), root=root, pgid=pgid)
         now = plan_of(asked.verb, look, agents)
         if isinstance(now, Refusal):
             return now
@@ -185,7 +180,7 @@ class _Start:
         program, *words = plan.argv[-len(now.argv) :]
         is_same = is_same and tuple(words) == now.argv[1:] and (now.argv[0] == program or "/" not in now.argv[0])
         if not is_same:
-            return _changed()
+            return CHANGED
         self._is_over = True
         launch(self.boss, self.boss.window_id_map[self.window_id], plan, asked.cwd, asked.place)
         return None
@@ -203,41 +198,32 @@ class _Asked:
     place: Place
 
 
-@attrs.frozen
-class _Scene:
-    """A pane as kitty's host knows it, its own first process, and the process group in its foreground."""
+def _scene(host: KittyHost | None, boss: Any, window_id: int) -> tuple[Pane, int, int] | None:
+    """
+    The pane as *host* knows it now, its own first process, and the process group in its foreground.
 
-    pane: Pane
-    root: int
-    pgid: int
-
-
-def _scene(host: KittyHost | None, boss: Any, window_id: int) -> _Scene | None:
-    """What there is at this moment; None if the window or its foreground has gone."""
+    None if the window or its foreground has gone.
+    """
     window = boss.window_id_map.get(window_id)
     pane = host.entry(window_id, time.monotonic()) if host is not None else None
     if window is None or pane is None:
         return None
     try:
-        return _Scene(pane, window.child.pid or 0, os.tcgetpgrp(window.child.child_fd))
+        return pane, window.child.pid or 0, os.tcgetpgrp(window.child.child_fd)
     except (OSError, TypeError):
         return None
 
 
-def _look(asked: _Asked, scene: _Scene) -> tuple[Plan, Agents] | Refusal:
+def _look(asked: _Asked, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents] | Refusal:
     """Plan it afresh, on the worker: the agents' files, the directories and the program are on a disk."""
     if not Path(asked.cwd).is_dir():
-        return _changed()
+        return CHANGED
     agents, _ = agent_files.load_agents(os.environ)
-    found = fork.act(asked.verb, scene.pane, agents, root=scene.root, pgid=scene.pgid)
+    found = fork.act(asked.verb, pane, agents, root=root, pgid=pgid)
     if isinstance(found, Refusal):
         return found
     agreed = (found.argv, found.cwd) == (asked.argv, asked.shown_cwd)
-    return (found, agents) if agreed else _changed()
-
-
-def _no_host() -> Refusal:
-    return Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
+    return (found, agents) if agreed else CHANGED
 
 
 def _read(answer: object) -> _Asked | None:

@@ -18,15 +18,17 @@ from typing import Any
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
-from tallylight.actions.answer import Answer, Question
 from tallylight.actions.answered import InProcess
+from tallylight.actions.caller import Caller
 from tallylight.actions.once import Once
+from tallylight.actions.request import UNKNOWN, Reply
+from tallylight.actions.request import Request as ActionRequest
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
+from tallylight.evidence.titles import clean_title
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import published, screens, settings
-from tallylight.hosts.kitty import requests as kitty_requests
+from tallylight.hosts.kitty import actions, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
@@ -36,12 +38,14 @@ from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
-from tallylight.model.decision import Decision
+from tallylight.pane import marks
+from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
+from tallylight.wire.text import sanitise
 
 HOST = "kitty"
 
@@ -54,7 +58,6 @@ class KittyHost(Engine[int]):
     def __init__(self, boss: Any) -> None:
         self.boss = boss
         self.features = Features(_log)
-        self.failed = self.features.failed
         #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
         self.command = ""
         self.worker = Worker(_log)
@@ -62,9 +65,8 @@ class KittyHost(Engine[int]):
         self.each_tick: list[Callable[[], None]] = []
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(0.0, InProcess())
-        #: What a window asks, and what answers it: `answering.serve` says so.
-        self.ask: Callable[[int], Question | None] = lambda _: None
-        self.answer: Callable[[Answer], str] = lambda _: "nothing can be answered here"
+        #: As `answering.perform`, which whoever starts this host puts here.
+        self.perform: Callable[[ActionRequest, Caller], Reply | None] = lambda _asked, _caller: UNKNOWN
         super().__init__(
             HOST,
             os.environ,
@@ -75,7 +77,7 @@ class KittyHost(Engine[int]):
             store=Store(HOST, os.environ, self.worker.submit, _log),
             clock=time.monotonic,
             told=_log,
-            resumable=self._tell_resumable,
+            resumable=self._notify_resumable,
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -84,17 +86,15 @@ class KittyHost(Engine[int]):
         self._soon_timer: int | None = None
         self._timer: int | None = None
         self._timer_s = 0.0
-        self.surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
-        self._rollup, self._tabs = self.surfaces.rollup, self.surfaces.tabs
+        self.surfaces = Surfaces(boss, self._panes, self.features)
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
-        self._rollup.attached = self._attached.decisions
+        self.surfaces.rollup.attached = self._attached.decisions
         self._notices: Notices | None = None
         self.apply(self.config)
         self.settings = SettingsReader(
-            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._tell_problems)
+            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._report_problems)
         )
-        patience = settings.patience_s()
-        self.settings.open(time.monotonic())
+        patience = self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
         self.come_back(time.monotonic())
@@ -123,12 +123,13 @@ class KittyHost(Engine[int]):
             pane.recall(now)
         self._after(now, self._panes)
 
-    def _tell_problems(self, problems: Sequence[str]) -> None:
+    def _report_problems(self, problems: Sequence[str]) -> None:
         """Say what is wrong with the settings, in the log and in front of the person."""
         for problem in problems:
             _log(problem)
-        if self._notices is not None:
-            self.guarded("notice of mistakes", self._notices.say_problems)(problems)
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        body = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
+        self.guarded("notice of mistakes", self.notify)("Tallylight: settings", body)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -143,18 +144,15 @@ class KittyHost(Engine[int]):
 
     # What is told --------------------------------------------------------------------------------------------
 
-    def entries(self, now: float) -> tuple[PaneEntry, ...]:
-        """Every pane as the snapshot has it at monotonic *now*."""
-        self._after(now, self._panes)
-        return tuple(self._entries(self._panes).values())
-
     def newest(self, now: float) -> tuple[tuple[PaneEntry, ...], float]:
         """
         Every pane at monotonic *now*, and as of when, in seconds since the epoch, a snapshot says the same; 0: any.
 
         The snapshot may not have been written yet, but soon is.
         """
-        return self.entries(now), time.time() if self._is_unsaved else self._store.pending
+        self._after(now, self._panes)
+        entries = tuple(self._entries(self._panes).values())
+        return entries, time.time() if self._is_unsaved else self._store.pending
 
     def entry(self, id_: int, now: float) -> PaneEntry | None:
         """The pane of window *id_* as the snapshot has it at monotonic *now*; None if there is none."""
@@ -164,41 +162,31 @@ class KittyHost(Engine[int]):
     def look_at(self, window: Any, pane: Pane) -> Look:
         """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
         self._looks.foreground(window, pane, time.monotonic())
-        return screens.look(window)
-
-    def light(self, tab_id: int) -> Decision | None:
-        """What is shown on a tab, for code of the person's own."""
-        self._tabs.was_asked()
-        return self._rollup.light(tab_id)
-
-    def light_text(self, tab_id: int) -> str:
-        """What is drawn for it, for code of the person's own."""
-        self._tabs.was_asked()
-        return self._tabs.rendered(tab_id)
+        return self._looks.screen(window)
 
     # What kitty tells ----------------------------------------------------------------------------------------
 
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
         """A program set or deleted a user variable."""
         if key == CARRIER:
-            self._hear(window, lambda pane, now: pane.carrier(value, now))
+            self._receive(window, lambda pane, now: pane.carrier(value, now))
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
         """The title changed. One that a person gave the window says nothing of the program in it."""
         if from_child:
-            self._hear(window, lambda pane, now: pane.title(title, now))
+            self._receive(window, lambda pane, now: pane.title(title, now))
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
         """A command of a shell with integration started or ended."""
-        self._hear(window, lambda pane, now: pane.marked(is_start, exit_code, now))
+        self._receive(window, lambda pane, now: pane.marked(is_start, exit_code, now))
 
-    def _hear(self, window: Any, tell: Callable[[Pane, float], bool]) -> None:
-        """A program says something; *tell* tells its pane, and whether that was read. If not, it is in its turn."""
+    def _receive(self, window: Any, take: Callable[[Pane, float], bool]) -> None:
+        """A program says something; *take* hands it to its pane. What is not read at once is read in its turn."""
         now = time.monotonic()
         pane = self._pane(window.id)
         if not pane.is_behind:
             self._looks.foreground(window, pane, now)
-        if tell(pane, now):
+        if take(pane, now):
             self._after(now, (window.id,))
         else:
             self._told[window.id].due = pane.deadline()
@@ -283,9 +271,8 @@ class KittyHost(Engine[int]):
             settings=self.config.notify,
             panes=self._panes,
             name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
-            ask=lambda id_: self.ask(id_),  # noqa: PLW0108 - they may be set later
-            answer=lambda given: self.answer(given),  # noqa: PLW0108
-            heard=lambda id_: self._after(time.monotonic(), (id_,)),
+            perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
+            received=lambda id_: self._after(time.monotonic(), (id_,)),
             features=self.features,
             host=f"{HOST}-{os.getpid()}",
             mutes=self._mutes,
@@ -293,21 +280,30 @@ class KittyHost(Engine[int]):
         )
         self._notices.listen()
 
-    def say(self, title: str, body: str) -> None:
+    def notify(self, title: str, body: str) -> None:
         """Tell the person of something that is about no pane."""
         if self._notices is not None:
-            self._notices.say(title, body)
+            self._notices.notify(title, body)
 
-    def _tell_resumable(self, number: int) -> None:
+    def _notify_resumable(self, number: int) -> None:
         """Conversations of an earlier kitty can be resumed."""
         what = "1 conversation" if number == 1 else f"{number} conversations"
-        self.say(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
+        self.notify(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Do what is asked, and show it."""
+        """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""
         now = time.monotonic()
         for request in requests:
-            kitty_requests.carry_out(request, self.boss, self._panes, self._mutes, self.config.notify.snooze_min, now)
+            id_ = kitty_windows.id_of(request.pane)
+            if request.verb == "focus":
+                actions.focus(self.boss, id_)
+            elif request.verb == "jump":
+                actions.jump(self.boss, self.newest(now)[0], request.args)
+            elif request.verb == "mute":
+                window = self.boss.window_id_map.get(id_)
+                self._mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)
+            elif id_ in self._panes:
+                marks.carry_out(request, self._panes[id_], self.config.notify.snooze_min, now)
         self._looks.look_at_visible(now, self._panes)
         self._after(now, self._panes)
 
@@ -319,7 +315,7 @@ class KittyHost(Engine[int]):
         changed = self._settle(now)
         for id_ in changed:
             if (window := self.boss.window_id_map.get(id_)) is not None:
-                published.publish(window, self._panes[id_])
+                user_vars.publish(window, self._panes[id_])
         if self._is_redrawn or any(changed.values()):
             self._is_redrawn = False
             self.surfaces.redraw()
@@ -333,12 +329,21 @@ class KittyHost(Engine[int]):
         return (window.title, window.tab_id, window.os_window_id) if window is not None else None
 
     def _entry(self, id_: int, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
+        # The window may be gone.
         window = self.boss.window_id_map.get(id_)
-        terminal = self._attached.terminal(window) if window is not None else ""
-        return kitty_windows.entry(id_, window, pane, epoch, terminal)
+        return pane_entry(
+            pane,
+            epoch,
+            id_=str(id_),
+            tab=str(window.tab_id) if window is not None else "",
+            os_window=str(window.os_window_id) if window is not None else "",
+            title=kitty_windows.name(window),
+            terminal=self._attached.terminal(window) if window is not None else "",
+        )
 
     def _open_tabs(self) -> Mapping[str, Tab]:
-        return kitty_windows.tabs(self.boss)
+        tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))
+        return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
 
     def come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""

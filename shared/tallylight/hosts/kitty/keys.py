@@ -6,14 +6,13 @@ Nothing in here is believed to go well: a fault is told to the person and to kit
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import actions, agent_list, panels, watcher
+from tallylight.hosts.kitty import agent_list, panels, watcher
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.snapshot.requests import Request
 
@@ -22,7 +21,7 @@ _OFF = "Tallylight does not run in this kitty; run `tally doctor` to see why."
 
 def jump(boss: Any, options: Sequence[str]) -> None:
     """To the next window that needs a person; *options* as of `tally jump`. Where none does, nothing happens."""
-    _guarded(boss, lambda host: actions.jump(boss, host.panes, options, time.monotonic()))
+    _guarded(boss, lambda host: host.carry_out([Request("jump", "", tuple(options))]))
 
 
 def agents(boss: Any, window_id: int, kittens: Path) -> None:
@@ -32,12 +31,7 @@ def agents(boss: Any, window_id: int, kittens: Path) -> None:
 
 def panel(boss: Any, window_id: int, kittens: Path) -> None:
     """Open or close the panel beside window *window_id*. *kittens* is the folder of our kittens."""
-
-    def turn(host: KittyHost) -> None:
-        if problem := panels.toggle(host, window_id, kittens):
-            boss.show_error("Tallylight", problem)
-
-    _guarded(boss, turn)
+    _guarded(boss, lambda host: panels.toggle(host, window_id, kittens))
 
 
 def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
@@ -53,13 +47,13 @@ def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
 
 def attach(boss: Any) -> None:
     """Start, unless it runs; a fault is told to whoever asked."""
-    if watcher.started(boss) is None:
+    if watcher.start(boss) is None:
         raise RuntimeError(_OFF)
 
 
 def _guarded(boss: Any, call: Callable[[KittyHost], object]) -> None:
     # A kitty that has read its configuration again knows our keys before it has a new window, which loads the watcher.
-    host = watcher.started(boss)
+    host = watcher.start(boss)
     if host is None:
         boss.show_error("Tallylight", _OFF)
         return

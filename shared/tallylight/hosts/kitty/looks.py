@@ -5,13 +5,14 @@ Looks at kitty's windows: who is in the foreground, what is on the screen, and w
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Set
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 from kitty.progress import ProgressState
 
-from tallylight.hosts.kitty import screens
+from tallylight.evidence.screen import Look
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.pane.pane import Pane
 
@@ -23,22 +24,25 @@ class Looks:
     boss: Any
     panes: Mapping[int, Pane]
     #: The windows that may show an agent, of those that there were, and all of these.
-    _watched: Set[int] = attrs.field(init=False, factory=set)
+    _watched: set[int] = attrs.field(init=False, factory=set)
     _all: set[int] = attrs.field(init=False, factory=set)
     #: The windows that a person can see, as far as their panes were told.
     visible: set[int] = attrs.field(init=False, factory=set)
-    _screens: screens.Screens = attrs.field(init=False, factory=screens.Screens)
+    #: By window id what kitty gave for its screen, and what was made of that.
+    _screens: dict[int, tuple[str, Look]] = attrs.field(init=False, factory=dict)
 
     def panel_came(self) -> None:
         """A window says that it is a panel of ours, or none any more."""
         self._all = set()
 
-    def watched(self) -> Set[int]:
+    def watched(self) -> set[int]:
         """The ids of the windows that may show an agent."""
-        ids = kitty_windows.ids(self.boss)
+        # kitty keeps weak references; to ask each whether it still stands for a window takes longer than some looks.
+        ids = getattr(self.boss.window_id_map, "data", self.boss.window_id_map).keys()
         if ids != self._all:
             self._all = set(ids)
-            self._watched = kitty_windows.watched(self.boss).keys()
+            windows = self.boss.window_id_map.items()
+            self._watched = {id_ for id_, window in windows if kitty_windows.is_watched(window)}
         return self._watched
 
     def look(self, id_: int, pane: Pane, now: float) -> None:
@@ -47,25 +51,47 @@ class Looks:
         if window is None:
             return
         self.foreground(window, pane, now)
-        pane.screen(functools.partial(self._screens.look, window), now)
+        pane.screen(functools.partial(self.screen, window), now)
         has_bar = window.progress.state is not ProgressState.unset
         if has_bar or pane.has_bar:
             pane.progress(has_bar, now)
 
     def foreground(self, window: Any, pane: Pane, now: float) -> None:
         """Look at who is in the foreground of *window*, for its *pane*."""
-        pgid = kitty_windows.foreground(self.boss, window)
-        if pgid is not None:
-            pane.foreground(pgid, now)
+        # One whose child has ended has a closed descriptor, or one that is another window's by now.
+        fd = window.child.child_fd if window.id in self.boss.window_id_map else None
+        if fd is None:
+            return
+        try:
+            pgid = os.tcgetpgrp(fd)
+        except OSError:
+            pgid = 0
+        pane.foreground(pgid, now)
+
+    def screen(self, window: Any) -> Look:
+        """The visible text of *window*: of the same screen it is the same object."""
+        screen = window.screen
+        chunks: list[str] = []
+        screen.as_text(chunks.append, False, False)
+        text, cursor = "".join(chunks), screen.cursor
+        place = cursor.y, cursor.x, screen.columns, screen.cursor_visible
+        known = self._screens.get(window.id)
+        if known is not None and known[0] == text:
+            before = known[1]
+            if place == (before.cursor_row, before.cursor_column, before.columns, before.cursor_visible):
+                return before
+        found = Look(text.split("\n"), *place)
+        self._screens[window.id] = text, found
+        return found
 
     def look_at_visible(self, now: float, ids: Iterable[int]) -> set[int]:
         """Tell the panes of *ids*, and those that came into sight or left it, whether they are seen; return which."""
         before, self.visible = self.visible, kitty_windows.visible(self.boss)
-        told = {id_ for id_ in (before ^ self.visible).union(ids) if id_ in self.panes}
-        for id_ in told:
+        reached = {id_ for id_ in (before ^ self.visible).union(ids) if id_ in self.panes}
+        for id_ in reached:
             self.panes[id_].look(id_ in self.visible, now)
-        return told
+        return reached
 
     def forget(self, id_: int) -> None:
         """The window is gone."""
-        self._screens.forget(id_)
+        self._screens.pop(id_, None)

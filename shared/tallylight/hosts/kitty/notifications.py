@@ -13,25 +13,26 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Set
 from typing import Any
 
 import attrs
 
-from tallylight.actions.answer import Answer, Question
+from tallylight.actions.answer import Question
 from tallylight.actions.brief import brief
+from tallylight.actions.caller import PERSON, Caller, Who
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import QUESTION, Look, Reply, Request
 from tallylight.evidence import notified
 from tallylight.files import directories
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.notify_command import Command
 from tallylight.hosts.worker import Worker
-from tallylight.model.decision import Decision
 from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker.mutes import Mutes
 from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal
-from tallylight.wire.text import sanitise
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
 CREATED_S = 5.0
@@ -62,19 +63,17 @@ class Notices:
     """
     All notifications of one kitty.
 
-    *panes* are the host's, by window id; *ask* says what a window asks now, and *answer* answers it and returns why
-    not, or nothing; *heard* is called after a program's notification told something of one;
-    *features* are switched off by their faults, with a line in the log; *is_focused* says whether the person is at this
-    kitty, and *play* plays a sound file.
+    *panes* are the host's, by window id; *perform* is `answering.perform`; *received* is called after a program's
+    notification told something of one; *features* are switched off by their faults, with a line in the log;
+    *is_focused* says whether the person is at this kitty, and *play* plays a sound file.
     """
 
     boss: Any
     settings: Settings
     panes: dict[int, Pane]
     name_of: Callable[[int], str]
-    ask: Callable[[int], Question | None]
-    answer: Callable[[Answer], str]
-    heard: Callable[[int], None]
+    perform: Callable[[Request, Caller], Reply | None]
+    received: Callable[[int], None]
     features: Features
     host: str
     mutes: Mutes = attrs.field(factory=Mutes)
@@ -117,15 +116,15 @@ class Notices:
             failed = functools.partial(self.features.failed, "notify.command")
             self._command = Command(argv, self.host, failed, worker=self.worker)
 
-    def look(self, now: float, ids: Set[int] | None = None) -> None:
+    def look(self, now: float, ids: Set[int]) -> None:
         """
         Tell of what is to be told now, and take back what is out of date.
 
-        Of *ids* something may be new, None for all; those that wait for their time are looked at in any case.
+        Of *ids* something may be new; those that wait for their time are looked at in any case.
         """
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
-        for id_ in list(self.panes) if ids is None else ids | (self.panes.keys() - self._looked.keys()):
+        for id_ in ids | (self.panes.keys() - self._looked.keys()):
             if (pane := self.panes.get(id_)) is None:
                 continue
             attention, decision = pane.attention, pane.decision
@@ -201,8 +200,11 @@ class Notices:
                 return
             if not 1 <= button <= len(short.choices):
                 manager.channel.focus(id_, gone.activation_token)
-            elif refused := self.answer(short.question.answer(short.choices[button - 1].number)):
-                self.say("Not answered", refused)
+                return
+            given = short.question.answer(short.choices[button - 1].number)
+            reply = self.perform(given, Caller(Who.NOTICE, (0, 0)))
+            if isinstance(reply, Refusal):
+                self.notify("Not answered", reply.text)
 
         command.on_activation, command.on_close = pressed, put_away
         number = self._show(command, id_)
@@ -232,17 +234,13 @@ class Notices:
     def _question(self, id_: int, notice: Notice) -> Question | None:
         """What stands on the screen to be answered."""
         try:
-            return self.ask(id_) if notice.status is Status.WAITING else None
+            reply = self.perform(Look(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
             self.features.failed("buttons of notifications", error)
             return None
+        return reply if isinstance(reply, Question) else None
 
-    def say_problems(self, problems: Sequence[str]) -> None:
-        """Tell what is wrong with the settings."""
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        self.say("Tallylight: settings", sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong"))
-
-    def say(self, title: str, body: str) -> None:
+    def notify(self, title: str, body: str) -> None:
         """Tell of something that is about no pane."""
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
@@ -291,7 +289,7 @@ class Notices:
             return False
         report = notified.spoken(number, payload, pane.decision.status)
         if report is not None:
-            self._tell(id_, pane, report)
+            self._receive(id_, pane, report)
         return True
 
     def _take_notification(self, command: Any, id_: int) -> bool:
@@ -306,21 +304,18 @@ class Notices:
         before = pane.decision
         report = notified.plain(self._reading[0], command.title, command.body)
         if report is not None:
-            self._tell(id_, pane, report)
+            self._receive(id_, pane, report)
         # A program that wants to hear of its notification has to be told, so there must be one.
         asks_back = command.close_response_requested or command.report_requested or command.buttons
-        return not asks_back and self._is_known(id_, pane, before)
+        if asks_back or before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
+            return False
+        # The person knows without it what the light was showing already.
+        return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
-    def _tell(self, id_: int, pane: Pane, report: Report) -> None:
+    def _receive(self, id_: int, pane: Pane, report: Report) -> None:
         """Tell the pane, and the host if that was read; if not, it is in its turn."""
         if pane.notified(report, self.clock()):
-            self.heard(id_)
-
-    def _is_known(self, id_: int, pane: Pane, before: Decision) -> bool:
-        """Whether the person knows without the agent's notification what the light was showing already."""
-        if before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
-            return False
-        return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
+            self.received(id_)
 
     def _was_shown(self, id_: int) -> None:
         # A command of the user's may tell it somewhere else, so it is run all the same.

@@ -67,7 +67,6 @@ class Panels:
         elif panels := list(self._of(tab)):
             self._close(panels)
         elif problem := self._open(tab):
-            log_error(f"tallylight: {problem}")
             return problem
         elif self.host.config.panel.per == "window":
             self._everywhere.add(tab.os_window_id)
@@ -94,7 +93,7 @@ class Panels:
                 boss.mark_window_for_close(window)
             elif shown.measures != _measures(tab):
                 self._fit(tab, window, shown)
-            agent_list.tell_seen(id_, tab.id in front and bool(window.is_visible_in_layout))
+            agent_list.notify_seen(id_, tab.id in front and bool(window.is_visible_in_layout))
 
     def _of(self, tab: Any) -> Iterator[Any]:
         """The panels of *tab*, also one that an earlier kitty has opened."""
@@ -135,7 +134,7 @@ class Panels:
         """The window of a panel in *tab*, at its edge and of the right width; the keyboard stays where it is."""
         width, cell, *_ = _measures(tab)
         before = tab.active_window
-        told = before.ignore_focus_changes
+        was_ignoring = before.ignore_focus_changes
         # The program there is not to be told that the keyboard has gone and come back.
         before.ignore_focus_changes = True
         try:
@@ -150,14 +149,14 @@ class Panels:
                 copy_colors_from=before,
                 pass_fds=(fd,),
             )
-            kind: Any = type(window)
-            window.__class__ = _quiet(kind)
+            # Its program is nothing that kitty has to ask about before it closes a tab.
+            window.__class__ = type("PanelWindow", (type(window),), {"has_running_program": False})
             tab.current_layout.layout_action("move_to_screen_edge", ("left",), tab.windows)
             shown = self._shown[window.id] = _Shown(tab.id, layout)
             self._fit(tab, window, shown)
             tab.set_active_window(before, for_keep_focus=before)
         finally:
-            before.ignore_focus_changes = told
+            before.ignore_focus_changes = was_ignoring
         return window
 
     # How wide ------------------------------------------------------------------------------------------------
@@ -188,19 +187,15 @@ def _measures(tab: Any) -> tuple[float, ...]:
     return width, cell_size_for_window(tab.os_window_id)[0], len(geometries)
 
 
-@functools.cache
-def _quiet(kind: Any) -> Any:
-    """A *kind* of window whose program is nothing that kitty has to ask about before it closes a tab."""
-    return type("PanelWindow", (kind,), {"has_running_program": False})
-
-
 _panels: Panels | None = None
 
 
-def toggle(host: KittyHost, window_id: int, kittens: Path) -> str:
-    """Open or close a panel beside window *window_id*; why not, in words."""
+def toggle(host: KittyHost, window_id: int, kittens: Path) -> None:
+    """Open or close a panel beside window *window_id*; the person is told why there can be none."""
     global _panels  # noqa: PLW0603 - one a process, as the host
     if _panels is None:
         _panels = Panels(host, kittens)
         host.surfaces.panels = host.guarded(FEATURE, _panels.follow)
-    return _panels.toggle(window_id)
+    if problem := _panels.toggle(window_id):
+        log_error(f"tallylight: {problem}")
+        host.boss.show_error("Tallylight", problem)

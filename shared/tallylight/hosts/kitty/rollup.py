@@ -14,6 +14,7 @@ import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.hosts.kitty import windows
+from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind, Status
@@ -38,14 +39,14 @@ class TabLight:
 @attrs.define
 class TabRollup:
     """
-    All tabs of one kitty. *panes* are the host's, by window id; *guarded* makes a call whose faults kitty never sees.
+    All tabs of one kitty. *panes* are the host's, by window id; faults of the pulse switch it off among *features*.
 
     Where nothing *pulses*, no timer is ever started.
     """
 
     boss: Any
     panes: Mapping[int, Pane]
-    guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]]
+    features: Features
     #: What is attached in a window, a tmux for instance, shows: one of each status.
     attached: Callable[[Any], tuple[Decision, ...]] = lambda _: ()
     pulses: bool = True
@@ -62,11 +63,6 @@ class TabRollup:
     def shown(self, tab_id: int) -> TabLight | None:
         """What a tab shows, as of the last `refresh`; None where nothing is known of it."""
         return self._shown.get(tab_id)
-
-    def light(self, tab_id: int) -> Decision | None:
-        """The decision of it."""
-        shown = self._shown.get(tab_id)
-        return shown.decision if shown is not None else None
 
     def refresh(self) -> None:
         """Find what every tab shows."""
@@ -88,18 +84,18 @@ class TabRollup:
         if urgent is None:
             return None
         owner = next(window for window in windows if decisions[window.id] is urgent)
+        waiting = [
+            id_
+            for id_, decision in decisions.items()
+            if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
+        ]
         return TabLight(
             urgent,
             owner.id,
             title=self._title(tab, owner, urgent) if urgent.is_lit else "",
-            pulses=urgent.status is Status.WAITING and any(map(self._calls, decisions, decisions.values())),
+            pulses=urgent.status is Status.WAITING and any(not self.panes[id_].attention.snoozed for id_ in waiting),
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
-
-    def _calls(self, id_: int, decision: Decision) -> bool:
-        """Whether window *id_*, which shows *decision*, waits for a person who is not to be left alone."""
-        is_waiting = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
-        return is_waiting and not self.panes[id_].attention.snoozed
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""
@@ -128,7 +124,7 @@ class TabRollup:
         for manager in self.boss.all_tab_managers:
             manager.mark_tab_bar_dirty()
         if self._timer is None and self.pulsing():
-            self._timer = add_timer(self.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
+            self._timer = add_timer(self.features.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
 
     def pulsing(self) -> list[Any]:
         """The tab managers whose tab bar shows a light that pulses, as of the last `refresh`."""

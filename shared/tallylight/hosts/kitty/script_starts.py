@@ -51,18 +51,18 @@ class Starts:
     _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
 
     def start(
-        self, asked: request.Start, being: Being, caller: Caller, window: Any, consent: Callable[[], bool | Refusal]
+        self, asked: request.Start, caller: Caller, window: Any, consent: Callable[[], bool | Refusal]
     ) -> Done | Refusal | None:
         """
-        Start what is *asked* for the process *being* of *caller*, in *window*.
+        Start what is *asked* by *caller*, in *window*.
 
         None while it is looked up, or while a person is asked for their *consent*: then it is to be called again.
         """
-        key = (being, asked)
+        key = (caller.asker, asked)
         if key in self._jobs:
             if self._jobs[key] is None:
                 return None
-            return self._launch(self._jobs.pop(key), asked, being, caller, window)
+            return self._launch(self._jobs.pop(key), asked, caller, window)
         if asked.place not in _PLACES:
             return Refusal("unknown", f"a pane cannot be put into {sanitise(asked.place, cells=20)!r}")
         table = process_table.table()
@@ -73,7 +73,7 @@ class Starts:
             return agreed or None
         if len(self._jobs) >= MAX_JOBS:
             return Refusal("busy", "too many agents are being started at this moment")
-        path, cwd = _path(window), table.cwd(being[0])
+        path, cwd = _path(window), table.cwd(caller.asker[0])
         self._jobs[key] = None
         self.host.worker.submit(
             ("start", next(self._numbers)),
@@ -92,15 +92,19 @@ class Starts:
         for key in [key for key in self._jobs if key[0] == being]:
             del self._jobs[key]
 
-    def _launch(self, found: object, asked: request.Start, being: Being, caller: Caller, window: Any) -> Done | Refusal:
+    def _launch(self, found: object, asked: request.Start, caller: Caller, window: Any) -> Done | Refusal:
         table = process_table.table()
         if isinstance(found, Refusal):
             return found
         if not isinstance(found, Start):
             return Refusal("failed", f"the program was not found: {found}")
-        if table.cwd(being[0]) != found.cwd:
+        if table.cwd(caller.asker[0]) != found.cwd:
             return Refusal("changed", "the caller is in another directory now; nothing was started")
-        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[asked.place], _more(window, found.argv[0]))
+        # A new window gets what *window* got beside what kitty gives every one, and what lies beside its program.
+        folder, path = str(Path(found.argv[0]).parent), _path(window)
+        path = path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
+        env = {**window.child.env, "PATH": path}
+        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[asked.place], env)
         pane = being_of(made.child.pid, table) if made is not None else None
         if pane is None:
             return Refusal("failed", "kitty did not open a pane")
@@ -131,10 +135,3 @@ def _find(program: str, path: str) -> str:
 def _path(window: Any) -> str:
     """The PATH that kitty gave *window*, by what kitty itself remembers."""
     return str(window.child.env.get("PATH") or default_env().get("PATH", ""))
-
-
-def _more(window: Any, program: str) -> dict[str, str]:
-    """What a new window gets beside what kitty gives every one: what *window* got, and what lies beside *program*."""
-    folder, path = str(Path(program).parent), _path(window)
-    found = path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
-    return {**window.child.env, "PATH": found}

@@ -11,7 +11,7 @@ a person is to be asked, `consents` does it, over the pane of the caller, and `a
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import os
 import select
 import socket
@@ -27,22 +27,12 @@ from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_
 from tallylight.actions.consent import STARTS, Consent, Consents, Wanted
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Pairs, Verb, Verdict, check
-from tallylight.actions.request import (
-    CHUNK,
-    MAX_REQUEST,
-    UNKNOWN,
-    Lines,
-    Reply,
-    Request,
-    Start,
-    TooLongError,
-    decode_request,
-    encode_reply,
-)
+from tallylight.actions.request import Reply, Request, Start, decode_request
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts.kitty import answering, consents
 from tallylight.hosts.kitty import windows as kitty_windows
+from tallylight.hosts.kitty.channel import Channel
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
@@ -63,38 +53,12 @@ ASK_S = 300.0
 
 @attrs.define
 class _Caller:
-    """
-    One connection of *who*, since when nothing came over it, and what of its answers is not sent yet.
+    """The channel of *who*, since when nothing came over it, and what it asked that waits for a person."""
 
-    *pending*: what it asked that waits for a person.
-    """
-
-    connection: socket.socket
+    channel: Channel
     who: Caller
     since: float
     pending: Request | None = None
-    heard: Lines = attrs.Factory(lambda: Lines(MAX_REQUEST))
-    unsent: bytes = b""
-
-    def hear(self) -> list[bytes] | None:
-        """What was asked since the last time; None if the other side has gone, or sends too much."""
-        try:
-            data = self.connection.recv(CHUNK)
-            return self.heard.feed(data) if data else None
-        except BlockingIOError:
-            return []
-        except (OSError, TooLongError):
-            return None
-
-    def send(self) -> bool:
-        """As much as the socket takes; False if nobody is there to take it."""
-        try:
-            self.unsent = self.unsent[self.connection.send(self.unsent) :]
-        except BlockingIOError:
-            pass
-        except OSError:
-            return False
-        return True
 
 
 @attrs.define
@@ -141,7 +105,7 @@ class Scripts:
             if caller is None:
                 connection.close()
                 continue
-            self._callers.append(_Caller(connection, caller, time.monotonic()))
+            self._callers.append(_Caller(Channel(connection), caller, time.monotonic()))
         if self._callers:
             self._listen(None)
             if self._timer is None and self._callers:
@@ -154,48 +118,32 @@ class Scripts:
             if not self._serve(caller, now):
                 self._callers.remove(caller)
                 self.starts.forget(caller.who.asker)
-                with contextlib.suppress(OSError):
-                    caller.connection.close()
+                caller.channel.close()
         # Not when another timer calls: kitty frees what a timer calls, though it may be about to call it.
         if not self._callers and timer is not None:
             remove_timer(timer)
             self._timer = None
 
     def _serve(self, caller: _Caller, now: float) -> bool:
-        """Do what *caller* asks; whether it is to be heard again."""
-        if not caller.unsent:
-            lines = caller.hear()
+        """Do what *caller* asks, or have it wait for a person; whether it is to be heard again."""
+        channel = caller.channel
+        if not channel.unsent:
+            lines = channel.receive()
             if lines is None or (lines and caller.pending):
                 return False
-            if caller.pending:
-                self._answer(caller, caller.pending)
-            for line in lines:
+            if lines:
                 caller.since = now
-                self._answer(caller, decode_request(line)[0])
+            act = functools.partial(self.act, caller=caller.who)
+            for asked in [caller.pending] if caller.pending else [decode_request(line)[0] for line in lines]:
+                reply = answering.reply("scripts", act, asked)
+                caller.pending = asked if reply is None else None
+                channel.unsent += reply or b""
         patience = ASK_S if caller.pending else IDLE_S
-        return now - caller.since < patience and (not caller.unsent or caller.send())
-
-    def _answer(self, caller: _Caller, asked: Request | None) -> None:
-        """Do what is *asked*, or have it wait for a person."""
-        told = self._told(asked, caller.who)
-        caller.pending = asked if told is None else None
-        if told is not None:
-            caller.unsent += encode_reply(told)
-
-    def _told(self, asked: Request | None, caller: Caller) -> Reply | None:
-        try:
-            return self.act(asked, caller) if asked is not None else UNKNOWN
-        except Exception as error:  # the next one may well succeed
-            log_error(f"tallylight: scripts: {type(error).__name__}: {error}")
-            return Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log")
-
-    @property
-    def table(self) -> process_table.Table:
-        return process_table.table()
+        return now - caller.since < patience and (not channel.unsent or channel.send())
 
     def identify(self, pid: int) -> Caller:
         """On whose behalf the process *pid* asks: what does not come from a window of this kitty is unknown."""
-        return caller_of(pid, self.host.reader.agents, self.table, self._ends, self.host.reader.was_agent)
+        return caller_of(pid, self.host.reader.agents, process_table.table(), self._ends, self.host.reader.was_agent)
 
     def _ends(self, below: Process, above: Process | None) -> End | None:
         if above is None or above.pid != self.pid:
@@ -206,7 +154,7 @@ class Scripts:
 
     def act(self, asked: Request, caller: Caller) -> Reply | None:
         """Do what *caller* asks. None: a person is asked."""
-        if being_of(caller.asker[0], self.table) != caller.asker:
+        if being_of(caller.asker[0], process_table.table()) != caller.asker:
             caller = attrs.evolve(caller, who=Who.UNKNOWN)
         if isinstance(asked, Start):
             return self._start(asked, caller)
@@ -217,7 +165,7 @@ class Scripts:
         window, level = typist.window, self.host.config.scripting
         if does is Verb.READ:
             return check(level, caller, does)
-        pane = being_of(window.child.pid, self.table)
+        pane = being_of(window.child.pid, process_table.table())
         if pane is None:
             return answering.GONE
         is_own = self.own.get(caller.being, pane) is True
@@ -260,7 +208,7 @@ class Scripts:
                 or False
             )
 
-        return self.starts.start(asked, caller.asker, caller, window, consent)
+        return self.starts.start(asked, caller, window, consent)
 
     def _agreed(self, caller: Caller, wanted: Wanted) -> bool | None:
         """What a person said to *caller* and the agent *wanted*; None if they may be asked."""
@@ -269,7 +217,7 @@ class Scripts:
     def _place(self, caller: Caller) -> Being | None:
         """The first process of the window in which *caller* runs."""
         window = self._window_of(caller)
-        return being_of(window.child.pid, self.table) if window is not None else None
+        return being_of(window.child.pid, process_table.table()) if window is not None else None
 
     def _ask(self, caller: Caller, wanted: Wanted, window: Any, wants: str, may: str) -> Refusal | None:
         """Ask a person about *caller*, which *wants* what it then *may*, unless they are being asked: one at a time."""
@@ -292,7 +240,7 @@ class Scripts:
     def _window_of(self, caller: Caller) -> Any:
         """The window in which *caller* runs; None if it is in none of this kitty."""
         windows = self.host.boss.window_id_map.values()
-        return next((one for one in windows if being_of(one.child.pid, self.table) in caller.lineage), None)
+        return next((one for one in windows if being_of(one.child.pid, process_table.table()) in caller.lineage), None)
 
 
 def _named(window: Any) -> str:

@@ -68,8 +68,8 @@ def read(before: Settings | None = None) -> Settings:
         wanted = before.config if problems else config
         config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
-    told = tuple(map(str, (*problems, *more)))
-    return Settings(config, agents, fork.own_command(), told, stamps, withheld, wanted)
+    wrong = tuple(map(str, (*problems, *more)))
+    return Settings(config, agents, fork.own_command(), wrong, stamps, withheld, wanted)
 
 
 #: What was read before there was a host; it is used once.
@@ -82,11 +82,6 @@ def read_ahead() -> None:
         _ahead[:] = [read()]
 
 
-def patience_s() -> float:
-    """How long, in seconds, a host that starts now waits for it: not at all where it was read ahead."""
-    return 0.0 if _ahead else START_S
-
-
 def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
     folder = directories.config_dir(os.environ)
     try:
@@ -97,34 +92,30 @@ def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
         yield path, stamp(path)
 
 
-def _read_again(before: Settings, is_asked: bool) -> Settings | None:
-    """What is there now; None if the files are those of *before*, unless a person *is_asked* for it."""
-    return read(before) if is_asked or tuple(_stamps()) != before.stamps else None
-
-
 @attrs.define
 class SettingsReader:
     """
     The settings in force.
 
-    *taken* is given those that are to be in force from now on, *told* what is wrong with the files: once as long as it
-    stays the same. Both are called by the worker's `lend`, on kitty's main thread.
+    *taken* is given those that are to be in force from now on, *report* what is wrong with the files: once as long as
+    it stays the same. Both are called by the worker's `lend`, on kitty's main thread.
     """
 
     worker: Worker
     taken: Callable[[Settings], None]
-    told: Callable[[tuple[str, ...]], None]
+    report: Callable[[tuple[str, ...]], None]
     #: Those of the last reading; None before the first one.
     current: Settings | None = None
     _looked_at: float = 0.0
     #: kitty's own options at the last look: another object after it has read its configuration again.
     _options: object = None
 
-    def open(self, now: float) -> None:
-        """Begin the first reading."""
+    def open(self, now: float) -> float:
+        """Begin the first reading; how long, in seconds, it is waited for: not at all where all was read ahead."""
         self._looked_at, self._options = now, get_options()
         ahead = _ahead.pop() if _ahead else None
         self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read)
+        return START_S if ahead is None else 0.0
 
     def look(self, now: float) -> None:
         """Have the files read again where that may be due; called at each tick."""
@@ -134,7 +125,11 @@ class SettingsReader:
         is_asked = options is not self._options
         if not is_asked and now - self._looked_at < LOOK_S:
             return
-        if self.worker.submit(JOB, lambda: _read_again(before, is_asked), self._were_read):
+
+        def read_again() -> Settings | None:
+            return read(before) if is_asked or tuple(_stamps()) != before.stamps else None
+
+        if self.worker.submit(JOB, read_again, self._were_read):
             self._looked_at, self._options = now, options
 
     def _were_read(self, found: object) -> None:
@@ -144,9 +139,9 @@ class SettingsReader:
             raise found if isinstance(found, Exception) else TypeError(found)
         before, self.current = self.current, found
         self.taken(found)
-        told = (*found.problems, *(f"{one} until kitty starts again" for one in found.withheld))
-        if told and (before is None or (found.problems, found.withheld) != (before.problems, before.withheld)):
-            self.told(told)
+        wrong = (*found.problems, *(f"{one} until kitty starts again" for one in found.withheld))
+        if wrong and (before is None or (found.problems, found.withheld) != (before.problems, before.withheld)):
+            self.report(wrong)
 
     def agree(self, withheld: tuple[Withheld, ...]) -> None:
         """A person agrees to what is *withheld*; nothing if that is something else by now."""

@@ -129,7 +129,11 @@ class SplitLights:
         for tab in fronts:
             split = _splits_of(tab) if tab is not None else ()
             for window in tab if split else ():
-                if window.id not in self.panes or window.id not in split or not _has_room(window):
+                if window.id not in self.panes or window.id not in split:
+                    continue
+                # One that is too small, or of which kitty shows a title bar, has no mark.
+                is_small = window.screen.columns < MIN_COLUMNS or window.screen.lines < MIN_LINES
+                if is_small or getattr(window, "_title_bar_screen", None) is not None:
                     continue
                 decision = self.decision(window)
                 if decision.is_lit and decision.status is not Status.IDLE:
@@ -146,10 +150,3 @@ def _splits_of(tab: Any) -> Set[int]:
         return frozenset()
     groups = list(tab.windows.iter_all_layoutable_groups(only_visible=True))
     return {group.active_window_id for group in groups} if len(groups) > 1 else frozenset()
-
-
-def _has_room(window: Any) -> bool:
-    """Whether *window* is large enough for a mark, and kitty shows no title bar of it."""
-    screen = window.screen
-    is_large = screen.columns >= MIN_COLUMNS and screen.lines >= MIN_LINES
-    return is_large and getattr(window, "_title_bar_screen", None) is None

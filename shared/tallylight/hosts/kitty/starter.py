@@ -11,11 +11,11 @@ Only kitty and the standard library are imported in here.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from kitty.fast_data_types import add_timer, remove_timer
@@ -68,7 +68,7 @@ class Starter:
             self._is_loaded.wait(30)
         return importlib.import_module(f"{_PACKAGE}.{name}")
 
-    def tell(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
+    def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
         """kitty calls *name* of *window*."""
         if self.watcher is not None:
             getattr(self.watcher, name)(boss, window, data)
@@ -104,55 +104,25 @@ class Starter:
             sys.setswitchinterval(switch)
         if self._is_loaded.is_set() and not self._is_ready.is_set():
             self._patience -= LEND_S
-        if self._is_ready.is_set() or self._patience <= 0:
-            if timer is not None:
-                remove_timer(timer)
-            self._start(boss)
-
-    def _start(self, boss: Any) -> None:
+        if not self._is_ready.is_set() and self._patience > 0:
+            return
+        if timer is not None:
+            remove_timer(timer)
         if self.is_over:
             return  # a key was quicker
         if self.error is None:
-            sys.modules[f"{_PACKAGE}.watcher"].on_load(boss, {})
+            sys.modules[f"{_PACKAGE}.watcher"].start(boss)
         else:
             self.is_over = True
             log_error(f"tallylight: switched off: {type(self.error).__name__}: {self.error}; run `tally doctor`")
 
 
-_starter = Starter()
-
-
-#: What kitty, its keys and the host call of it.
-on_load, finished, took_over = _starter.on_load, _starter.finished, _starter.took_over
-
-
-def is_over() -> bool:
-    """Whether nothing is being loaded any more: the host runs, or cannot."""
-    return _starter.is_over
-
-
-def took_s() -> float:
-    """The processor time that the loading has taken of its thread, in seconds; 0 before it is over."""
-    return _starter.took_s
-
-
-def loaded() -> Any:
-    """The module `watcher`; None before it has taken over."""
-    return _starter.watcher
+#: The one of this process; what kitty, its keys and the host call of it; and what kitty calls of each window.
+loading = Starter()
+on_load, finished, took_over = loading.on_load, loading.finished, loading.took_over
+CALLS = {name: functools.partial(loading.forward, name) for name in WATCHED}
 
 
 def running() -> Any:
     """The host of this kitty; None where it does not run, or not yet."""
-    return _starter.watcher.running() if _starter.watcher is not None else None
-
-
-def _teller(name: str) -> Callable[[Any, Any, dict[str, Any]], None]:
-    def tell(boss: Any, window: Any, data: dict[str, Any]) -> None:
-        _starter.tell(name, boss, window, data)
-
-    tell.__name__ = name
-    return tell
-
-
-#: What kitty calls of each window, by the names that it has for it.
-CALLS = {name: _teller(name) for name in WATCHED}
+    return loading.watcher.running() if loading.watcher is not None else None

@@ -14,6 +14,7 @@ from kitty.fast_data_types import get_options
 from tallylight.config.settings import Config
 from tallylight.hosts.kitty import window_bars
 from tallylight.hosts.kitty.colours import theme_colours
+from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.os_titles import OsWindowTitles
 from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.hosts.kitty.splits import SplitLights
@@ -28,20 +29,14 @@ class Surfaces:
     """
     All of one kitty: tab bars, panels, titles of OS windows, splits. *panes* are the host's, by window id.
 
-    *guarded* makes a call whose faults switch off the feature that it names; *failed* says that one is off.
+    Their faults switch *features* off.
     """
 
-    def __init__(
-        self,
-        boss: Any,
-        panes: Mapping[int, Pane],
-        guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]],
-        failed: Callable[[str, Exception], None],
-    ) -> None:
-        self._guarded = guarded
+    def __init__(self, boss: Any, panes: Mapping[int, Pane], features: Features) -> None:
+        self._guarded = guarded = features.guarded
         self._config = Config()
-        self.rollup = TabRollup(boss, panes, guarded)
-        self.tabs = TabLights(self.rollup, guarded, failed)
+        self.rollup = TabRollup(boss, panes, features)
+        self.tabs = TabLights(self.rollup, features)
         self.tabs.install()
         self.titles = OsWindowTitles(boss, self.rollup)
         guarded(_TITLES, self.titles.install)()
@@ -63,19 +58,15 @@ class Surfaces:
         self.titles.when = kitty.os_window_title if is_on else "off"
         self._use_colours()
 
-    def _follow_theme(self) -> None:
-        if self._use_colours():
-            self.rollup.redraw()
-
-    def _use_colours(self) -> bool:
-        """Use the colours of the settings, or of the theme as it is now; whether they are others than before."""
+    def _use_colours(self) -> None:
+        """Use the colours of the settings, or of the theme as it is now; if they are others, all tabs are redrawn."""
         found = dict(self._config.colours)
         if self._config.themed:
             theme = theme_colours(get_options())
             found |= {status: theme[status] for status in self._config.themed}
-        changed = found != self.tabs.colours
-        self.tabs.colours = self.splits.colours = found
-        return changed
+        if found != self.tabs.colours:
+            self.tabs.colours = self.splits.colours = found
+            self.rollup.redraw()
 
     def redraw(self) -> None:
         """A light has changed, or may have: have all of it drawn again."""
@@ -86,7 +77,7 @@ class Surfaces:
     def follow(self) -> None:
         """Windows may have moved, another one may be in front, and the theme may be another."""
         if self._config.themed:
-            self._guarded("colours of the theme", self._follow_theme)()
+            self._guarded("colours of the theme", self._use_colours)()
         self.panels()
         self._guarded(_TITLES, self.titles.refresh)()
         self._guarded(_SPLITS, self.splits.refresh)()

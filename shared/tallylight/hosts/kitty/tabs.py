@@ -22,6 +22,7 @@ from kitty.fast_data_types import get_options
 from kitty.tab_bar import ColorFormatter, Formatter, TabAccessor, TabBar
 
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
+from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
 from tallylight.model import lights
 from tallylight.model.decision import Decision
@@ -49,14 +50,12 @@ class TabLights:
     Draws what *rollup* knows of the tabs. It is refreshed before tabs are drawn that have changed: panes move between
     tabs.
 
-    *guarded* makes a call whose faults switch off the feature that it names; *failed* says that one is off. *now* is
-    the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark* and *pulses*
-    are the user's choice. `install` wraps kitty's tab bar, once a process.
+    Its faults switch *features* off. *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`,
+    `colour`, `off`), *with_mark* and *pulses* are the user's choice. `install` wraps kitty's tab bar, once a process.
     """
 
     rollup: TabRollup
-    guarded: Callable[[str, Callable[..., Any]], Callable[..., Any]]
-    failed: Callable[[str, Exception], None]
+    features: Features
     now: Callable[[], float] = time.monotonic
     colours: dict[Status, lights.RGB] = attrs.Factory(lambda: dict(lights.COLOURS))
     style: str = "stripe"
@@ -77,7 +76,7 @@ class TabLights:
         original = TabBar.update
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
-            ready = self.guarded("tab bar", self._prepared)(bar, data)
+            ready = self.features.guarded("tab bar", self._prepared)(bar, data)
             placed = self._placed_under
             self._is_drawing = True
             try:
@@ -130,7 +129,7 @@ class TabLights:
             background = rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
             return written(stripe, mark, self._colour(shown), background) + str(Formatter.fg.tab)
         except Exception as error:
-            self.failed("title template", error)
+            self.features.failed("title template", error)
             return ""
 
     def was_asked(self) -> None:
@@ -142,12 +141,13 @@ class TabLights:
     def what(self, tab_id: int) -> str:
         """What a tab waits for, at most `WHAT_CELLS` wide: what `{tab.tally_what}` stands for. Nothing if unknown."""
         try:
-            decision = self.rollup.light(tab_id)
-            if decision is None or decision.status is not Status.WAITING:
+            shown = self.rollup.shown(tab_id)
+            if shown is None or shown.decision.status is not Status.WAITING:
                 return ""
-            return middle(decision.report.what or decision.report.message, WHAT_CELLS)
+            report = shown.decision.report
+            return middle(report.what or report.message, WHAT_CELLS)
         except Exception as error:
-            self.failed("title template", error)
+            self.features.failed("title template", error)
             return ""
 
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:

@@ -16,7 +16,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.hosts.kitty import screens
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Pane
-from tallylight.wire.styled import StyledScreen
+from tallylight.wire.styled import StyledScreen, read_screen
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
@@ -49,25 +49,23 @@ class WindowTypist:
 
     def screen(self) -> StyledScreen:
         """The same screen as `see` has seen, for nothing is read in between."""
-        return screens.screen(self.window)
+        rows, columns = screens.styled_rows(self.window), self.window.screen.columns
+        return read_screen(rows, columns, cursor=screens.cursor_of(self.window))
 
     def press(self, keys: str) -> None:
         """Type *keys*."""
-        self._write(keys)
+        if self.window.id not in self.host.boss.window_id_map:
+            raise SessionError("that pane is gone")
+        self.window.write_to_child(keys)
 
     def paste(self, text: str, *, enter: bool) -> None:
         """Type *text*, between the marks of a paste if the program has asked for them; Enter behind it if *enter*."""
         if self.window.screen.in_bracketed_paste_mode:
             text = f"{_PASTE}{text}{_PASTE_END}"
-        self._write(f"{text}\r" if enter else text)
+        self.press(f"{text}\r" if enter else text)
 
     def close(self) -> None:
         """As kitty does for a key of its own, without a question: the person was asked."""
         if self.window.id not in self.host.boss.window_id_map:
             raise SessionError("that pane is gone")
         self.host.boss.mark_window_for_close(self.window.id)
-
-    def _write(self, text: str) -> None:
-        if self.window.id not in self.host.boss.window_id_map:
-            raise SessionError("that pane is gone")
-        self.window.write_to_child(text)

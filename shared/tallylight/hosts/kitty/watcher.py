@@ -15,7 +15,7 @@ from typing import Any
 import kitty.launch  # noqa: F401 - read from the disk now, and not when a key is pressed for the first time
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import agent_list, answering, queue, raises, restored, scripts, starter
+from tallylight.hosts.kitty import agent_list, answering, queue, raises, scripts, starter, user_vars
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 from tallylight.ui.agent_list.channel import BELL, PANEL
@@ -29,31 +29,23 @@ def running() -> KittyHost | None:
     return _host
 
 
-# What kitty calls -------------------------------------------------------------------------------------------------
-
-
-def on_load(boss: Any, _data: dict[str, Any]) -> None:
-    """The watcher was loaded, once a process."""
+def start(boss: Any) -> KittyHost | None:
+    """The host of this kitty, started now if it does not run; None where it cannot start."""
     global _host  # noqa: PLW0603 - one host a process, whatever kitty does with its modules
     if _host is not None:
-        return
+        return _host
     try:
         _host = KittyHost(boss)
     except Exception as error:  # kitty has to start
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
         starter.took_over(boss, sys.modules[__name__])
-        return
-    _host.guarded("answers", answering.serve)(_host)
+        return None
+    _host.perform = functools.partial(answering.perform, _host)
     _host.guarded("scripts", scripts.serve)(_host)
     _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
     _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))
     _host.guarded("open windows", _adopt)(boss, _host)
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
-
-
-def started(boss: Any) -> KittyHost | None:
-    """The host of this kitty, started now if it does not run; None where it cannot start."""
-    on_load(boss, {})
     return _host
 
 
@@ -69,42 +61,41 @@ def _adopt(boss: Any, host: KittyHost) -> None:
         if window.child_title:
             host.on_title_change(window, window.child_title, True)
         for key, value in list(window.user_vars.items()):
-            if not restored.drop(window, key, value) and key == CARRIER:
+            if not user_vars.drop(window, key, value) and key == CARRIER:
                 host.on_set_user_var(window, CARRIER, value)
 
 
-def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:
-    if _host is not None:
+# What kitty calls -------------------------------------------------------------------------------------------------
+
+
+def _call(feature: str, call: Callable[[KittyHost], None], window: Any = None) -> None:
+    """*call* the host of what happens, in *window* if any: a panel of ours is none that has a light."""
+    if _host is not None and (window is None or is_watched(window)):
         _host.guarded(feature, call)(_host)
-
-
-def _told(feature: str, window: Any, call: Callable[[KittyHost], None]) -> None:
-    """A program in *window* says something; a panel of ours is none that has a light."""
-    if is_watched(window):
-        _entered(feature, call)
 
 
 def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
     if data["key"] == BELL:
-        _entered("list of agents", lambda _: agent_list.heard(window))
+        _call("list of agents", lambda _: agent_list.receive(window))
         return
     if data["key"] == PANEL:
-        _entered("panels", lambda host: host.panel_came())
-    if not restored.drop(window, data["key"], data["value"]):
-        _told("user variables", window, lambda host: host.on_set_user_var(window, data["key"], data["value"]))
+        _call("panels", lambda host: host.panel_came())
+    if not user_vars.drop(window, data["key"], data["value"]):
+        _call("user variables", lambda host: host.on_set_user_var(window, data["key"], data["value"]), window)
 
 
 def on_title_change(_boss: Any, window: Any, data: dict[str, Any]) -> None:
-    _told("titles", window, lambda host: host.on_title_change(window, data["title"], data["from_child"]))
+    _call("titles", lambda host: host.on_title_change(window, data["title"], data["from_child"]), window)
 
 
 def on_cmd_startstop(_boss: Any, window: Any, data: dict[str, Any]) -> None:
-    _told("shell marks", window, lambda host: host.on_cmd_startstop(window, data["is_start"], data.get("exit_status")))
+    code = data.get("exit_status")
+    _call("shell marks", lambda host: host.on_cmd_startstop(window, data["is_start"], code), window)
 
 
 def on_focus_change(_boss: Any, _window: Any, _data: dict[str, Any]) -> None:
-    _entered("focus", lambda host: host.on_focus_change())
+    _call("focus", lambda host: host.on_focus_change())
 
 
 def on_close(_boss: Any, window: Any, _data: dict[str, Any]) -> None:
-    _entered("closing", lambda host: host.on_close(window))
+    _call("closing", lambda host: host.on_close(window))

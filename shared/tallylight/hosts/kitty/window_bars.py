@@ -40,7 +40,7 @@ class WindowBars:
         except ImportError:
             return
         original = module.WindowTitleBarScreen.render
-        prepared = self.look.guarded(FEATURE, self._prepared)
+        prepared = self.look.features.guarded(FEATURE, self._prepared)
 
         def render(bar: Any, data: Any, *rest: Any) -> Any:
             return original(bar, prepared(data) or data, *rest)

@@ -1,53 +1,23 @@
 """
-What kitty itself knows of its windows: who is in the foreground, what they are called, which ones a person can see.
+What kitty itself knows of its windows: what they are called, and which ones a person can see.
 
-`screens` has what is on them.
+`screens` has what is on them, and `looks` who is in the foreground.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Set
 from typing import Any
 
 from kitty.fast_data_types import current_focused_os_window_id
 
 from tallylight.evidence.titles import clean_title
-from tallylight.pane.entry import pane_entry
-from tallylight.pane.pane import Pane
-from tallylight.snapshot.open_conversations import Tab
-from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.ui.agent_list.channel import PANEL
 from tallylight.wire.values import is_number
-
-
-def foreground(boss: Any, window: Any) -> int | None:
-    """The process group in the foreground of *window*, 0 for none; None if the window is on its way out."""
-    # One whose child has ended has a closed descriptor, or one that is another window's by now.
-    fd = window.child.child_fd if window.id in boss.window_id_map else None
-    if fd is None:
-        return None
-    try:
-        return os.tcgetpgrp(fd)
-    except OSError:
-        return 0
-
-
-def ids(boss: Any) -> Set[int]:
-    """The ids of all windows of *boss*."""
-    # kitty keeps weak references; to ask each whether it still stands for a window takes longer than to look at some.
-    found: Set[int] = getattr(boss.window_id_map, "data", boss.window_id_map).keys()
-    return found
 
 
 def is_watched(window: Any) -> bool:
     """Whether *window* may show an agent: it is no panel of ours, which shows the questions of all others."""
     return not window.user_vars.get(PANEL)
-
-
-def watched(boss: Any) -> dict[int, Any]:
-    """The windows of *boss* that may show an agent, by their ids."""
-    return {id_: window for id_, window in boss.window_id_map.items() if is_watched(window)}
 
 
 def id_of(word: str) -> int:
@@ -67,28 +37,6 @@ def shows_tab_bar(manager: Any) -> bool:
     return bool(manager.tab_bar_should_be_visible and not manager.tab_bar_hidden)
 
 
-def tabs(boss: Any) -> dict[str, Tab]:
-    """Every tab by its id, with the name that a person gave it."""
-    return {
-        str(tab.id): Tab(position, clean_title(tab.name))
-        for manager in boss.all_tab_managers
-        for position, tab in enumerate(manager)
-    }
-
-
 def name(window: Any) -> str:
     """What to call *window* where it is told of; nothing if there is none."""
     return clean_title(window.title) if window is not None else ""
-
-
-def entry(id_: int, window: Any, pane: Pane, epoch: Callable[[float], float], terminal: str) -> PaneEntry:
-    """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""
-    return pane_entry(
-        pane,
-        epoch,
-        id_=str(id_),
-        tab=str(window.tab_id) if window is not None else "",
-        os_window=str(window.os_window_id) if window is not None else "",
-        title=name(window),
-        terminal=terminal,
-    )

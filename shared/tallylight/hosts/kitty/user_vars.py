@@ -1,0 +1,47 @@
+"""
+The user variables of kitty's windows: what is published there of each pane, and what a saved session brings back of it.
+
+`kitten @ ls` and `--match var:` read them. kitty's `save_as_session` keeps every one, also what a program said in a
+window that is gone by then, and the session sets them before anything runs in the new window.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from tallylight.pane.pane import Pane
+from tallylight.wire.envelope import CARRIER
+
+#: What is published on every pane that has something to say.
+PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
+_OURS = (CARRIER, *PUBLISHED)
+#: What has been put back in each window: it happens once, and the same value again is a program's.
+_put_back: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+
+
+def publish(window: Any, pane: Pane) -> None:
+    """Put what *pane* shows into the user variables of *window*; take them away when there is nothing to say."""
+    decision = pane.decision
+    source = decision.reason.source
+    reason = f"{source.word if source else 'none'}: {decision.reason.rule}"
+    values = decision.status, decision.kind or "", decision.report.agent, reason
+    for name, value in zip(PUBLISHED, values, strict=True):
+        wanted = value if decision.is_lit else None
+        if window.user_vars.get(name) != wanted:
+            window.set_user_var(name, wanted)
+
+
+def drop(window: Any, key: str, value: str | None) -> bool:
+    """Whether *window* has *key* from the session that it is made of; it is taken away again, for it tells nothing."""
+    if key not in _OURS or value is None:
+        return False
+    spec = getattr(window, "creation_spec", None)  # since kitty 0.43, as are saved sessions
+    if (key, value) not in (getattr(spec, "user_vars", None) or ()):
+        return False
+    known = _put_back.setdefault(window, set())
+    if key in known:
+        return False
+    known.add(key)
+    window.set_user_var(key, None)
+    return True

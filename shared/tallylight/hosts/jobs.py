@@ -12,11 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 
-from tallylight.files.program import PATIENCE_S as PATIENCE_S
-from tallylight.files.program import Ran as Ran
-from tallylight.files.program import StuckError as StuckError
-from tallylight.files.program import run as run
-
 #: Threads, those that may be lost to jobs that hang, and jobs that wait for one.
 MAX_THREADS = 4
 MAX_HUNG = 15

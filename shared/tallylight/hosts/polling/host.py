@@ -59,7 +59,7 @@ class _Asked:
     due: float = 0.0
     failures: int = 0
     shown: dict[str, PaneEntry] = attrs.field(factory=dict)
-    is_told: bool = True
+    is_shown: bool = True
 
 
 class PollingHost(Engine[str]):
@@ -205,13 +205,13 @@ class PollingHost(Engine[str]):
     def _show(self, *, is_new: bool) -> None:
         """Have each source told what its panes show now, if anything *is_new* and that is new to it."""
         for asked in self._asked:
-            asked.is_told = asked.is_told and not is_new
-            if asked.is_told:
+            asked.is_shown = asked.is_shown and not is_new
+            if asked.is_shown:
                 continue
             shown = self._entries(id_ for id_, polled in self._held.items() if polled.source is asked.source)
             job = functools.partial(asked.source.shown, shown)
             if shown == asked.shown or self._jobs.submit(("shown", id(asked)), job, lambda _: None):
-                asked.is_told, asked.shown = True, shown
+                asked.is_shown, asked.shown = True, shown
 
     def _looked_at_powers(self, is_new: object) -> None:
         """Of the configuration, which is read at the start, what gives programs less power is taken over."""

@@ -89,18 +89,17 @@ class WezTermPane:
 
     def press(self, keys: str) -> None:
         """As it is, from standard input: no argument list shows it."""
-        self._send(keys, "--no-paste")
+        self._order("send-text", "--no-paste", given=keys)
 
     def paste(self, text: str, *, enter: bool) -> None:
         """WezTerm makes a bracketed paste of it, where the program has asked for that."""
-        self._send(text)
+        self._order("send-text", given=text)
         if enter:
-            self._send("\r", "--no-paste")
+            self._order("send-text", "--no-paste", given="\r")
 
     def close(self) -> None:
         """By WezTerm's own command."""
-        if self._cli("kill-pane", "--pane-id", self.entry.id).code != 0:
-            raise SessionError("that pane is gone")
+        self._order("kill-pane")
 
     def screen(self) -> StyledScreen:
         """What is on its screen, with its colours; of one that is drawn meanwhile the cursor may be of before."""
@@ -131,8 +130,8 @@ class WezTermPane:
             raise SessionError("WezTerm does not answer")
         return next((row for row in rows if row.id == self.entry.id), None)
 
-    def _send(self, text: str, *how: str) -> None:
-        if self._cli("send-text", *how, "--pane-id", self.entry.id, given=text.encode()).code != 0:
+    def _order(self, *command: str, given: str = "") -> None:
+        if self._cli(*command, "--pane-id", self.entry.id, given=given.encode()).code != 0:
             raise SessionError("that pane is gone")
 
     def _cli(self, *words: str, given: bytes | None = None) -> Ran:

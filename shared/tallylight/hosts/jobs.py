@@ -64,7 +64,7 @@ class Jobs:
         hung = len(self.hung())
         return hung < min(len(self._busy), MAX_THREADS + MAX_HUNG)
 
-    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None] = lambda _: None) -> bool:
         """
         Do *job* on a thread; *done* gets its result, or the exception it raised, on the loop.
 

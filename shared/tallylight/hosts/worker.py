@@ -11,7 +11,7 @@ from __future__ import annotations
 import queue
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
@@ -49,6 +49,8 @@ class Worker:
         #: All the time that was lent.
         self._lent = 0.0
         self._jobs = Jobs(self._results.put, lambda: self._lent, HANGS_S)
+        #: As `Jobs.submit`; the result comes from a later `lend`.
+        self.submit = self._jobs.submit
         self._reported: set[str] = set()
         self._is_lending = False
         #: What is left of the time that may be lent, and as of when.
@@ -59,14 +61,6 @@ class Worker:
     def is_waiting(self) -> bool:
         """Whether a result may come any moment, if the threads are lent time."""
         return self._jobs.is_waiting
-
-    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None] = lambda _: None) -> bool:
-        """
-        Do *job* away from here; *done* gets its result, or the exception it raised, from a later `lend`.
-
-        False, and nothing is done, while there is one of this *key*.
-        """
-        return self._jobs.submit(key, job, done)
 
     def lend(self, seconds: float = 0.0) -> None:
         """

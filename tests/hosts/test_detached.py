@@ -24,6 +24,7 @@ from tallylight.actions.once import Once
 from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.request import decode_reply, encode
 from tallylight.actions.say import Interrupt, Say
+from tallylight.evidence.foreground import NOBODY
 from tallylight.hosts.detached import pane as detached
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
@@ -480,14 +481,17 @@ def test_a_screen_of_gnu_screen_has_none(room: Room) -> None:
 @pytest.mark.parametrize(
     ("keys", "parts"),
     [
-        ("1", ["1"]), ("y\r", ["y", "\r"]), ("yes\r", ["yes", "\r"]), ("\x1b", ["\x1b"]), ("\x1b[Z", ["\x1b[Z"]),
-        ("\x1b[B\x1b[B\r", ["\x1b[B", "\x1b[B", "\r"]), ("\x1b\x1b", ["\x1b", "\x1b"]), ("a\tb;", ["a", "\t", "b;"]),
-        ("", []),
+        ("1", ["-- 1"]), ("y\r", ["-- y", "Enter"]), ("yes\r", ["-- yes", "Enter"]), ("\x1b", ["Escape"]),
+        ("\x1b[Z", ["BTab"]), ("\x1b[B\x1b[B\r", ["Down", "Down", "Enter"]), ("\x1b\x1b", ["Escape", "Escape"]),
+        ("a\tb;", ["-- a", "Tab", "-- b\\;"]),
     ],
 )  # fmt: skip
-def test_keys_are_split_by_their_names(keys: str, parts: list[str]) -> None:
-    """Text stays together; what has a name is a key of its own."""
-    assert detached._split_keys(keys) == parts
+def test_keys_are_split_by_their_names(keys: str, parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text stays together; what has a name is a key of its own, all by one command."""
+    given: list[str] = []
+    monkeypatch.setattr(detached, "order", lambda _socket, _env, *command: given.append(" ".join(command)))
+    detached.TmuxPane(Pane(id="tmux/1/%3", status=Status.WAITING), "/s", "%3", lambda *_: NOBODY, {}).press(keys)
+    assert given == [" ; ".join(f"send-keys -t %3 {part}".replace(" --", " -l --") for part in parts)]
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,6 @@ def test_a_file_with_odd_digits_is_nobodys(tmp_path: Path) -> None:
     for path in (odd, gone):
         path.touch()
 
-    sidecar._sweep(tmp_path)
+    sidecar.sweep(tmp_path)
 
     assert odd.exists() and not gone.exists()

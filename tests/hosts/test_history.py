@@ -50,16 +50,16 @@ class Desk:
             self.jobs.clear()
             done(result)
 
-    def pass_(self, seconds: float) -> None:
+    def pass_(self, seconds: float, *shown: Pane) -> None:
         self.now += seconds
-        self.kept.tick(self.now)
+        self.kept.tick(self.now, shown or None)
 
     def turn(self, id_: str = "3") -> None:
         """A turn of ten seconds, of which the host knows how it ended."""
         for status in (Status.IDLE, Status.WORKING, Status.DONE):
             since = CLOCK + self.now
-            self.kept.publish([Pane(id=id_, status=status, agent="claude", agent_pid=7, since=since)])
-            self.pass_(10 if status is Status.WORKING else 0)
+            shown = Pane(id=id_, status=status, agent="claude", agent_pid=7, since=since)
+            self.pass_(10 if status is Status.WORKING else 0, shown)
         self.pass_(SETTLE_S)
 
     @property
@@ -158,8 +158,7 @@ def test_a_fault_costs_the_history_alone(desk: Desk, monkeypatch: pytest.MonkeyP
 def test_the_host_ends(desk: Desk) -> None:
     """What waits, and what goes on, is written at once."""
     desk.turn()
-    desk.kept.publish([Pane(id="9", status=Status.WORKING, agent="claude", agent_pid=7, since=CLOCK + desk.now)])
-    desk.pass_(0.5)
+    desk.pass_(0.5, Pane(id="9", status=Status.WORKING, agent="claude", agent_pid=7, since=CLOCK + desk.now))
     desk.kept.close(desk.now + 2.5)
 
     assert desk.written == [10.0, 3.0]

@@ -36,13 +36,16 @@ class KeptConversations:
     told: Callable[[str], None] = lambda _: None
     resumable: Callable[[int], None] | None = None
     _file: OpenConversations | None = None
-    _panes: tuple[Pane, ...] | None = None
-    _tabs: Mapping[str, Tab] | None = None
+    #: The panes and tabs that have yet to be written.
+    _shown: tuple[tuple[Pane, ...], Mapping[str, Tab] | None] | None = None
+    _is_decided: bool = False
     _error: str = ""
 
-    def open(self) -> None:
-        """Begin to open it."""
-        self.submit(_JOB, self._open, self._was_opened)
+    def use(self, *, keep: bool) -> None:
+        """Whether they are to be kept, which is decided once; begin to open the file if they are."""
+        if keep and not self._is_decided:
+            self.submit(_JOB, self._open, self._was_opened)
+        self._is_decided = True
 
     def _open(self) -> tuple[OpenConversations, int]:
         """The file of this host, and how many conversations can be resumed."""
@@ -66,19 +69,21 @@ class KeptConversations:
         if self._file is not None:
             self._file.close()
 
-    def publish(self, panes: Sequence[Pane], tabs: Mapping[str, Tab] | None = None) -> None:
-        """Take what is shown now, and the tabs by their ids if the host knows them. It is kept with the next `tick`."""
-        self._panes, self._tabs = tuple(panes), tabs
+    def tick(self, now: float, panes: Sequence[Pane] | None = None, tabs: Mapping[str, Tab] | None = None) -> None:
+        """
+        Write what is shown, *panes* and the tabs by their ids if that is new; and tell what is wrong.
 
-    def tick(self, now: float) -> None:
-        """Write what is due, and tell what is wrong."""
-        file, panes, tabs = self._file, self._panes, self._tabs
+        A host that does not know its tabs gives none.
+        """
+        if panes is not None:
+            self._shown = tuple(panes), tabs
+        file, shown = self._file, self._shown
         if file is None:
             return
         due = file.due(now)
-        if panes is not None:
-            if self.submit(_JOB, lambda: file.publish(panes, now, tabs), lambda _: None):
-                self._panes = None
+        if shown is not None:
+            if self.submit(_JOB, lambda: file.publish(shown[0], now, shown[1]), lambda _: None):
+                self._shown = None
         elif due is not None and due <= now:
             self.submit(_JOB, lambda: file.flush(now), lambda _: None)
         if file.error and file.error != self._error:

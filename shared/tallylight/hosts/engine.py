@@ -1,5 +1,5 @@
 """
-The engine of a host: whose turn it is to be looked at, when something is due, and what of its panes is told to others.
+The engine of a host: whose turn it is to be looked at, when something is due, and what of its panes is published.
 
 What is left to a host is how it knows of its panes, how it looks at one, and where it draws. A pane is looked at in
 every tick, unless there are many and it is quiet (`Pane.is_quiet`). What does not fit into the time of one call is
@@ -20,8 +20,9 @@ import attrs
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
+from tallylight.hosts.conversations import KeptConversations
+from tallylight.hosts.history import KeptHistory
 from tallylight.hosts.jobs import Submit
-from tallylight.hosts.kept import Kept
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
@@ -50,8 +51,8 @@ Id = TypeVar("Id", int, str)
 
 
 @attrs.define
-class _Told:
-    """What was last told of a pane: what of it is drawn, all else, and its entry, which is made when it is asked."""
+class _Published:
+    """What was last published of a pane: what is drawn, all else, and its entry, which is made when it is asked."""
 
     shown: tuple[object, ...] | None = None
     more: tuple[object, ...] = ()
@@ -88,8 +89,8 @@ class Engine(ABC, Generic[Id]):
         self.reader = ForegroundReader(agents, table)
         self._clock, self._table = clock, table
         self._panes: dict[Id, Pane] = {}
-        self._told: dict[Id, _Told] = {}
-        #: The panes that may be something else than was last told; those whose turn it is, and was not yet.
+        self._published: dict[Id, _Published] = {}
+        #: The panes that may be something else than was last published; those whose turn it is, and was not yet.
         self._touched: set[Id] = set()
         self._left: dict[Id, None] = {}
         #: Those whose agents' files have yet to be asked for.
@@ -101,7 +102,8 @@ class Engine(ABC, Generic[Id]):
         self._origin = 0.0
         self._mutes = Mutes()
         self._store = store
-        self._kept = Kept(host, submit, environ, told, resumable)
+        self._conversations = KeptConversations(host, environ, submit, told, resumable)
+        self._history = KeptHistory(host, environ, submit, told)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
         self._projects = Projects(submit, environ.get("HOME", ""))
 
@@ -144,7 +146,7 @@ class Engine(ABC, Generic[Id]):
         pane = self._panes[id_] = Pane(self.config.timing, self.reader, self._table, tell)
         origin = self._store.epoch(0.0, now)
         pane.former = Former(str(id_), self._store.former, pane.attention, self._table, origin, now)
-        self._told[id_] = _Told()
+        self._published[id_] = _Published()
         self._touched.add(id_)
         return pane
 
@@ -152,8 +154,8 @@ class Engine(ABC, Generic[Id]):
         """The pane is gone."""
         pane = self._panes.pop(id_)
         pane.close()
-        self._store.closed(pane.attention, now)
-        del self._told[id_]
+        self._store.ledger.closed(pane.attention, now)
+        del self._published[id_]
         self._left.pop(id_, None)
         self._is_unsaved = True
 
@@ -171,8 +173,8 @@ class Engine(ABC, Generic[Id]):
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(self._panes)
         are_few = len(self._panes) <= FEW
-        for number, (id_, told) in enumerate(self._told.items(), self._ticks):
-            if are_few or not told.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
+        for number, (id_, published) in enumerate(self._published.items(), self._ticks):
+            if are_few or not published.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
                 self._left[id_] = None
 
     def _take_turns(self, now: float) -> list[Id]:
@@ -207,16 +209,16 @@ class Engine(ABC, Generic[Id]):
 
     def _let_pass(self, now: float) -> None:
         """Tell those to which *now* matters that it is now, and ask for the files that have yet to tell something."""
-        late = [id_ for id_, told in self._told.items() if told.due is not None and told.due <= now]
+        late = [id_ for id_, published in self._published.items() if published.due is not None and published.due <= now]
         for id_ in late:
             self._panes[id_].tick(now)
-        undecided = {id_: self._panes[id_] for id_, told in self._told.items() if told.is_undecided}
+        undecided = {id_: self._panes[id_] for id_, published in self._published.items() if published.is_undecided}
         if undecided:
             # A file that is not found is waited for so many times, and then no more.
             self._files.ask(undecided)
         self._touched.update(late, undecided)
 
-    # What is told --------------------------------------------------------------------------------------------
+    # What is published ---------------------------------------------------------------------------------------
 
     def _settle(self, now: float) -> dict[Id, bool]:
         """Work out what is new in all that were told something; those in which anything is, and whether it is drawn."""
@@ -229,65 +231,77 @@ class Engine(ABC, Generic[Id]):
         changed: dict[Id, bool] = {}
         for id_ in touched:
             pane: Pane = self._panes[id_]
-            told = self._told[id_]
+            published = self._published[id_]
             decision = pane.decision
             pane.attention.shown(decision, now)
-            told.due, told.is_undecided, told.is_quiet = pane.deadline(), pane.is_undecided, pane.is_quiet
-            shown, more = _shown(pane, decision), (decision.since, self._place(id_), origin, *_more(pane))
-            is_drawn = shown != told.shown
-            if not is_drawn and more == told.more:
+            published.due, published.is_undecided, published.is_quiet = (
+                pane.deadline(),
+                pane.is_undecided,
+                pane.is_quiet,
+            )
+            shown, more = _compared(pane, decision, self._place(id_), origin)
+            is_drawn = shown != published.shown
+            if not is_drawn and more == published.more:
                 continue
             changed[id_] = is_drawn
-            told.shown, told.more = shown, more
-            told.is_stale = self._is_unsaved = True
+            published.shown, published.more = shown, more
+            published.is_stale = self._is_unsaved = True
         return changed
 
-    def _entry_of(self, id_: Id) -> PaneEntry | None:
-        """What is told of a pane; None if nothing was yet."""
-        told = self._told[id_]
-        if told.is_stale:
-            epoch = functools.partial(self._store.epoch, now=self._clock())
-            told.entry, told.is_stale = self._entry(id_, self._panes[id_], epoch), False
-        return told.entry
-
     def _entries(self, ids: Iterable[Id]) -> dict[Id, PaneEntry]:
-        """The same of these."""
-        return {id_: entry for id_ in ids if (entry := self._entry_of(id_)) is not None}
+        """What is published of these panes, as far as anything is yet."""
+        entries: dict[Id, PaneEntry] = {}
+        for id_ in ids:
+            published = self._published[id_]
+            if published.is_stale:
+                epoch = functools.partial(self._store.epoch, now=self._clock())
+                published.entry, published.is_stale = self._entry(id_, self._panes[id_], epoch), False
+            if published.entry is not None:
+                entries[id_] = published.entry
+        return entries
 
     def _publish(self, now: float) -> bool:
         """Write what has changed, and is not written too often; whether something was written."""
-        is_written = False
-        if self._is_unsaved and self._store.may_publish(now):
-            entries = tuple(self._entries(self._panes).values())
-            if is_written := self._store.publish(entries, now):
+        entries, tabs = None, None
+        if self._is_unsaved and now >= self._store.next_at:
+            made = tuple(self._entries(self._panes).values())
+            if self._store.publish(made, now):
                 self._is_unsaved = False
-                self._kept.publish(entries, self._open_tabs())
+                entries, tabs = made, self._open_tabs()
         self._store.flush(now)
-        self._kept.tick(now)
-        return is_written
+        self._conversations.tick(now, entries, tabs)
+        self._history.tick(now, entries)
+        return entries is not None
+
+    def _keep(self, config: Config) -> None:
+        """Keep on disk of the panes, beyond the host's own life, what *config* says."""
+        self._conversations.use(keep=config.keep_conversations)
+        self._history.use(keep=config.history.keep)
 
     def _due(self, now: float) -> float:
         """When something is to be done before the next tick; infinite if nothing is."""
-        dues = [told.due for told in self._told.values() if told.due is not None]
-        if any(told.is_undecided for told in self._told.values()):
+        dues = [published.due for published in self._published.values() if published.due is not None]
+        if any(published.is_undecided for published in self._published.values()):
             dues.append(now + SOON_S)
         if self._left:
             dues.append(now + AGAIN_S)
-        if self._is_unsaved and (at := self._store.next_at) is not None:
-            dues.append(at)
+        if self._is_unsaved:
+            dues.append(self._store.next_at)
         return min(dues, default=float("inf"))
 
 
-def _shown(pane: Pane, decision: Decision) -> tuple[object, ...]:
-    """What of a pane is drawn. When a source last repeated itself is not."""
-    reason, report = decision.reason, decision.report
-    return decision.status, decision.kind, reason.source, reason.rule, report, pane.attention.facts, pane.clean_title
+def _compared(pane: Pane, decision: Decision, *where: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    """
+    What of a pane is drawn, and what else its entry is made of, with *where* it is.
 
-
-def _more(pane: Pane) -> tuple[object, ...]:
-    """What else its entry in the snapshot is made of."""
-    unknown, record, said = pane.unknown.program, pane.record, pane.conversation
-    return (
+    When a source last repeated itself is neither.
+    """
+    reason, report, facts = decision.reason, decision.report, pane.attention.facts
+    unknown, record, conversation = pane.unknown.program, pane.record, pane.conversation
+    drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title
+    more = (
+        *where,
+        decision.since,
         pane.tracker.revision,
         pane.pace,
         pane.dialog,
@@ -295,8 +309,9 @@ def _more(pane: Pane) -> tuple[object, ...]:
         pane.agent_pid,
         (unknown.name, unknown.signs) if unknown is not None else None,
         record.told if record is not None else None,
-        said.entry,
-        said.resume,
-        said.fork,
+        conversation.entry,
+        conversation.resume,
+        conversation.fork,
         pane.queued,
     )
+    return drawn, more

@@ -42,7 +42,6 @@ class KeptHistory:
     told: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = time.time
     _turns: Turns | None = None
-    _panes: tuple[Pane, ...] | None = None
     _waiting: deque[Turn] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
     #: What is being written.
     _in_work: tuple[Turn, ...] | None = None
@@ -62,31 +61,26 @@ class KeptHistory:
         elif self._turns is None and not self._is_broken:
             self._turns = Turns(f"{self.host}-{os.getpid()}")
 
-    def publish(self, panes: Sequence[Pane]) -> None:
-        """Take what is shown now. It is looked at with the next `tick`."""
-        self._panes = tuple(panes)
+    def tick(self, now: float, panes: Sequence[Pane] | None = None) -> None:
+        """
+        Sum up what is shown, *panes* if that is new, and write what is due.
 
-    def tick(self, now: float) -> None:
-        """Sum up what was shown, and write what is due. A fault in that ends the history of this host, and no more."""
+        A fault in that ends the history of this host, and no more.
+        """
+        if self._turns is None or (panes is None and now < self._tick_due):
+            return
+        clock = self.clock()
         try:
-            self._tick(now)
+            if panes is not None:
+                self._waiting.extend(self._turns.take(panes, now, clock))
+            if now >= self._tick_due:
+                self._tick_due = now + TICK_S
+                self._waiting.extend(self._turns.tick(today(clock), now, clock))
+            self._write(now, clock)
         except Exception as error:  # the lights must not suffer
             self.use(keep=False)
             self._is_broken = True
             self.told(f"{_JOB} switched off: {type(error).__name__}: {error}")
-
-    def _tick(self, now: float) -> None:
-        turns = self._turns
-        if turns is None or (self._panes is None and now < self._tick_due):
-            return
-        clock = self.clock()
-        if self._panes is not None:
-            self._waiting.extend(turns.take(self._panes, now, clock))
-            self._panes = None
-        if now >= self._tick_due:
-            self._tick_due = now + TICK_S
-            self._waiting.extend(turns.tick(today(clock), now, clock))
-        self._write(now, clock)
 
     def close(self, now: float) -> None:
         """The host ends: write what there is, at once."""

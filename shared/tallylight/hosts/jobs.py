@@ -12,11 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 
-from tallylight.files.program import PATIENCE_S as PATIENCE_S
-from tallylight.files.program import Ran as Ran
-from tallylight.files.program import StuckError as StuckError
-from tallylight.files.program import run as run
-
 #: Threads, those that may be lost to jobs that hang, and jobs that wait for one.
 MAX_THREADS = 4
 MAX_HUNG = 15
@@ -69,7 +64,7 @@ class Jobs:
         hung = len(self.hung())
         return hung < min(len(self._busy), MAX_THREADS + MAX_HUNG)
 
-    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None] = lambda _: None) -> bool:
         """
         Do *job* on a thread; *done* gets its result, or the exception it raised, on the loop.
 

@@ -32,12 +32,13 @@ class Powers:
     _stamp: read_write.Stamp | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._stamp = self._stamped()
+        # Before the reading: what changes while it is read is read again.
+        self._stamp = read_write.stamp(directories.config_file(self.environ))
         self.config, self.problems = config_file.load_config(self.environ)
 
     def look(self) -> bool:
         """Read the file, if it has changed; whether it has. One with a mistake changes nothing."""
-        stamp = self._stamped()
+        stamp = read_write.stamp(directories.config_file(self.environ))
         if stamp == self._stamp:
             return False
         self._stamp = stamp
@@ -45,7 +46,3 @@ class Powers:
         if not problems:
             self.config, self.withheld = held(self.config, found, self.runs)
         return not problems
-
-    def _stamped(self) -> read_write.Stamp | None:
-        # Before the reading: what changes while it is read is read again.
-        return read_write.stamp(directories.config_file(self.environ))

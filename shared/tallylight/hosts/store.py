@@ -75,11 +75,11 @@ class Store:
     told: Callable[[str], None] = lambda _: None
     epoch: Epoch = attrs.field(factory=lambda: Epoch(time.time))
     _opened: _Opened | None = None
-    _ledger: Ledger = attrs.field(factory=Ledger)
-    _saved_at: float | None = None
-    #: What tells that a request waits, if anything does, and when they were last looked for.
-    _told_by: int | None = None
-    _door: select.poll | None = None
+    #: What was waited today; a pane that is gone is told to it.
+    ledger: Ledger = attrs.field(factory=Ledger)
+    _saved_at: float = float("-inf")
+    #: The descriptor that tells that a request waits, if any does, and when they were last looked for.
+    _door: int | None = None
     _looked_at: float = 0.0
     #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
     pending: float = 0.0
@@ -102,9 +102,9 @@ class Store:
             return
         if result.spool.error and not result.snapshot.error:
             self.told(f"requests: {result.spool.error}")
-        if self._ledger.day in ("", result.ledger.day):
-            self._ledger.day = result.ledger.day
-            self._ledger.gone_s += result.ledger.gone_s
+        if self.ledger.day in ("", result.ledger.day):
+            self.ledger.day = result.ledger.day
+            self.ledger.gone_s += result.ledger.gone_s
         self.former.update(result.former)
         self._opened = result
 
@@ -117,13 +117,14 @@ class Store:
 
     # The snapshot --------------------------------------------------------------------------------------------
 
-    def may_publish(self, now: float) -> bool:
-        """Whether it is not too soon."""
-        return self._opened is not None and ((at := self.next_at) is None or now >= at)
+    @property
+    def next_at(self) -> float:
+        """When, in monotonic seconds, it is no longer too soon to `publish`."""
+        return self._saved_at + self._opened.snapshot.min_interval if self._opened is not None else float("inf")
 
     def publish(self, panes: Sequence[Pane], now: float) -> bool:
         """Write *panes*; False: too soon, ask again."""
-        if self._opened is None or not self.may_publish(now):
+        if self._opened is None or now < self.next_at:
             return False
         snapshot, as_of = self._opened.snapshot, time.time()
         snapshot.allow, snapshot.withheld, snapshot.heard = self.allow, self.withheld, self.heard
@@ -132,13 +133,6 @@ class Store:
             self.pending = before
             return False
         return True
-
-    @property
-    def next_at(self) -> float | None:
-        """When, in monotonic seconds, it is no longer too soon to `publish`; None if that is not known."""
-        if self._opened is None or self._saved_at is None:
-            return None
-        return self._saved_at + self._opened.snapshot.min_interval
 
     def flush(self, now: float) -> None:
         """Write what could not be written before, if it is time for that, and tell what is wrong."""
@@ -161,36 +155,28 @@ class Store:
         """Have requests looked for; *taken* is called with what there is."""
         if self._opened is None:
             return
-        is_due = not 0 <= now - self._looked_at < LOOK_S
-        if (is_due or self._door is None or self._door.poll(0)) and self.submit(
-            "requests", self._opened.take, lambda result: self._taken(result, taken)
-        ):
+        is_due = self._door is None or not 0 <= now - self._looked_at < LOOK_S
+        if not is_due and self._door is not None:
+            door = select.poll()
+            door.register(self._door, select.POLLIN)
+            is_due = bool(door.poll(0))
+        if is_due and self.submit("requests", self._opened.take, lambda result: self._taken(result, taken)):
             self._looked_at = now
 
     def _taken(self, result: object, taken: Callable[[Sequence[Request]], None]) -> None:
-        if not isinstance(result, tuple):
-            return
-        found, descriptors = result
-        told_by = descriptors[0] if descriptors else None
-        if told_by != self._told_by:
-            self._told_by, self._door = told_by, None
-            if told_by is not None:
-                self._door = select.poll()
-                self._door.register(told_by, select.POLLIN)
-        if found:
-            taken(found)
+        if isinstance(result, tuple):
+            found, descriptors = result
+            self._door = descriptors[0] if descriptors else None
+            if found:
+                taken(found)
 
     # The ledger ----------------------------------------------------------------------------------------------
-
-    def closed(self, attention: Attention, now: float) -> None:
-        """A pane is gone; what was waited in it stays."""
-        self._ledger.closed(attention, now)
 
     def keep(self, ledgers: Iterable[Attention], now: float) -> None:
         """Add up what agents wait today."""
         clock, every = time.time(), list(ledgers)
-        self._ledger.tick(waiting_time_file.today(clock), every, now)
-        found = self._ledger.sum(every, now, clock)
+        self.ledger.tick(waiting_time_file.today(clock), every, now)
+        found = self.ledger.sum(every, now, clock)
         if self._opened is not None and self._opened.waited_file.is_due(found):
             waited_file = self._opened.waited_file
             self.submit("ledger", lambda: waited_file.save(found), lambda _: None)

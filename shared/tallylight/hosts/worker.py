@@ -11,7 +11,7 @@ from __future__ import annotations
 import queue
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
@@ -43,13 +43,15 @@ class Worker:
     def __init__(
         self, told: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._told = told
+        self._report = told
         self._clock = clock
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         #: All the time that was lent.
         self._lent = 0.0
         self._jobs = Jobs(self._results.put, lambda: self._lent, HANGS_S)
-        self._said: set[str] = set()
+        #: As `Jobs.submit`; the result comes from a later `lend`.
+        self.submit = self._jobs.submit
+        self._reported: set[str] = set()
         self._is_lending = False
         #: What is left of the time that may be lent, and as of when.
         self._left = LEND_S
@@ -59,14 +61,6 @@ class Worker:
     def is_waiting(self) -> bool:
         """Whether a result may come any moment, if the threads are lent time."""
         return self._jobs.is_waiting
-
-    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None] = lambda _: None) -> bool:
-        """
-        Do *job* away from here; *done* gets its result, or the exception it raised, from a later `lend`.
-
-        False, and nothing is done, while there is one of this *key*.
-        """
-        return self._jobs.submit(key, job, done)
 
     def lend(self, seconds: float = 0.0) -> None:
         """
@@ -82,31 +76,28 @@ class Worker:
         sys.setswitchinterval(min(SWITCH_S, switch))
         try:
             self._jobs.replace_hung()
-            self._wait(seconds)
+            start = self._clock()
+            self._left = min(LEND_S, self._left + (start - self._left_at) * LEND_S / LEND_EVERY_S)
+            end = start + max(self._left, seconds)
+            now = start
+            while self._jobs.is_waiting and now < end:
+                try:
+                    call = self._results.get(end - now)
+                except queue.Empty:
+                    break
+                call()
+                now = self._clock()
+            if not self._jobs.is_waiting and self._jobs.hung():
+                time.sleep(HUNG_LEND_S)
+            self._left_at = self._clock()
+            self._left = max(0.0, self._left - (self._left_at - start))
+            self._lent += self._left_at - start
             while not self._results.is_empty():
                 self._results.get()()
         finally:
             sys.setswitchinterval(switch)
             self._is_lending = False
         for key in self._jobs.hung():
-            if isinstance(key, str) and key not in self._said:
-                self._said.add(key)
-                self._told(f"{key}: the disk does not respond; everything else continues")
-
-    def _wait(self, seconds: float) -> None:
-        start = self._clock()
-        self._left = min(LEND_S, self._left + (start - self._left_at) * LEND_S / LEND_EVERY_S)
-        end = start + max(self._left, seconds)
-        now = start
-        while self._jobs.is_waiting and now < end:
-            try:
-                call = self._results.get(end - now)
-            except queue.Empty:
-                break
-            call()
-            now = self._clock()
-        if not self._jobs.is_waiting and self._jobs.hung():
-            time.sleep(HUNG_LEND_S)
-        self._left_at = self._clock()
-        self._left = max(0.0, self._left - (self._left_at - start))
-        self._lent += self._left_at - start
+            if isinstance(key, str) and key not in self._reported:
+                self._reported.add(key)
+                self._report(f"{key}: the disk does not respond; everything else continues")

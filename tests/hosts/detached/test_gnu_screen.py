@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tallylight.evidence.process_table import ProcTable
+from tallylight.files.program import StuckError
 from tallylight.hosts.gnu_screen.source import ScreenSource
-from tallylight.hosts.jobs import StuckError
 
 _SCREEN = """#!/bin/sh
 echo "$*" >>"$HOME/asked"

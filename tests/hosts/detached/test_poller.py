@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tallylight.hosts.jobs import Jobs, StuckError, run
+from tallylight.files.program import StuckError, run
+from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.polling import host as poller_module
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.model.status import Status

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from tallylight.hosts.gnu_screen.session_list import (
     MAX_SESSIONS,
-    Info,
     Session,
-    State,
     is_question,
     keeps_text,
     read_folder,
@@ -18,7 +16,7 @@ from tallylight.hosts.gnu_screen.session_list import (
 )
 from tests.tables import each
 
-DETACHED, ATTACHED, GONE = State.DETACHED, State.ATTACHED, State.GONE
+DETACHED, ATTACHED, GONE = False, True, None
 
 
 def listed(*lines: str) -> str:
@@ -44,7 +42,7 @@ def listed(*lines: str) -> str:
         ("4711.work\t(11/21/26 03:12:54)\t(Something new)", GONE),
     ],
 )
-def test_layouts(line: str, state: State) -> None:
+def test_layouts(line: str, state: bool | None) -> None:
     """With or without a date, whatever the locale makes of it, the state is read; what is not known is gone."""
     assert read_list(listed(line)) == [Session(4711, "work", state)]
 
@@ -96,7 +94,7 @@ def test_folder(text: str, folder: str) -> None:
 
 def test_info_and_version() -> None:
     """`info` counts from 1; the version tells whether hardcopies keep their text."""
-    assert read_info(b"(1,8)/(80,24)+1024 +(+)flow UTF-8 0(bash)") == Info(0, 7, 80, 24)
+    assert read_info(b"(1,8)/(80,24)+1024 +(+)flow UTF-8 0(bash)") == (0, 7, 80, 24)
     assert read_info(b"") is None
     assert not keeps_text(b"Screen version 4.09.00 (GNU) 30-Jan-22\n")
     assert keeps_text(b"Screen version 5.0.2 (build on 2026-08-25 08:57:57)\n")

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.evidence.screen import Look
 from tallylight.hosts.tmux import control_protocol
 from tallylight.hosts.tmux.control_client import quote
-from tallylight.hosts.tmux.control_protocol import Change, ControlReader, End, Reply
-from tallylight.hosts.tmux.pane_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form, TmuxPane
+from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Reply
+from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, Form, TmuxPane
 from tallylight.hosts.tmux.server import Server
 from tests.tables import each
 
@@ -44,7 +45,7 @@ def pane(**changed: str) -> str:
         "window_activity": "1795230000", "pane_dead": "0", "pane_title": "t", "@tally": "",
     }  # fmt: skip
     values = {**usual, **changed}
-    return row("P", *(values[name] for name in _FIELDS))
+    return row("P", *(values[name] for name in PANES[1]))
 
 
 def test_where_a_session_is_attached() -> None:
@@ -65,9 +66,10 @@ def test_where_a_session_is_attached() -> None:
 
 def test_what_is_asked_for() -> None:
     """The format holds the secret around every field, and does not end in what tmux takes for the end of a command."""
-    assert FORM.panes.startswith("5ecPret0#{pid}5ecret0#{pane_id}5ecret0")
-    assert FORM.panes.count(FORM.secret) == len(_FIELDS)
-    assert not FORM.panes.endswith(";")
+    asked = FORM.ask(PANES)
+    assert asked.startswith("5ecPret0#{pid}5ecret0#{pane_id}5ecret0")
+    assert asked.count(FORM.secret) == len(PANES[1])
+    assert not asked.endswith(";")
 
 
 @each("text", HOSTILE)
@@ -110,7 +112,6 @@ def test_clients(flags: str, control: str, events: str, is_control: bool, is_foc
     (client,) = FORM.read_clients(row("C", control, "$0", "@1", flags, "/dev/pts/7", "300", events))
 
     assert (client.is_control, client.is_focused, client.pid) == (is_control, is_focused, 300)
-    assert len(_CLIENT) == 7
 
 
 @each(
@@ -143,16 +144,17 @@ def screen(pane: str = "%3", visible: str = "1", dead: str = "0") -> str:
     return row("S", pane, "4", "1", visible, "80", "3", dead)
 
 
-CURSOR = Cursor(4, 1, True, 80, 3, False)
+def look(*rows: str) -> Look:
+    """The screen that `screen` stands behind."""
+    return Look(list(rows), cursor_row=1, cursor_column=4, columns=80)
 
 
 def test_screens() -> None:
     """The cursor and as many rows as the pane has; more are cut, missing ones are empty; a pane that is gone is not."""
-    assert len(_SCREEN) == 7
-
-    assert FORM.read_screens(f"a\n  b!\n{screen()}") == {"%3": (CURSOR, ["a", "  b!", ""])}
-    assert FORM.read_screens(f"1\n2\n3\n4\n{screen()}") == {"%3": (CURSOR, ["1", "2", "3"])}
-    assert FORM.read_screens(f"\n{screen()}") == {"%3": (CURSOR, ["", "", ""])}
+    assert FORM.read_screens(f"a\n  b!\n{screen()}") == {"%3": look("a", "  b!", "")}
+    assert FORM.read_screens(f"1\n2\n3\n4\n{screen()}") == {"%3": look("1", "2", "3")}
+    assert FORM.read_screens(f"\n{screen()}") == {"%3": look("", "", "")}
+    assert FORM.read_screens(screen(dead="1")) == {"%3": None}
     assert FORM.read_screens("") == {}
     assert FORM.read_screens("can't find pane: %9\n") == {}
     assert FORM.read_screens(f"a\n{screen(visible='')}") == {}
@@ -162,14 +164,9 @@ def test_screens() -> None:
 def test_a_screen_is_only_text(text: str) -> None:
     """Whatever a screen shows, it is no part of another one, nor the end of its own."""
     text = text.replace(FORM.secret, "").replace("\n", " ")
-    found = FORM.read_screens(f"one\n{screen('%1')}{text}\n{text}\n{screen('%3', dead='1')}three\n{screen('%4')}cut o")
+    found = FORM.read_screens(f"one\n{screen('%1')}{text}\n{text}\n{screen('%3')}three\n{screen('%4')}cut o")
 
-    assert [(name, rows) for name, (_, rows) in found.items()] == [
-        ("%1", ["one", "", ""]),
-        ("%3", [text, text, ""]),
-        ("%4", ["three", "", ""]),
-    ]
-    assert [cursor.is_dead for cursor, _ in found.values()] == [False, True, False]
+    assert found == {"%1": look("one", "", ""), "%3": look(text, text, ""), "%4": look("three", "", "")}
 
 
 def test_a_row_that_is_the_same() -> None:
@@ -197,7 +194,7 @@ def test_anything_is_read(text: str) -> None:
     FORM.read_panes(text)
     FORM.read_clients(text)
     FORM.read_screens(text)
-    FORM.read_screens(FORM.screen + text + FORM.screen)
+    FORM.read_screens(FORM.ask(SCREENS) + text + FORM.ask(SCREENS))
 
 
 def replies(*lines: str) -> list[object]:
@@ -229,12 +226,12 @@ def test_control_mode() -> None:
     text = "%0 one\n%end 1795230776 278 1\n%session-changed this is text"
     assert found == [
         Reply("", is_error=False),
-        Change(),
+        Notice.CHANGE,
         Reply(text, is_error=False),
         Reply("can't find pane: %77", is_error=True),
-        Change(),
-        Change(),
-        End(),
+        Notice.CHANGE,
+        Notice.CHANGE,
+        Notice.END,
     ]
 
 

@@ -129,14 +129,14 @@ def test_another_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for link in ("lib", "wezterm"):
         (tmp_path / link).symlink_to(tmp_path / "one" / link)
     monkeypatch.setattr(tallylight, "__file__", str(tmp_path / "lib" / "tallylight" / "__init__.py"))
-    before = sidecar.release(), sidecar._installed()
-    assert (sidecar.release(), sidecar._installed()) == before
+    before = sidecar.release(), sidecar.installed()
+    assert (sidecar.release(), sidecar.installed()) == before
     for link in ("lib", "wezterm"):
         (tmp_path / link).unlink()
         (tmp_path / link).symlink_to(tmp_path / "two" / link)
-    assert sidecar.release() != before[0] and sidecar._installed() != before[1]
+    assert sidecar.release() != before[0] and sidecar.installed() != before[1]
     (tmp_path / "lib").unlink()
-    assert sidecar._installed() is None
+    assert sidecar.installed() is None
 
 
 def test_socket() -> None:

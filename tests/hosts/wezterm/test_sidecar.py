@@ -19,7 +19,7 @@ from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import Process
 from tallylight.hosts.detached.sessions import Multiplexers
-from tallylight.hosts.wezterm.typist import Gui, gui_of
+from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.status import Status
 from tallylight.snapshot import requests
 from tallylight.wire.styled import Run, Style
@@ -382,7 +382,7 @@ def test_whose_panes_they_are() -> None:
             return 1 if pid == os.getpid() else None
 
     table = Processes("")
-    assert gui_of(f"wezterm-{os.getpid()}", table) == Gui(os.getpid(), "/usr/bin/wezterm")
+    assert gui_of(f"wezterm-{os.getpid()}", table) == (os.getpid(), "/usr/bin/wezterm")
     for name in ("wezterm-1", "kitty-1", "wezterm-", "wezterm-x", f"sessions-{os.getpid()}", "wezterm-99999999999999"):
         assert gui_of(name, table) is None
     for bad in (argv[:4], ("python3", "host"), (*argv[:5], "x"), ("a", "host", "sessions", *argv[4:])):

@@ -12,13 +12,13 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from tallylight.evidence import process_table
-from tallylight.hosts.wezterm.terminals import MUX_WORDS, WORD, Terminal, activity, tell, wake
+from tallylight.hosts.wezterm.terminals import MUX_WORDS, PATIENCE_S, WORD, Terminal, activity, tell
 from tallylight.model.status import Kind, Status
 
 TABLE = process_table.table()
@@ -51,6 +51,11 @@ class Program:
             os.kill(self.pid, signal.SIGKILL)
         os.close(self.fd)
         os.waitpid(self.pid, 0)
+
+
+def wake(panes: Sequence[Terminal], table: process_table.Table, patience: float = PATIENCE_S) -> Terminal | None:
+    """Write `WORD` to the first of *panes* that is quiet; which that was."""
+    return next(iter(tell(dict.fromkeys(panes, WORD), table, most=1, patience=patience)), None)
 
 
 @pytest.fixture

@@ -22,13 +22,12 @@ import attrs
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
-from tallylight.agents.agent import Agents
-from tallylight.evidence import process_table
 from tallylight.evidence.foreground import Identity
+from tallylight.files.program import StuckError, run
 from tallylight.hosts.gnu_screen.source import ScreenSource
-from tallylight.hosts.jobs import Ran, StuckError, run
 from tallylight.hosts.polling.source import SourcePane
-from tallylight.hosts.tmux.pane_list import Cursor, Form, Target
+from tallylight.hosts.tmux.pane_list import SCREENS, TARGET, Form, Target
+from tallylight.hosts.tmux.server import run_tmux
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Look
 from tallylight.snapshot import writer
@@ -48,124 +47,97 @@ _TMUX_KEYS = {
     "\r": "Enter", "\x1b": "Escape", "\t": "Tab", "\x1b[Z": "BTab", "\x03": "C-c",
     "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left",
 }  # fmt: skip
+_NAMED = re.compile("(" + "|".join(map(re.escape, sorted(_TMUX_KEYS, key=len, reverse=True))) + ")")
 _T = TypeVar("_T")
-
-
-@attrs.define
-class Holders:
-    """Who holds the foreground of a terminal, read again at each call."""
-
-    agents: Agents
-    table: process_table.Table = attrs.Factory(process_table.table)
-
-    def look(self, leader: int, title: str = "") -> Identity:
-        """The foreground of the terminal of the process *leader*, whose title is *title*."""
-        group = process_table.Groups(self.table).look(leader, 0.0)
-        return process_table.foreground(group, self.agents, self.table).with_title(title)
-
-
-def in_pane(found: Identity, entry: Pane) -> Identity:
-    """*found*, who is told to be a candidate if that is what the host of *entry* takes it for."""
-    is_candidate = bool(entry.signs) and found.unknown == entry.unknown
-    return attrs.evolve(found, is_candidate=True) if is_candidate else found
+#: Who is in the foreground of the terminal of a process, read again at each call; a title may tell more of them.
+Holder = Callable[[int, str], Identity]
 
 
 @attrs.define
 class TmuxPane:
-    """The pane *target* (`%3`) of the tmux server at *socket*, which a snapshot tells as *entry*."""
+    """
+    The pane *target* (`%3`) of the tmux server at *socket*, which a snapshot tells as *entry*.
+
+    *holder* tells who is on the terminal of a process, whose title is the other argument.
+    """
 
     entry: Pane
     socket: str
     target: str
-    holders: Holders
+    holder: Holder
     env: Mapping[str, str]
 
     def see(self) -> Seen | Refusal:
         """One command tells the screen and all about the pane."""
         found = self._look()
-        return self._seen(*found) if found is not None else _GONE
-
-    def screen(self) -> StyledScreen:
-        """What is on its screen, with its colours."""
-        found = self._look("-e")
         if found is None:
-            raise SessionError("the session is gone")
-        _, cursor, rows = found
-        return read_styled(
-            rows, cursor.columns, cursor.rows, (cursor.row, cursor.column) if cursor.is_visible else None
-        )
-
-    def _look(self, *how: str) -> tuple[Target, Cursor, list[str]] | None:
-        form = Form(secrets.token_hex(8))
-        done = self._run(
-            *("capture-pane", "-p", *how, "-t", self.target, ";"),
-            *("display-message", "-p", "-t", self.target, form.screen, ";"),
-            *("display-message", "-p", "-t", self.target, form.target),
-        )
-        text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
-        target, found = form.read_target(text), form.read_screens(text).get(self.target)
-        if target is None or found is None or self.entry.id != f"tmux/{target.server}/{target.id}":
-            return None
-        return target, *found
-
-    def _seen(self, target: Target, cursor: Cursor, rows: list[str]) -> Seen | Refusal:
+            return _GONE
+        target, look = found
         if not target.has_keys:
             return Refusal("mode", "that pane is in copy mode, or its input is off; nothing was typed")
         if target.is_synchronized:
             return Refusal("synchronized", "input of that pane also goes to other panes; nothing was typed")
         return Seen(
             pane=self.entry.id,
-            foreground=in_pane(self.holders.look(target.pid, target.title), self.entry),
-            look=Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible),
+            foreground=self.holder(target.pid, target.title),
+            look=look,
             status=self.entry.status,
             kind=self.entry.kind,
             takes_paste=target.takes_paste,
         )
 
+    def screen(self) -> StyledScreen:
+        """What is on its screen, with its colours."""
+        found = self._look("-e")
+        if found is None:
+            raise SessionError("the session is gone")
+        look = found[1]
+        cursor = (look.cursor_row, look.cursor_column) if look.cursor_visible else None
+        return read_styled(look.lines, look.columns, len(look.lines), cursor)
+
+    def _look(self, *how: str) -> tuple[Target, Look] | None:
+        form = Form(secrets.token_hex(8))
+        command = [
+            *("capture-pane", "-p", *how, "-t", self.target, ";"),
+            *("display-message", "-p", "-t", self.target, form.ask(SCREENS), ";"),
+            *("display-message", "-p", "-t", self.target, form.ask(TARGET)),
+        ]
+        done = unstuck(lambda: run_tmux(self.socket, self.env, *command))
+        text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
+        target, look = form.read_target(text), form.read_screens(text).get(self.target)
+        if target is None or look is None or self.entry.id != f"tmux/{target.server}/{target.id}":
+            return None
+        return target, look
+
     def press(self, keys: str) -> None:
         """Each key by its name, text as it is, all by one command."""
         command: list[str] = []
-        for part in _split_keys(keys):
+        for part in filter(None, _NAMED.split(keys)):
             command += [";"] if command else []
             if part in _TMUX_KEYS:
                 command += ["send-keys", "-t", self.target, _TMUX_KEYS[part]]
             else:
                 command += ["send-keys", "-t", self.target, "-l", "--", argument(part)]
-        self._order(*command)
+        order(self.socket, self.env, *command)
 
     def paste(self, text: str, *, enter: bool) -> None:
         """Through a buffer of its own, from standard input: no argument list shows it, and none can end it."""
         name = f"tallylight-{secrets.token_hex(8)}"
         command = ["load-buffer", "-b", name, "-", ";", "paste-buffer", "-p", "-d", "-b", name, "-t", self.target]
         command += [";", "send-keys", "-t", self.target, "Enter"] if enter else []
-        self._order(*command, given=text.encode())
+        order(self.socket, self.env, *command, given=text.encode())
 
     def close(self) -> None:
         """By tmux's own command; the last pane of a window ends that, too."""
-        self._order("kill-pane", "-t", self.target)
-
-    def _order(self, *command: str, given: bytes | None = None) -> None:
-        done = self._run(*command, given=given)
-        if done is None or done.code != 0:
-            raise SessionError("the session is gone")
-
-    def _run(self, *command: str, given: bytes | None = None) -> Ran | None:
-        return unstuck(lambda: run(["tmux", "-u", "-S", self.socket, *command], self.env, given=given))
+        order(self.socket, self.env, "kill-pane", "-t", self.target)
 
 
-def _split_keys(keys: str) -> list[str]:
-    """*keys* as those that have a name, and the text between them."""
-    parts: list[str] = []
-    is_text = False
-    while keys:
-        name = next((name for name in sorted(_TMUX_KEYS, key=len, reverse=True) if keys.startswith(name)), "")
-        if name or not is_text:
-            parts.append(name or keys[0])
-        else:
-            parts[-1] += keys[0]
-        is_text = not name
-        keys = keys[len(name) or 1 :]
-    return parts
+def order(socket: str, env: Mapping[str, str], *command: str, given: bytes | None = None) -> str:
+    """What a command of the tmux server at *socket* printed; `SessionError` if it did not do it."""
+    done = unstuck(lambda: run_tmux(socket, env, *command, given=given))
+    if done is None or done.code != 0:
+        raise SessionError("tmux could not do it, or the session is gone")
+    return done.output.decode("utf-8", "replace")
 
 
 def argument(text: str) -> str:
@@ -178,26 +150,25 @@ class ScreenPane:
     """
     The window *window* of the session *address* of GNU Screen, which a snapshot tells as *entry*.
 
-    *lock*: one at a time uses the register.
+    *holder* is as in `TmuxPane`; *lock*: one at a time uses the register.
     """
 
     entry: Pane
     address: str
     window: str
     screens: ScreenSource
-    holders: Holders
+    holder: Holder
     env: Mapping[str, str]
     lock: threading.Lock
 
     def see(self) -> Seen | Refusal:
         """The screen by a hardcopy, the process by the table."""
-        with self.lock:
-            source_pane, look = read_screen(self.screens, self.entry.id)
+        source_pane, look = self._look()
         if source_pane is None or look is None or screen_target(source_pane.attach) != (self.address, self.window):
             return _GONE
         return Seen(
             pane=self.entry.id,
-            foreground=in_pane(self.holders.look(source_pane.leader), self.entry),
+            foreground=self.holder(source_pane.leader, ""),
             look=look,
             status=self.entry.status,
             kind=self.entry.kind,
@@ -205,24 +176,30 @@ class ScreenPane:
 
     def screen(self) -> StyledScreen:
         """What is on its screen; a hardcopy has no colours."""
-        with self.lock:
-            _, look = read_screen(self.screens, self.entry.id)
+        _, look = self._look()
         if look is None:
             raise SessionError("the session is gone")
         cursor = (look.cursor_row, look.cursor_column) if look.cursor_visible else None
         return read_styled(look.lines, look.columns, cursor=cursor)
 
+    def _look(self) -> tuple[SourcePane | None, Look | None]:
+        """The window and its screen, read again; None for one that is gone."""
+        with self.lock:
+            found = unstuck(self.screens.look) or ()
+            source_pane = next((source_pane for source_pane in found if source_pane.id == self.entry.id), None)
+            read = source_pane.read if source_pane is not None else None
+            return source_pane, unstuck(read) if read is not None else None
+
     def press(self, keys: str) -> None:
         """By way of a file, for Screen's `stuff` would read `^` and `\\` and `$` as something else."""
         parent = writer.checked_directory(writer.directory(self.env), create=True)
-        command = ("screen", "-S", self.address, "-p", self.window, "-X")
         with self.lock, tempfile.TemporaryDirectory(prefix="typed-", dir=parent) as folder:
             file, read = Path(folder, "text"), Path(folder, "read")
             file.write_bytes(keys.encode())
-            self._run(*command, "readreg", _REGISTER, str(file))
-            self._run(*command, "paste", _REGISTER)
+            self._order("readreg", _REGISTER, str(file))
+            self._order("paste", _REGISTER)
             # Orders are only queued, and taken in order: once this one was, the file may go.
-            self._run(*command, "hardcopy", str(read))
+            self._order("hardcopy", str(read))
             end = time.monotonic() + TAKEN_S
             while not read.exists():
                 if time.monotonic() > end:
@@ -235,10 +212,10 @@ class ScreenPane:
 
     def close(self) -> None:
         """By Screen's own command for its window."""
-        self._run("screen", "-S", self.address, "-p", self.window, "-X", "kill")
+        self._order("kill")
 
-    def _run(self, *command: str) -> None:
-        done = unstuck(lambda: run(command, self.env))
+    def _order(self, *command: str) -> None:
+        done = unstuck(lambda: run(["screen", "-S", self.address, "-p", self.window, "-X", *command], self.env))
         if done is None or done.code != 0:
             raise SessionError("the session is gone")
 
@@ -263,13 +240,6 @@ def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
 def names_pane(attach: Sequence[str]) -> bool:
     """Whether the argument list *attach* of a snapshot names a pane of tmux or of GNU Screen."""
     return (tmux_target(attach) or screen_target(attach)) is not None
-
-
-def read_screen(screens: ScreenSource, id_: str) -> tuple[SourcePane | None, Look | None]:
-    """The window of the id *id_* and its screen, read again; None for one that is gone."""
-    source_panes = unstuck(screens.look)
-    source_pane = next((source_pane for source_pane in source_panes or () if source_pane.id == id_), None)
-    return source_pane, unstuck(source_pane.read) if source_pane is not None and source_pane.read is not None else None
 
 
 def unstuck(call: Callable[[], _T]) -> _T:

@@ -12,25 +12,20 @@ import functools
 import threading
 from collections.abc import Mapping
 
+import attrs
+
 from tallylight.actions.caller import Being
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
+from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.foreground import Identity
 from tallylight.hosts.detached import starts
-from tallylight.hosts.detached.pane import (
-    Holders,
-    ScreenPane,
-    TmuxPane,
-    in_pane,
-    names_pane,
-    screen_target,
-    tmux_target,
-)
+from tallylight.hosts.detached.pane import Holder, ScreenPane, TmuxPane, names_pane, screen_target, tmux_target
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.wezterm.sidecar import HOST
-from tallylight.hosts.wezterm.typist import Gui, WezTermPane, gui_of
+from tallylight.hosts.wezterm.typist import WezTermPane, gui_of
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.styled import StyledScreen
@@ -49,8 +44,20 @@ class Multiplexers:
         self._lock = threading.Lock()
 
     @functools.cached_property
-    def _holders(self) -> Holders:
-        return Holders(agent_files.load_agents(self._environ)[0])
+    def _agents(self) -> Agents:
+        return agent_files.load_agents(self._environ)[0]
+
+    def _holder(self, pane: Pane) -> Holder:
+        """Tells who is in the foreground of *pane*; a candidate, if that is what its host takes them for."""
+
+        def look(leader: int, title: str) -> Identity:
+            table = process_table.table()
+            group = process_table.Groups(table).look(leader, 0.0)
+            found = process_table.foreground(group, self._agents, table).with_title(title)
+            is_candidate = bool(pane.signs) and found.unknown == pane.unknown
+            return attrs.evolve(found, is_candidate=True) if is_candidate else found
+
+        return look
 
     def can_type(self, host: str, pane: Pane) -> bool:
         """Whether *pane* is one of ours, and its processes are of this machine."""
@@ -60,24 +67,17 @@ class Multiplexers:
 
     def at(self, host: str, pane: Pane) -> Closer | Refusal:
         """What looks at *pane*, types into it and closes it, for `actions`; refused if it is not ours."""
+        holder = self._holder(pane)
         if (gui := gui_of(host, process_table.table())) is not None:
-            return self._wezterm(gui, pane)
+            return WezTermPane(pane, *gui, holder, self._environ)
         if self.can_type(host, pane):
             if (tmux := tmux_target(pane.attach)) is not None:
-                return TmuxPane(pane, *tmux, self._holders, self._env)
+                return TmuxPane(pane, *tmux, holder, self._env)
             if (screen := screen_target(pane.attach)) is not None:
-                return ScreenPane(pane, *screen, self._screens, self._holders, self._env, self._lock)
+                return ScreenPane(pane, *screen, self._screens, holder, self._env, self._lock)
         return Refusal(
             "unreachable", f"{host}:{pane.id} is not a pane of tmux, GNU Screen or WezTerm that can be typed into"
         )
-
-    def _wezterm(self, gui: Gui, pane: Pane) -> WezTermPane:
-        holders = self._holders
-
-        def holder(leader: int, title: str) -> Identity:
-            return in_pane(holders.look(leader, title), pane)
-
-        return WezTermPane(pane, gui, holder, holders.table, self._environ)
 
     def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
         """Who started *pane* for a script, and its first process; None if nobody did, or it is not told here."""

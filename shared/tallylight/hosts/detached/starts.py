@@ -17,8 +17,7 @@ from tallylight.actions.caller import Being, being_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.start import Start
 from tallylight.evidence.process_table import Table
-from tallylight.files.program import Ran, run
-from tallylight.hosts.detached.pane import argument, tmux_target, unstuck
+from tallylight.hosts.detached.pane import argument, order, tmux_target
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.values import is_number
@@ -37,9 +36,9 @@ def search_path(env: Mapping[str, str]) -> str | Refusal:
         return Refusal("place", "this runs in no session of tmux; nothing was started")
     for scope in ((), ("-g",)):
         with contextlib.suppress(SessionError):
-            told = _tmux(socket, env, "show-environment", *scope, "PATH").removesuffix("\n")
-            if told.startswith("PATH="):
-                return told.removeprefix("PATH=")
+            answer = order(socket, env, "show-environment", *scope, "PATH").removesuffix("\n")
+            if answer.startswith("PATH="):
+                return answer.removeprefix("PATH=")
     return ""
 
 
@@ -51,10 +50,10 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
     """
     socket = env.get("TMUX", "").partition(",")[0]
     try:
-        listed = _tmux(socket, env, "list-panes", "-a", "-F", f"#{{{_OPTION}}}")
+        listed = order(socket, env, "list-panes", "-a", "-F", f"#{{{_OPTION}}}")
         if sum(line.startswith(f"{caller[0]}.{caller[1]}.") for line in listed.splitlines()) >= MAX_OWN:
             return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time; nothing was started")
-        made = _tmux(
+        made = order(
             *(socket, env, "new-window", "-d", "-P", "-F", "#{pid} #{pane_id} #{pane_pid}"),
             *("-c", _plain(plan.cwd), "-n", _plain(plan.title)),
             *("--", *_EXEC, *map(argument, (path, *plan.argv))),
@@ -63,7 +62,7 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
         pane = being_of(int(pid), table) if is_number(pid, 19) else None
         if pane is None:
             return Refusal("failed", "it ended as soon as it was started")
-        _tmux(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
+        order(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
     except SessionError as error:
         return Refusal("failed", str(error))
     return Done(f"tmux/{server}/{id_}", plan.argv[0])
@@ -76,23 +75,16 @@ def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being,
         return None
     socket, id_ = target
     try:
-        told = _tmux(socket, env, "display-message", "-p", "-t", id_, f"#{{pane_id}} #{{pane_pid}} #{{{_OPTION}}}")
+        answer = order(socket, env, "display-message", "-p", "-t", id_, f"#{{pane_id}} #{{pane_pid}} #{{{_OPTION}}}")
     except SessionError:
         return None
-    words = told.split()
+    words = answer.split()
     numbers = words[2].split(".") if len(words) == 3 and words[0] == id_ else []
     if len(numbers) != 4 or not all(is_number(word, 19) for word in numbers):
         return None
     caller_pid, caller_start, pid, start_ = map(int, numbers)
     is_same = words[1] == numbers[2] and being_of(pid, table) == (pid, start_)
     return ((caller_pid, caller_start), (pid, start_)) if is_same else None
-
-
-def _tmux(socket: str, env: Mapping[str, str], *command: str) -> str:
-    done: Ran | None = unstuck(lambda: run(["tmux", "-u", "-S", socket, *command], env))
-    if done is None or done.code != 0:
-        raise SessionError("tmux could not do it, or the session is gone")
-    return done.output.decode("utf-8", "replace")
 
 
 def _plain(text: str) -> str:

@@ -11,7 +11,6 @@ A session is always addressed by `PID.NAME`: Screen takes any name that merely s
 
 from __future__ import annotations
 
-import enum
 import re
 
 import attrs
@@ -21,6 +20,8 @@ MAX_SESSIONS = 1000
 _SESSION = re.compile(
     r"^\t(?P<pid>[1-9][0-9]{0,9})\.(?P<name>[^\n]*?)(?:\t\((?P<date>[^\t\n]*)\))?\t\((?P<state>[^()\n]*)\)\s*$", re.M
 )
+#: In the states of those that cannot be asked.
+_GONE = ("dead", "remote", "private", "unreachable", "removed")
 _FOLDER = re.compile(r"\b(?:in|found in) (/[^\r\n]*?)\.?\r?$", re.M)
 _INFO = re.compile(rb"\((\d{1,5}),(\d{1,5})\)/\((\d{1,5}),(\d{1,5})\)")
 _VERSION = re.compile(rb"\b(\d{1,3})\.(\d{1,3})")
@@ -28,22 +29,17 @@ _VERSION = re.compile(rb"\b(\d{1,3})\.(\d{1,3})")
 _QUERY = re.compile(r"-query[A-Z]?\Z")
 
 
-class State(enum.Enum):
-    """Whether a person is attached to a session, or whether there is one at all."""
-
-    DETACHED = "detached"
-    ATTACHED = "attached"
-    #: Its process has gone, or is another machine's; or it is somebody else's.
-    GONE = "gone"
-
-
 @attrs.frozen
 class Session:
-    """One session."""
+    """
+    One session, and whether a person is attached to it.
+
+    None: its process has gone, or is another machine's; or it is somebody else's.
+    """
 
     pid: int
     name: str
-    state: State
+    is_attached: bool | None
 
     @property
     def address(self) -> str:
@@ -51,21 +47,15 @@ class Session:
         return f"{self.pid}.{self.name}"
 
 
-@attrs.frozen
-class Info:
-    """Where the cursor of a window is, from 0, and its size."""
-
-    column: int
-    row: int
-    columns: int
-    rows: int
-
-
 def read_list(text: str) -> list[Session]:
     """The sessions in what `screen -ls` printed; one a pid."""
     found: dict[int, Session] = {}
     for match in _SESSION.finditer(text.replace("\r", "")):
-        session = Session(int(match["pid"]), match["name"], _state(match["state"]))
+        state = match["state"].lower()
+        is_attached: bool | None = None
+        if not any(word in state for word in _GONE) and ("attached" in state or "detached" in state):
+            is_attached = "attached" in state
+        session = Session(int(match["pid"]), match["name"], is_attached)
         known = found.get(session.pid)
         # Of the session and the sockets that ask it, the session has the shortest name.
         if known is None or len(session.name) < len(known.name):
@@ -73,15 +63,6 @@ def read_list(text: str) -> list[Session]:
         if len(found) >= MAX_SESSIONS:
             break
     return list(found.values())
-
-
-def _state(words: str) -> State:
-    lower = words.lower()
-    if "dead" in lower or "remote" in lower or "private" in lower or "unreachable" in lower or "removed" in lower:
-        return State.GONE
-    if "attached" in lower:
-        return State.ATTACHED
-    return State.DETACHED if "detached" in lower else State.GONE
 
 
 def read_folder(text: str) -> str:
@@ -95,13 +76,13 @@ def is_question(name: str) -> bool:
     return _QUERY.search(name) is not None
 
 
-def read_info(data: bytes) -> Info | None:
-    """The cursor and the size in the answer of `screen -Q info`, which counts from 1."""
+def read_info(data: bytes) -> tuple[int, int, int, int] | None:
+    """The column and row of the cursor, from 0, and the columns and rows that `screen -Q info` tells, from 1."""
     match = _INFO.match(data)
     if match is None:
         return None
     column, row, columns, rows = (int(number) for number in match.groups())
-    return Info(max(column - 1, 0), max(row - 1, 0), columns, rows)
+    return max(column - 1, 0), max(row - 1, 0), columns, rows
 
 
 def keeps_text(version: bytes) -> bool:

@@ -24,14 +24,15 @@ import attrs
 
 from tallylight.evidence import process_table
 from tallylight.files import read_write
+from tallylight.files.program import StuckError, run
 from tallylight.hosts.gnu_screen import hardcopy, session_list
-from tallylight.hosts.gnu_screen.session_list import Session, State
-from tallylight.hosts.jobs import StuckError, run
+from tallylight.hosts.gnu_screen.session_list import Session
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.pane.pane import Look
 from tallylight.snapshot import writer
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.wire.values import is_number
 
 #: Seconds after which the list is asked for although nothing seems to have changed.
 RELIST_S = 30.0
@@ -51,7 +52,6 @@ class _Window:
 
     start: int | None
     number: int | None
-    file: str
 
 
 @attrs.frozen
@@ -62,11 +62,6 @@ class _Seen:
     runtime: int | None
     windows: dict[int, _Window]
     source_panes: list[SourcePane]
-
-    def is_as(self, session: Session, runtime: int | None) -> bool:
-        """Whether nothing can be new: it has not run since, so no window has come or gone, and all had their number."""
-        is_whole = all(window.number is not None for window in self.windows.values())
-        return runtime is not None and self.runtime == runtime and self.session == session and is_whole
 
 
 @attrs.frozen
@@ -104,19 +99,28 @@ class ScreenSource:
         """A `SourcePane` for every window of every living session."""
         self._list_sessions()
         self._seen = {session.pid: self._look_at(session) for session in self._sessions}
-        files = {window.file for seen in self._seen.values() for window in seen.windows.values()}
+        seen = self._seen.values()
+        files = {_file(one.session, window.number) for one in seen for window in one.windows.values()}
         for gone in self._copies.keys() - files:
             self._copies.pop(gone, None)
-        return [source_pane for seen in self._seen.values() for source_pane in seen.source_panes]
+        return [source_pane for one in seen for source_pane in one.source_panes]
 
     def _look_at(self, session: Session) -> _Seen:
         """The windows of a session, asked for only if they can be others than at the last look."""
         # Before the rest: what changes in between is then seen at the next look.
         runtime = process_table.runtime(session.pid)
         before = self._seen.get(session.pid)
-        if before is not None and before.is_as(session, runtime):
+        known = before.windows if before is not None else {}
+        # One that has not run since has no window more or less; but one may have been without its number yet.
+        is_same = before is not None and before.session == session and before.runtime == runtime
+        if before is not None and is_same and runtime is not None and all(w.number is not None for w in known.values()):
             return before
-        windows = self._windows_of(session, before.windows if before is not None else {})
+        windows: dict[int, _Window] = {}
+        for leader in process_table.children(session.pid, self._table)[:MAX_WINDOWS]:
+            window, start = known.get(leader), self._table.start(leader)
+            if window is None or window.start != start or window.number is None:
+                window = _Window(start, self._number(leader, session))
+            windows[leader] = window
         is_alone = len(windows) == 1
         source_panes = [
             self._source_pane(session, pid, window.number, is_alone=is_alone) for pid, window in windows.items()
@@ -138,7 +142,7 @@ class ScreenSource:
         # The exit code tells nothing: it is 1 where there are none, and 0 or 1 by version where there are some.
         done = run(["screen", "-ls"], self._env)
         text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
-        self._sessions = [session for session in session_list.read_list(text) if session.state is not State.GONE]
+        self._sessions = [session for session in session_list.read_list(text) if session.is_attached is not None]
         folder = session_list.read_folder(text)
         if folder != self._folder:
             # Nobody looked at this one before the list: what came in between is found by listing once more.
@@ -159,28 +163,15 @@ class ScreenSource:
         except OSError:
             return None
 
-    def _windows_of(self, session: Session, before: Mapping[int, _Window]) -> dict[int, _Window]:
-        """The windows of a session by their leaders; *before* are those of the last look."""
-        found: dict[int, _Window] = {}
-        for leader in process_table.children(session.pid, self._table)[:MAX_WINDOWS]:
-            start = self._table.start(leader)
-            window = before.get(leader)
-            if window is None or window.start != start or window.number is None:
-                number = self._number(leader, session)
-                window = _Window(start, number, _file(session, number))
-            found[leader] = window
-        return found
-
     def _number(self, leader: int, session: Session) -> int | None:
         """The number of a window. Of a program that runs as somebody else it cannot be read."""
         env = self._table.environ(leader)
         number = env.get("WINDOW", "")
         is_own = env.get("STY", "").partition(".")[0] == str(session.pid)
-        return int(number) if is_own and number.isascii() and number.isdigit() and len(number) < 6 else None
+        return int(number) if is_own and is_number(number, 5) else None
 
     def _source_pane(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> SourcePane:
-        is_attached = session.state is State.ATTACHED
-        how = ("screen", "-x" if is_attached else "-r", session.address)
+        how = ("screen", "-x" if session.is_attached else "-r", session.address)
         return SourcePane(
             id=f"screen/{session.pid}/{number}" if number is not None else f"screen/{session.pid}/p{leader}",
             leader=leader,
@@ -191,7 +182,7 @@ class ScreenSource:
             host_title=session.name,
             attach=how if number is None else (*how, "-p", str(number)),
             # Which of several windows a person looks at is not to be learnt without disturbing them.
-            visible=is_attached and is_alone,
+            visible=bool(session.is_attached) and is_alone,
         )
 
     # A screen -------------------------------------------------------------------------------------------------
@@ -201,7 +192,7 @@ class ScreenSource:
         path = self._directory() / _file(session, number)
         path.unlink(missing_ok=True)
         command = ["screen", "-S", session.address, "-p", str(number)]
-        if run([*command, "-X", "hardcopy", str(path)], self._env) is None or not self._is_there(session):
+        if run([*command, "-X", "hardcopy", str(path)], self._env) is None or not self._socket(session):
             return None
         end = time.monotonic() + WRITTEN_S
         while not path.exists():
@@ -224,46 +215,35 @@ class ScreenSource:
     def _copy(self, session: Session, command: Sequence[str], path: Path, end: float) -> _Copy:
         """The look at a screen that is another one than last time, from the file at *path*."""
         info = None
-        if not self._is_attached(session):
+        if not self._socket(session) & stat.S_IXUSR:
             # What is asked is answered after what was ordered: the file is whole by then.
             answer = run([*command, "-Q", "info"], self._env)
             info = session_list.read_info(answer.output) if answer is not None else None
-        data = self._whole(path, end) if info is None else read_write.read_limited(path, _MAX_BYTES)
-        rows = hardcopy.decode(data, keeps_text=self._is_text_kept())
+        data = read_write.read_limited(path, _MAX_BYTES)
+        before = None
+        while info is None and not (data and data == before) and time.monotonic() < end:
+            # It is whole once it does not grow any more.
+            time.sleep(0.01)
+            before, data = data, read_write.read_limited(path, _MAX_BYTES)
+        if self._keeps_text is None:
+            version = run(["screen", "-v"], self._env)
+            self._keeps_text = version is not None and session_list.keeps_text(version.output)
+        rows = hardcopy.decode(data, keeps_text=self._keeps_text)
         if info is None:
-            look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=_width(rows), cursor_visible=False)
+            # Nobody tells its size: rows are cut at their last character, but lines across are not.
+            columns = max([_COLUMNS, *map(len, rows)])
+            look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=columns, cursor_visible=False)
         else:
-            look = Look(rows[: info.rows], cursor_row=info.row, cursor_column=info.column, columns=info.columns)
+            column, row, columns, count = info
+            look = Look(rows[:count], cursor_row=row, cursor_column=column, columns=columns)
         return _Copy(data, look)
 
-    def _whole(self, path: Path, end: float) -> bytes:
-        """The file once it does not grow any more."""
-        data = b""
-        while time.monotonic() < end:
-            before, data = data, read_write.read_limited(path, _MAX_BYTES)
-            if data and data == before:
-                break
-            time.sleep(0.01)
-        return data
-
     def _socket(self, session: Session) -> int:
-        """The mode of a session's socket; 0 if it is gone."""
+        """The mode of a session's socket, which is executable while a person is attached; 0 if it is gone."""
         try:
             return Path(self._folder, session.address).lstat().st_mode
         except (OSError, ValueError):
             return 0
-
-    def _is_there(self, session: Session) -> bool:
-        return self._socket(session) != 0
-
-    def _is_attached(self, session: Session) -> bool:
-        return bool(self._socket(session) & stat.S_IXUSR)
-
-    def _is_text_kept(self) -> bool:
-        if self._keeps_text is None:
-            done = run(["screen", "-v"], self._env)
-            self._keeps_text = session_list.keeps_text(done.output) if done is not None else False
-        return self._keeps_text
 
     def _directory(self) -> Path:
         """The directory for hardcopies: new, of an unguessable name, and for this user alone."""
@@ -272,7 +252,7 @@ class ScreenSource:
             for path in parent.glob("screen-*-*"):
                 pid = path.name.split("-")[1]
                 # Of a host that was killed. A pid that is somebody's keeps it a while longer.
-                if pid.isascii() and pid.isdigit() and self._table.start(int(pid[:10])) is None:
+                if is_number(pid, len(pid)) and self._table.start(int(pid[:10])) is None:
                     shutil.rmtree(path, ignore_errors=True)
             self._private = Path(tempfile.mkdtemp(prefix=f"screen-{os.getpid()}-", dir=parent))
         return self._private
@@ -286,7 +266,7 @@ class ScreenSource:
         """Show the window to the people attached to its session."""
         for seen in list(self._seen.values()):
             for source_pane in seen.source_panes:
-                if source_pane.id == request.pane and source_pane.tab and self._is_attached(seen.session):
+                if source_pane.id == request.pane and source_pane.tab and self._socket(seen.session) & stat.S_IXUSR:
                     run(["screen", "-S", seen.session.address, "-X", "select", source_pane.tab], self._env)
 
     def close(self) -> None:
@@ -299,8 +279,3 @@ class ScreenSource:
 
 def _file(session: Session, number: int | None) -> str:
     return f"{session.pid}-{number}"
-
-
-def _width(rows: Sequence[str]) -> int:
-    """How wide a screen is whose size nobody tells: rows are cut at their last character, lines across are not."""
-    return max([_COLUMNS, *map(len, rows)])

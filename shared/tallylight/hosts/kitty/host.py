@@ -117,7 +117,7 @@ class KittyHost(Engine[int]):
             self.guarded("notifications", self._start_notices)()
         else:
             self._notices.use(found.config.notify)
-        self._kept.use(found.config)
+        self._keep(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
             pane.recall(now)
@@ -189,7 +189,7 @@ class KittyHost(Engine[int]):
         if take(pane, now):
             self._after(now, (window.id,))
         else:
-            self._told[window.id].due = pane.deadline()
+            self._published[window.id].due = pane.deadline()
             self.come_back(now)
 
     def on_focus_change(self) -> None:

@@ -9,8 +9,9 @@ files, the snapshot, and the requests of other processes.
     host.run(until=lambda: parent_is_gone())     # or host.step(now) from a loop of one's own
 
 Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a pane's `read` are called on
-others, and may take as long as `jobs.run` lets a program take: one that hangs holds up nobody else, and is asked again
-after longer and longer times. `post`, `refresh` and `stop` may be called from anywhere, also from a signal handler.
+others, and may take as long as `files.program.run` lets a program take: one that hangs holds up nobody else, and is
+asked again after longer and longer times. `post`, `refresh` and `stop` may be called from anywhere, also from a
+signal handler.
 
 Errors cost what they are in: a look that raises leaves the panes as they were until it works again; what was wrong
 stands in `problems`, and nothing is written to standard error.
@@ -32,9 +33,7 @@ from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.polling.polled_pane import PolledPane
-from tallylight.hosts.polling.screens import Screens
-from tallylight.hosts.polling.source import Asked
+from tallylight.hosts.polling.screens import PolledPane, Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
 from tallylight.hosts.powers import Powers
@@ -50,6 +49,17 @@ from tallylight.snapshot.writer import MAX_PANES
 POWERS_EVERY = 4
 #: The longest sleep between two steps.
 _IDLE_S = 1.0
+
+
+@attrs.define(eq=False)
+class _Asked:
+    """What is known of one source: when it is to be asked, and what it was last told, by the ids of its panes."""
+
+    source: Source
+    due: float = 0.0
+    failures: int = 0
+    shown: dict[str, PaneEntry] = attrs.field(factory=dict)
+    is_shown: bool = True
 
 
 class PollingHost(Engine[str]):
@@ -84,7 +94,7 @@ class PollingHost(Engine[str]):
             clock=clock,
         )
         self._groups = process_table.Groups(table)
-        self._asked = [Asked(source) for source in sources]
+        self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Called when the host ends.
@@ -94,7 +104,7 @@ class PollingHost(Engine[str]):
         # That there are no panes yet is told, too.
         self._is_unsaved = True
         self._store.open()
-        self._kept.use(self.config)
+        self._keep(self.config)
 
     # For a host that has more to tell -------------------------------------------------------------------------
 
@@ -110,7 +120,7 @@ class PollingHost(Engine[str]):
 
     def entry(self, id_: str) -> PaneEntry | None:
         """What was last told of the pane *id_*. On the loop only."""
-        return self._entry_of(id_) if id_ in self._told else None
+        return self._entries({id_} & self._published.keys()).get(id_)
 
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
@@ -164,7 +174,8 @@ class PollingHost(Engine[str]):
         for call in self.at_end:
             call()
         self._store.close()
-        self._kept.close(self._clock())
+        self._conversations.close()
+        self._history.close(self._clock())
 
     def step(self, now: float) -> float:
         """Do what is due at monotonic *now*; the seconds until something is again."""
@@ -185,15 +196,22 @@ class PollingHost(Engine[str]):
             self.guarded("ledger", self._keep_ledger)(now)
         self._let_pass(now)
         self._settle(now)
-        for asked in self._asked if self._is_unsaved else ():
-            asked.is_told = False
+        is_new = self._is_unsaved
         self._publish(now)
-        for asked in self._asked:
-            if not asked.is_told:
-                held = [id_ for id_, polled in self._held.items() if polled.source is asked.source]
-                asked.tell(self._entries(held), self._jobs)
+        self._show(is_new=is_new)
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
         return min(max(min(self._due(now), self._tick_due, *dues) - now, 0.01), _IDLE_S)
+
+    def _show(self, *, is_new: bool) -> None:
+        """Have each source told what its panes show now, if anything *is_new* and that is new to it."""
+        for asked in self._asked:
+            asked.is_shown = asked.is_shown and not is_new
+            if asked.is_shown:
+                continue
+            shown = self._entries(id_ for id_, polled in self._held.items() if polled.source is asked.source)
+            job = functools.partial(asked.source.shown, shown)
+            if shown == asked.shown or self._jobs.submit(("shown", id(asked)), job, lambda _: None):
+                asked.is_shown, asked.shown = True, shown
 
     def _looked_at_powers(self, is_new: object) -> None:
         """Of the configuration, which is read at the start, what gives programs less power is taken over."""
@@ -221,7 +239,7 @@ class PollingHost(Engine[str]):
 
     # Panes ----------------------------------------------------------------------------------------------------
 
-    def _looked(self, asked: Asked, result: object) -> None:
+    def _looked(self, asked: _Asked, result: object) -> None:
         """A source has told which panes there are, or why it could not."""
         name = type(asked.source).__name__
         if isinstance(result, Exception):

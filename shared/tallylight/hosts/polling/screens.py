@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 
+import attrs
+
 from tallylight.hosts.jobs import Jobs, backoff
-from tallylight.hosts.polling.polled_pane import PolledPane
-from tallylight.hosts.polling.source import Together
-from tallylight.pane.pane import Look
+from tallylight.hosts.polling.source import Source, SourcePane, Together
+from tallylight.pane.pane import Look, Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 
 #: Screens read in a second, of all panes: so many each by itself, and so many together with others.
@@ -21,6 +22,21 @@ READS_A_SECOND, TOGETHER_A_SECOND = 5, 12
 #: A screen that its source calls still is read all the same after so many seconds; at the latest after twice as many,
 #: because all are read together.
 STILL_S = 10.0
+
+
+@attrs.define(eq=False)
+class PolledPane:
+    """One pane, how its source saw it, and what was read of its screen. Times are monotonic."""
+
+    pane: Pane
+    source: Source
+    source_pane: SourcePane
+    #: When its screen may be read again, and how often that has failed.
+    read_at: float = 0.0
+    failures: int = 0
+    #: What was last read, and until when it may stand for another reading.
+    look: Look | None = None
+    good_until: float = 0.0
 
 
 class _UnreadError(Exception):

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.hosts.jobs import Jobs
 from tallylight.pane.pane import Look
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -66,22 +65,3 @@ class Source(Protocol):
 
     def close(self) -> None:
         """The host ends: leave nothing behind. On the loop."""
-
-
-@attrs.define(eq=False)
-class Asked:
-    """What a polling host knows of one source: when it is to be asked, and what it was told."""
-
-    source: Source
-    due: float = 0.0
-    failures: int = 0
-    #: What it was last told, by the ids of its panes.
-    shown: dict[str, PaneEntry] = attrs.field(factory=dict)
-    is_told: bool = True
-
-    def tell(self, entries: dict[str, PaneEntry], jobs: Jobs) -> None:
-        """Have its source told what its panes show now, if that is new to it."""
-        if entries == self.shown:
-            self.is_told = True
-        elif jobs.submit(("shown", id(self)), lambda: self.source.shown(entries), lambda _: None):
-            self.is_told, self.shown = True, entries

@@ -15,9 +15,9 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from tallylight.hosts.jobs import PATIENCE_S, StuckError
+from tallylight.files.program import PATIENCE_S, StuckError
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.tmux.control_protocol import Change, ControlReader, End, Reply
+from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Reply
 
 FLAGS = "read-only,ignore-size,no-output"
 
@@ -78,9 +78,9 @@ class ControlClient:
                 found = reader.line(line.decode("utf-8", "surrogateescape").rstrip("\n"))
                 if isinstance(found, Reply):
                     self._replies.put(found)
-                elif isinstance(found, Change):
+                elif found is Notice.CHANGE:
                     self._changed()
-                elif isinstance(found, End):
+                elif found is Notice.END:
                     break
         except (OSError, ValueError):
             pass

@@ -2,11 +2,12 @@
 tmux's control mode: replies and notifications, line by line. https://github.com/tmux/tmux/wiki/Control-Mode
 
 A reply stands between `%begin TIME NUMBER FLAGS` and `%end` (or `%error`) with the same three words; anything else that
-starts with `%` is a notification. Lines go in, `Reply`, `Change` and `End` come out. What a reply may hold is bounded.
+starts with `%` is a notification. Lines go in, a `Reply` or a `Notice` comes out. What a reply may hold is bounded.
 """
 
 from __future__ import annotations
 
+import enum
 import re
 
 import attrs
@@ -30,14 +31,11 @@ class Reply:
     is_error: bool
 
 
-@attrs.frozen
-class Change:
-    """Something has changed."""
+class Notice(enum.Enum):
+    """What else is told: that something has changed, or that the session or the server has gone, or sent us away."""
 
-
-@attrs.frozen
-class End:
-    """The session or the server has gone, or sent us away."""
+    CHANGE = "change"
+    END = "end"
 
 
 @attrs.define
@@ -48,7 +46,7 @@ class ControlReader:
     _lines: list[str] = attrs.Factory(list)
     _size: int = 0
 
-    def line(self, line: str) -> Reply | Change | End | None:
+    def line(self, line: str) -> Reply | Notice | None:
         """What *line*, without its end, completes; None if nothing."""
         match = _FRAME.match(line)
         if self._frame:
@@ -64,5 +62,5 @@ class ControlReader:
             self._frame = match[2]
             return None
         if line.startswith("%exit"):
-            return End()
-        return Change() if _CHANGES.match(line) else None
+            return Notice.END
+        return Notice.CHANGE if _CHANGES.match(line) else None

@@ -10,20 +10,29 @@ from __future__ import annotations
 
 import attrs
 
+from tallylight.evidence.screen import Look
 from tallylight.model.limits import MAX_PANES as MAX_PANES
+from tallylight.wire.values import is_number
 
-#: In the order in which they are asked for. What is free text comes with the others: the secret keeps it apart.
-_FIELDS = (
+#: A kind of row: the letter it begins with, and its fields, in the order in which they are asked for. What is free text
+#: comes with the others: the secret keeps it apart.
+Rows = tuple[str, tuple[str, ...]]
+#: For `list-panes -a -F`.
+PANES: Rows = "P", (
     "pid", "pane_id", "pane_pid", "session_id", "session_name", "window_id", "window_index", "pane_active",
     "window_zoomed_flag", "window_activity", "pane_dead", "pane_title", "@tally",
 )  # fmt: skip
-_CLIENT = ("client_control_mode", "session_id", "window_id", "client_flags", "client_tty", "client_pid", "focus-events")
-#: Of one pane that is about to be typed into; `bracket_paste_flag` since 3.7, nothing before.
-_PANE = (
+#: For `list-clients -F`.
+CLIENTS: Rows = "C", (
+    "client_control_mode", "session_id", "window_id", "client_flags", "client_tty", "client_pid", "focus-events",
+)  # fmt: skip
+#: For `display-message -p`, behind `capture-pane -p`.
+SCREENS: Rows = "S", ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
+#: For `display-message -p`: of one pane that is about to be typed into; `bracket_paste_flag` since 3.7, nothing before.
+TARGET: Rows = "T", (
     "pid", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
     "bracket_paste_flag", "pane_title",
 )  # fmt: skip
-_SCREEN = ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
 
 
 @attrs.frozen
@@ -65,18 +74,6 @@ class Client:
 
 
 @attrs.frozen
-class Cursor:
-    """Where the cursor of a pane is, from 0, and the pane's size."""
-
-    column: int
-    row: int
-    is_visible: bool
-    columns: int
-    rows: int
-    is_dead: bool
-
-
-@attrs.frozen
 class Target:
     """
     A pane as one that is typed into.
@@ -101,42 +98,24 @@ class Form:
 
     secret: str
 
+    def ask(self, rows: Rows) -> str:
+        """The format to ask for *rows* with. No `;` at the end: tmux would take it for the end of the command."""
+        kind, names = rows
+        return self._mark(kind) + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret}!"
+
     def _mark(self, kind: str) -> str:
         """What a row begins with: as secret as what separates its fields, and another thing."""
         half = len(self.secret) // 2
         return f"{self.secret[:half]}{kind}{self.secret[half:]}"
 
-    # No `;` at the end: tmux would take it for the end of the command.
-    def _format(self, kind: str, names: tuple[str, ...]) -> str:
-        return self._mark(kind) + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret}!"
+    def _parts(self, rows: Rows, text: str) -> list[str]:
+        return text.split(self._mark(rows[0]))[1 : 2 * MAX_PANES]
 
-    @property
-    def panes(self) -> str:
-        """For `list-panes -a -F`."""
-        return self._format("P", _FIELDS)
-
-    @property
-    def clients(self) -> str:
-        """For `list-clients -F`."""
-        return self._format("C", _CLIENT)
-
-    @property
-    def screen(self) -> str:
-        """For `display-message -p`, behind `capture-pane -p`."""
-        return self._format("S", _SCREEN)
-
-    @property
-    def target(self) -> str:
-        """For `display-message -p`, behind `screen`."""
-        return self._format("T", _PANE)
-
-    def _row(self, part: str, size: int) -> list[str] | None:
-        """The fields of one row. Behind the last row stands what was asked for next."""
-        row = part.split(self.secret)
-        return row[:size] if len(row) > size and row[size].startswith("!") else None
-
-    def _parts(self, kind: str, text: str) -> list[str]:
-        return text.split(self._mark(kind))[1 : 2 * MAX_PANES]
+    def _fields(self, rows: Rows, part: str) -> dict[str, str]:
+        """The fields of one row by their names; none if it is not whole. Behind the last stands what came next."""
+        names, row = rows[1], part.split(self.secret)
+        is_whole = len(row) > len(names) and row[len(names)].startswith("!")
+        return dict(zip(names, row, strict=False)) if is_whole else {}
 
     def read_panes(self, text: str, known: dict[str, TmuxPane] | None = None) -> list[TmuxPane]:
         """
@@ -147,7 +126,7 @@ class Form:
         before = known or {}
         read: dict[str, TmuxPane] = {}
         found: dict[str, TmuxPane] = {}
-        for part in self._parts("P", text):
+        for part in self._parts(PANES, text):
             pane = before.get(part) or self._pane(part)
             if pane is not None and pane.id not in found and len(found) < MAX_PANES:
                 read[part] = found[pane.id] = pane
@@ -157,8 +136,7 @@ class Form:
         return list(found.values())
 
     def _pane(self, part: str) -> TmuxPane | None:
-        row = self._row(part, len(_FIELDS))
-        field = dict(zip(_FIELDS, row, strict=True)) if row is not None else {}
+        field = self._fields(PANES, part)
         if not field.get("pane_id", "").startswith("%"):
             return None
         return TmuxPane(
@@ -180,39 +158,46 @@ class Form:
     def read_clients(self, text: str) -> list[Client]:
         """The attached terminals in *text*."""
         found = []
-        rows = (self._row(part, len(_CLIENT)) for part in self._parts("C", text))
-        for control, session_id, window_id, flags, tty, pid, focus_events in (row for row in rows if row is not None):
-            words = flags.split(",")
-            is_control = control == "1" or "control-mode" in words
-            # Before 3.3 there are no such words.
-            is_focused = "focused" in words if flags and focus_events in ("1", "on") else None
-            found.append(Client(is_control, session_id, window_id, is_focused, tty, _number(pid)))
+        for part in self._parts(CLIENTS, text):
+            if field := self._fields(CLIENTS, part):
+                flags = field["client_flags"]
+                words = flags.split(",")
+                # Before 3.3 there are no such words.
+                is_focused = "focused" in words if flags and field["focus-events"] in ("1", "on") else None
+                client = Client(
+                    is_control=field["client_control_mode"] == "1" or "control-mode" in words,
+                    session_id=field["session_id"],
+                    window_id=field["window_id"],
+                    is_focused=is_focused,
+                    tty=field["client_tty"],
+                    pid=_number(field["client_pid"]),
+                )
+                found.append(client)
         return found
 
-    def read_screens(self, text: str) -> dict[str, tuple[Cursor, list[str]]]:
+    def read_screens(self, text: str) -> dict[str, Look | None]:
         """
-        The cursors and visible rows in *text*, by pane: of each what `capture-pane -p` gave, then what `screen` did.
+        The screens in *text*, by pane: of each what `capture-pane -p` gave, then its row. None for a dead pane.
 
         tmux breaks off at a pane that is gone: neither it nor those behind it are there.
         """
-        found: dict[str, tuple[Cursor, list[str]]] = {}
+        found: dict[str, Look | None] = {}
         rows, *parts = text.split(self._mark("S"))[: MAX_PANES + 1]
         for part in parts:
             head, mark, rest = part.partition(f"{self.secret}!")
             fields = head.split(self.secret)
-            if mark and len(fields) == len(_SCREEN) and all(n.isascii() and n.isdigit() for n in fields[1:6]):
+            if mark and len(fields) == len(SCREENS[1]) and all(is_number(word, len(word)) for word in fields[1:6]):
                 column, row, visible, width, height = (int(number[:6]) for number in fields[1:6])
                 # tmux leaves out the empty rows at the end.
                 lines = [*rows.removesuffix("\n").split("\n"), *[""] * height][:height]
-                found[fields[0]] = Cursor(column, row, visible != 0, width, height, fields[6] == "1"), lines
+                found[fields[0]] = Look(lines, row, column, width, visible != 0) if fields[6] != "1" else None
             rows = rest.removeprefix("\n")
         return found
 
     def read_target(self, text: str) -> Target | None:
         """The pane in *text* that is to be typed into; None if it is gone."""
-        parts = self._parts("T", text)
-        row = self._row(parts[0], len(_PANE)) if parts else None
-        field = dict(zip(_PANE, row, strict=True)) if row is not None else {}
+        parts = self._parts(TARGET, text)
+        field = self._fields(TARGET, parts[0]) if parts else {}
         if not field.get("pane_id", "").startswith("%") or field["pane_dead"] == "1":
             return None
         paste = field["bracket_paste_flag"]
@@ -233,4 +218,4 @@ class Form:
 
 def _number(text: str) -> int:
     """A pid; 0 where there is none, as new versions say of a dead pane."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 11 else 0
+    return int(text) if is_number(text, 10) else 0

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.source import SourcePane, Together
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.pane_list import Client, Form, TmuxPane
@@ -32,6 +33,11 @@ SURE_S = 1.5
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 
 
+def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | None = None) -> Ran | None:
+    """Have the server at *socket* do a command; as `files.program.run`."""
+    return run(["tmux", "-u", "-S", socket, *command], env, given=given)
+
+
 @attrs.define(eq=False)
 class Server:
     """By the path of its socket; *together* reads several of its screens."""
@@ -41,11 +47,11 @@ class Server:
     panes: list[TmuxPane] = attrs.Factory(list)
     clients: list[Client] = attrs.Factory(list)
     control: ControlClient | None = None
-    #: Whether a control client has told of a change that was not looked at.
+    #: Whether a control client has reported a change that was not looked at.
     is_changed: bool = True
     looked_at: float = float("-inf")
-    #: Whether what the last list held was told.
-    is_told: bool = True
+    #: Whether what the last list held was reported.
+    is_reported: bool = True
     #: Held by the thread that asks for a list; no thread waits for it.
     lock: threading.Lock = attrs.Factory(threading.Lock)
     silent_until: float = 0.0

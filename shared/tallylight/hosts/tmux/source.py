@@ -23,11 +23,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tallylight.hosts.jobs import StuckError, run
+from tallylight.files.program import StuckError
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.control_client import ControlClient
-from tallylight.hosts.tmux.pane_list import Form
-from tallylight.hosts.tmux.server import EVERY_S, Server, id_of
+from tallylight.hosts.tmux.pane_list import CLIENTS, PANES, SCREENS, Form
+from tallylight.hosts.tmux.server import EVERY_S, Server, id_of, run_tmux
 from tallylight.pane.pane import Look
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
@@ -61,6 +61,11 @@ class TmuxSource:
         self._shows_lights = shows_lights
         self._servers: dict[str, Server] = {}
         self._form = Form(secrets.token_hex(8))
+        #: The commands that ask for all panes, and for those who are attached.
+        self._questions = (
+            ["list-panes", "-a", "-F", self._form.ask(PANES)],
+            ["list-clients", "-F", self._form.ask(CLIENTS)],
+        )
         self._lock = threading.Lock()
         #: What the hosts in terminals see, where tmux does not know whether anybody looks.
         self._feed = Feed(directory(environ))
@@ -73,46 +78,39 @@ class TmuxSource:
         """A `SourcePane` for every pane of every server that answers; None if no server had to be asked."""
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
-        servers, are_gone = self._find_servers()
+        sockets = self._sockets()
+        with self._lock:
+            gone = self._servers.keys() - sockets.keys()
+            for path in gone:
+                self._leave(self._servers.pop(path))
+            for path, stamp in sockets.items():
+                if path not in self._servers:
+                    self._servers[path] = Server(path, functools.partial(self._capture, path))
+                server = self._servers[path]
+                if stamp != server.stamp:
+                    server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
+            servers = list(self._servers.values())
         now = time.monotonic()
         if any(not client.is_control for server in servers for client in server.clients):
             self._feed.poll(now)
-        were_asked = [self._look_at(server, now) for server in servers]
+        is_new = bool(gone)
+        for server in servers:
+            is_new |= self._ask(server, now)
         in_front = self._in_front()
-        is_seen = [self._see(server, in_front) for server in servers]
-        if not are_gone and not any(were_asked) and not any(is_seen):
+        for server in servers:
+            if server.lock.acquire(blocking=False):
+                try:
+                    is_new |= server.see(in_front)
+                finally:
+                    server.lock.release()
+        if not is_new:
             return None
         return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
-
-    def _find_servers(self) -> tuple[list[Server], bool]:
-        """The servers that are there, and whether others are not any more."""
-        paths = self._sockets()
-        with self._lock:
-            gone = self._servers.keys() - paths.keys()
-            for path in gone:
-                self._leave(self._servers.pop(path))
-            for path, stamp in paths.items():
-                server = self._servers.get(path)
-                if server is None:
-                    server = self._servers[path] = Server(path, functools.partial(self._capture, path))
-                if stamp != server.stamp:
-                    server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
-            return list(self._servers.values()), bool(gone)
 
     def _in_front(self) -> dict[int, bool | None]:
         """Of the processes in the panes of terminals with a host of ours, whether a person sees the pane."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
         return {pane.pid: pane.visible for pane in panes if pane.pid is not None}
-
-    @staticmethod
-    def _see(server: Server, in_front: Mapping[int, bool | None]) -> bool:
-        """Whether a person sees something else of a server than before."""
-        if not server.lock.acquire(blocking=False):
-            return False
-        try:
-            return server.see(in_front)
-        finally:
-            server.lock.release()
 
     def _sockets(self) -> dict[str, object]:
         """The sockets of this user, and of each what changes when somebody attaches to it."""
@@ -131,7 +129,7 @@ class TmuxSource:
                     sockets[path] = (found.st_ino, found.st_ctime_ns)
         return sockets
 
-    def _look_at(self, server: Server, now: float) -> bool:
+    def _ask(self, server: Server, now: float) -> bool:
         """Ask a server for its panes, if they can be others by now; whether anything is new."""
         if now < server.silent_until:
             return False
@@ -140,47 +138,40 @@ class TmuxSource:
         if not server.lock.acquire(blocking=False):
             return False
         try:
-            return self._ask(server, now)
+            was_reported, server.is_reported = server.is_reported, True
+            if server.is_due(now):
+                server.is_changed, server.looked_at = False, now
+                try:
+                    text = self._list(server)
+                except StuckError:
+                    # It hangs; what it had stays, because it may well go on.
+                    server.silent_until = now + RETRY_S
+                    return not was_reported
+                if not text:
+                    server.silent_until = now + RETRY_S
+                server.take(self._form, text, self._in_front())
+            elif was_reported:
+                return False
+            self._attach_or_leave(server)
+            return True
         finally:
             server.lock.release()
 
-    def _ask(self, server: Server, now: float) -> bool:
-        was_told, server.is_told = server.is_told, True
-        if server.is_due(now):
-            server.is_changed, server.looked_at = False, now
-            try:
-                text = self._list(server)
-            except StuckError:
-                # It hangs; what it had stays, because it may well go on.
-                server.silent_until = now + RETRY_S
-                return not was_told
-            if text is None:
-                server.silent_until = now + RETRY_S
-            server.take(self._form, text or "", self._in_front())
-        elif was_told:
-            return False
-        self._attach_or_leave(server)
-        return True
-
-    def _list(self, server: Server) -> str | None:
-        commands = self._questions()
+    def _list(self, server: Server) -> str:
+        """Its panes and who is attached; nothing if it does not tell."""
         if server.control is not None:
             try:
-                panes, clients = (server.control.ask(command) for command in commands)
+                panes, clients = (server.control.ask(command) for command in self._questions)
                 if panes and clients is not None:
                     return f"{panes}\n{clients}"
             except StuckError:
                 pass
             self._leave(server)
-        done = self._run(server, *commands[0], ";", *commands[1])
-        return done if done else None
-
-    def _questions(self) -> tuple[list[str], list[str]]:
-        return ["list-panes", "-a", "-F", self._form.panes], ["list-clients", "-F", self._form.clients]
+        return self._run(server, *self._questions[0], ";", *self._questions[1])
 
     def _run(self, server: Server, *command: str) -> str:
         """What a command printed; nothing if it failed."""
-        done = run(["tmux", "-u", "-S", server.socket, *command], self._env)
+        done = run_tmux(server.socket, self._env, *command)
         return done.output.decode("utf-8", "surrogateescape") if done is not None else ""
 
     def _attach_or_leave(self, server: Server) -> None:
@@ -219,8 +210,9 @@ class TmuxSource:
         form = Form(secrets.token_hex(8))
         panes = {id_: id_.rpartition("/")[2] for id_ in ids[:MAX_TOGETHER]}
         command: list[str] = []
+        shown = form.ask(SCREENS)
         for pane in panes.values():
-            command += ["capture-pane", "-p", "-t", pane, ";", "display-message", "-p", "-t", pane, form.screen, ";"]
+            command += ["capture-pane", "-p", "-t", pane, ";", "display-message", "-p", "-t", pane, shown, ";"]
         started = time.time()
         is_mine = server.lock.acquire(blocking=False)
         try:
@@ -228,13 +220,13 @@ class TmuxSource:
             now = time.monotonic()
             is_listed = is_mine and server.control is None and server.is_due(now, EARLY)
             if is_listed:
-                listing, clients = self._questions()
-                command += [*listing, ";", *clients, ";"]
+                for question in self._questions:
+                    command += [*question, ";"]
             text = self._run(server, *command[:-1])
             found = form.read_screens(text)
             if is_listed and len(found) == len(panes):
                 server.take(self._form, form.behind_screens(text), self._in_front())
-                server.is_changed, server.looked_at, server.is_told = False, now, False
+                server.is_changed, server.looked_at, server.is_reported = False, now, False
                 self.changed()
         finally:
             if is_mine:
@@ -245,11 +237,8 @@ class TmuxSource:
                 # It is gone. Those behind it were not read, and are asked for again.
                 looks[id_] = None
                 break
-            cursor, rows = found[pane]
             server.captured[pane] = started
-            looks[id_] = (
-                None if cursor.is_dead else Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible)
-            )
+            looks[id_] = found[pane]
         return looks
 
     # What is shown --------------------------------------------------------------------------------------------

@@ -15,17 +15,17 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import attrs
-
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.wezterm import terminals
 from tallylight.hosts.wezterm.sidecar import runtime_of
 from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.wire.values import is_number
 
 HOST = "weztermmux"
 #: What is told of a lit pane is told again so often, in seconds.
@@ -33,12 +33,6 @@ REPEAT_S = 15.0
 #: For how long, at each look, a moment is waited for in which it can be written, in seconds.
 PATIENCE_S = 0.3
 _DARK = ""
-
-
-@attrs.define
-class _Told:
-    word: str
-    at: float
 
 
 def word_of(entry: PaneEntry) -> str:
@@ -54,7 +48,8 @@ class MuxSource(WezTermSource):
     def __init__(self, environ: Mapping[str, str], server: int, wezterm: str, table: process_table.Table) -> None:
         super().__init__(environ, server, wezterm, Path("/nonexistent/feed"), table)
         self._words: dict[str, str] = {}
-        self._told: dict[str, _Told] = {}
+        #: What was written to the terminals of its panes, and when.
+        self._written: dict[str, tuple[str, float]] = {}
 
     def look(self) -> list[SourcePane] | None:
         """The panes of the server; what is to be told to their terminals is, if there is a moment."""
@@ -69,19 +64,18 @@ class MuxSource(WezTermSource):
         self._tell_terminals()
 
     def _tell_terminals(self) -> None:
+        """Write what is new, or is to be repeated; to a dark pane of which nothing was said, nothing."""
         now = time.monotonic()
-        self._told = {id_: told for id_, told in self._told.items() if id_ in self._words}
-        due = {terminal: id_ for id_ in self._words if self._is_due(id_, now) and (terminal := self.terminal(id_))}
+        self._written = {id_: written for id_, written in self._written.items() if id_ in self._words}
+        due: dict[Terminal, str] = {}
+        for id_, word in self._words.items():
+            before, at = self._written.get(id_, (_DARK, 0.0))
+            is_due = word != before or (word != _DARK and now - at >= REPEAT_S)
+            if is_due and (terminal := self.terminal(id_)) is not None:
+                due[terminal] = id_
         words = {terminal: terminals.MUX_WORDS[self._words[id_]] for terminal, id_ in due.items()}
         for terminal in terminals.tell(words, self._table, patience=PATIENCE_S):
-            self._told[due[terminal]] = _Told(self._words[due[terminal]], now)
-
-    def _is_due(self, id_: str, now: float) -> bool:
-        """Whether a pane's word has to be told, or told again; a dark pane of which nothing was said needs none."""
-        word, told = self._words[id_], self._told.get(id_)
-        if told is None or told.word != word:
-            return word != _DARK or told is not None
-        return word != _DARK and now - told.at >= REPEAT_S
+            self._written[due[terminal]] = self._words[due[terminal]], now
 
 
 def server_of(environ: Mapping[str, str]) -> int:
@@ -91,7 +85,7 @@ def server_of(environ: Mapping[str, str]) -> int:
         text = read_write.read_own(path, 32).decode("ascii", "replace").strip()
     except (OSError, TallyError):
         text = ""
-    if not (text.isdigit() and len(text) < 11) or process_table.table().start(int(text)) is None:
+    if not is_number(text, 10) or process_table.table().start(int(text)) is None:
         raise TallyError(f"{path} names no mux server that runs; give its process id with --pid")
     return int(text)
 
@@ -106,8 +100,8 @@ def serve(environ: Mapping[str, str], server: int, wezterm: str, started: Callab
     born = table.start(server)
     if born is None:
         raise TallyError(f"there is no process {server}; --pid is the mux server's")
-    said = environ.get("WEZTERM_UNIX_SOCKET", "")
-    socket = said if said and "/gui-sock-" not in said else str(runtime_of(environ) / "sock")
+    named = environ.get("WEZTERM_UNIX_SOCKET", "")
+    socket = named if named and "/gui-sock-" not in named else str(runtime_of(environ) / "sock")
     source = MuxSource({**environ, "WEZTERM_UNIX_SOCKET": socket}, server, wezterm, table)
     poller = PollingHost(HOST, [source], environ, table=table)
 

@@ -12,7 +12,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import signal
 import sys
 import threading
@@ -29,6 +28,7 @@ from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
+from tallylight.wire.values import is_number
 
 HOST = "wezterm"
 #: Of the answer.
@@ -43,14 +43,8 @@ _MAX_LUA = 1 << 20
 HOLDER_S = 1.0
 #: Of one line in the log.
 _MAX_LINE = 500
-
-
 #: Called with the host of a sidecar that has begun.
 Began = Callable[[PollingHost], None]
-
-
-def _nothing(_poller: PollingHost) -> None:
-    """Nothing more is to be done for a host that has begun."""
 
 
 @attrs.frozen
@@ -60,28 +54,15 @@ class Place:
     folder: Path
     gui: int
 
-    @property
-    def lock(self) -> Path:
-        return self.folder / f"{HOST}-{self.gui}.lock"
-
-    @property
-    def feed(self) -> Path:
-        return self.folder / f"{HOST}-{self.gui}.feed.json"
-
-    @property
-    def log(self) -> Path:
-        return self.folder / f"{HOST}-{self.gui}.log"
-
-    def answer(self, pid: int) -> str:
-        """What Lua is told: *pid* is the sidecar's."""
-        paths = {"snapshot": str(self.folder / f"{HOST}-{pid}.json"), "feed": str(self.feed)}
-        return json.dumps({"version": VERSION, "pid": pid, "release": release(), **paths})
+    def file(self, ending: str) -> Path:
+        """One of its files: `lock`, `feed.json` or `log`."""
+        return self.folder / f"{HOST}-{self.gui}.{ending}"
 
 
 def release() -> str:
     """What is installed, the Lua files that belong to it among them: another text after an update."""
     digest = hashlib.sha256()
-    for folder in _package().parents[:2]:
+    for folder in Path(tallylight.__file__).parents[1:3]:
         # In an installation the Lua files are beside `lib`, in a checkout beside `shared`.
         for path in sorted((folder / "wezterm").rglob("*.lua")):
             with contextlib.suppress(OSError, TallyError):
@@ -89,36 +70,28 @@ def release() -> str:
     return f"{tallylight.__version__}-{digest.hexdigest()[:12]}"
 
 
-def _package() -> Path:
-    return Path(tallylight.__file__).parent
-
-
-def _installed() -> read_write.Stamp | None:
+def installed() -> read_write.Stamp | None:
     """What is another one once an update has put another release in the place of ours."""
     return read_write.stamp(Path(tallylight.__file__))
 
 
-def place_of(environ: Mapping[str, str], gui: int) -> Place:
-    """Where the files of *gui* are. `TallyError` if the directory cannot be had, or there is no such process."""
+def start(environ: Mapping[str, str], gui: int, wezterm: str, began: Began) -> str:
+    """
+    Start the sidecar of *gui* away from this process, unless it runs; the answer for Lua either way.
+
+    *began* is called in the sidecar, with its host. `TallyError` if the directory of the snapshots cannot be had, or
+    there is no such process.
+    """
     if process_table.table().start(gui) is None:
         raise TallyError(f"there is no process {gui}; --pid is WezTerm's own")
     folder = directory(environ)
     try:
-        return Place(checked_directory(folder, create=True), gui)
+        place = Place(checked_directory(folder, create=True), gui)
     except SnapshotError:
         raise
     except OSError as error:
         raise TallyError(f"{folder}: {error.strerror or error}") from None
-
-
-def start(environ: Mapping[str, str], gui: int, wezterm: str, began: Began = _nothing) -> str:
-    """
-    Start the sidecar of *gui* away from this process, unless it runs; the answer for Lua either way.
-
-    *began* is called in the sidecar, with its host.
-    """
-    place = place_of(environ, gui)
-    _sweep(place.folder)
+    sweep(place.folder)
     sys.stdout.flush()
     sys.stderr.flush()
     receiver, sender = os.pipe()
@@ -127,12 +100,13 @@ def start(environ: Mapping[str, str], gui: int, wezterm: str, began: Began = _no
         _detach(place, receiver, sender, environ, wezterm, began)
     os.close(sender)
     with os.fdopen(receiver, "rb") as pipe:
-        said = pipe.read(32)
+        answer = pipe.read(32)
     os.waitpid(child, 0)
-    pid = int(said) if said.isdigit() and len(said) < 11 else 0
+    pid = int(answer) if is_number(answer.decode("ascii", "replace"), 10) else 0
     if not pid:
-        raise TallyError(f"the sidecar did not start; see {place.log}")
-    return place.answer(pid)
+        raise TallyError(f"the sidecar did not start; see {place.file('log')}")
+    paths = {"snapshot": str(place.folder / f"{HOST}-{pid}.json"), "feed": str(place.file("feed.json"))}
+    return json.dumps({"version": VERSION, "pid": pid, "release": release(), **paths})
 
 
 def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str], wezterm: str, began: Began) -> None:
@@ -143,7 +117,9 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
         os.setsid()
         if os.fork() == 0:
             nowhere = os.open(os.devnull, os.O_RDWR)
-            log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            log = os.open(
+                place.file("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
             for number, target in enumerate((nowhere, nowhere, log)):
                 os.dup2(target, number)
             lock = take(place)
@@ -164,14 +140,14 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
 def take(place: Place) -> int | None:
     """Become the sidecar: the descriptor of the lock, or None if another process holds it."""
     while True:
-        fd = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fd = os.open(place.file("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(fd)
             return None
         with contextlib.suppress(OSError):
-            if os.fstat(fd).st_ino == place.lock.stat().st_ino:
+            if os.fstat(fd).st_ino == place.file("lock").stat().st_ino:
                 os.ftruncate(fd, 0)
                 os.write(fd, str(os.getpid()).encode())
                 return fd
@@ -184,23 +160,23 @@ def holder(place: Place) -> int:
     end = time.monotonic() + HOLDER_S
     while time.monotonic() < end:
         with contextlib.suppress(OSError, TallyError):
-            if (said := read_write.read_own(place.lock, 32)).isdigit() and len(said) < 11:
-                return int(said)
+            if is_number(text := read_write.read_own(place.file("lock"), 32).decode("ascii", "replace"), 10):
+                return int(text)
         time.sleep(0.01)
     return 0
 
 
-def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, began: Began = _nothing) -> None:
+def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, began: Began) -> None:
     """Be the sidecar until WezTerm ends, or somebody ends us."""
     table = process_table.table()
     born = table.start(place.gui)
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
-    source = WezTermSource(env, place.gui, wezterm, place.feed, table)
+    source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table)
     poller = PollingHost(HOST, [source], environ, table=table)
     source.is_written = lambda: poller.is_written
-    told: set[str] = set()
+    logged: set[str] = set()
     looked = 0.0
-    installed = _installed()
+    release_before = installed()
 
     def is_over() -> bool:
         nonlocal looked
@@ -208,14 +184,14 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
         source.listen(poller, now)
         for problem in poller.problems.values():
             # Once each: a WezTerm that does not answer would fill the log.
-            if problem not in told and len(told) < 20:
-                told.add(problem)
+            if problem not in logged and len(logged) < 20:
+                logged.add(problem)
                 _log(problem)
         if now - looked < ALIVE_S:
             return False
         looked = now
         # After an update Lua starts the one that is installed now.
-        return born is None or table.start(place.gui) != born or _installed() != installed
+        return born is None or table.start(place.gui) != born or installed() != release_before
 
     def hurry() -> None:
         while True:
@@ -231,11 +207,11 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
         poller.run(until=is_over)
     finally:
         with contextlib.suppress(OSError):
-            if place.log.stat().st_size == 0:
-                place.log.unlink()
+            if place.file("log").stat().st_size == 0:
+                place.file("log").unlink()
         # Before the lock is released: the next holder makes a file of its own.
         with contextlib.suppress(OSError):
-            place.lock.unlink()
+            place.file("lock").unlink()
         os.close(lock)
 
 
@@ -245,12 +221,12 @@ def _log(line: str) -> None:
     sys.stderr.flush()
 
 
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Remove what sidecars left behind whose WezTerm is gone."""
     table = process_table.table()
     for path in list(folder.glob(f"{HOST}-*"))[:1000]:
         number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
-        if ending in ("lock", "feed.json", "feed.json.new", "log") and re.fullmatch("[0-9]{1,10}", number):
+        if ending in ("lock", "feed.json", "feed.json.new", "log") and is_number(number, 10):
             with contextlib.suppress(OSError):
                 if table.start(int(number)) is None:
                     path.unlink()
@@ -258,9 +234,9 @@ def _sweep(folder: Path) -> None:
 
 def socket_of(environ: Mapping[str, str], gui: int) -> str:
     """The socket of the GUI process *gui*: what WezTerm itself says, else where it makes it."""
-    said = environ.get("WEZTERM_UNIX_SOCKET", "")
-    if said.endswith(f"/gui-sock-{gui}"):
-        return said
+    named = environ.get("WEZTERM_UNIX_SOCKET", "")
+    if named.endswith(f"/gui-sock-{gui}"):
+        return named
     return str(runtime_of(environ) / f"gui-sock-{gui}")
 
 

@@ -23,14 +23,14 @@ import attrs
 
 from tallylight.evidence import process_table
 from tallylight.files import read_write
-from tallylight.hosts.jobs import Ran, run
+from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.wezterm import pane_list, terminals
 from tallylight.hosts.wezterm.pane_list import FeedState, Row
 from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
-from tallylight.pane.pane import Look, Pane
+from tallylight.pane.pane import Look
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 
@@ -51,8 +51,8 @@ class NoAnswerError(TallyError):
 
 
 @attrs.define
-class _Heard:
-    """Up to which word a pane was heard, in which life of WezTerm's Lua state."""
+class _Received:
+    """Up to which word those of a pane were received, in which life of WezTerm's Lua state."""
 
     life: str
     n: int
@@ -62,10 +62,6 @@ class _Heard:
     #: The group that was last seen in the foreground instead of the shell, and whether one was for two looks.
     group: int = 0
     was_elsewhere: bool = False
-
-    def said(self, n: int, value: str) -> None:
-        self.n, self.value = n, value
-        self.is_away, self.group, self.was_elsewhere = None, 0, False
 
 
 class WezTermSource:
@@ -82,7 +78,7 @@ class WezTermSource:
         self._feed_path = feed
         self._feed_stamp: object = None
         self._feed = FeedState()
-        self._heard: dict[str, _Heard] = {}
+        self._received: dict[str, _Received] = {}
         self._titles: dict[str, str] = {}
         self._leaders: dict[str, int] = {}
         self._rows: dict[str, Row] = {}
@@ -104,8 +100,8 @@ class WezTermSource:
         """A `SourcePane` for every pane that the GUI process lists."""
         rows = self._list()
         ttys = {row.tty for row in rows if row.tty}
-        if any(not self._leads(tty) for tty in ttys):
-            self._leaders = self._find_leaders(ttys)
+        if any(not process_table.is_on_terminal(self._leaders.get(tty, 0), tty, self._table) for tty in ttys):
+            self._leaders = terminals.leaders(self._gui, ttys, self._table)
         feed = self._feed
         return [
             SourcePane(
@@ -138,16 +134,6 @@ class WezTermSource:
         self._listed_at = at
         return rows
 
-    def _leads(self, tty: str) -> bool:
-        """Whether the leader known of a terminal still is on it."""
-        leader = self._leaders.get(tty)
-        return leader is not None and process_table.is_on_terminal(leader, tty, self._table)
-
-    def _find_leaders(self, ttys: set[str]) -> dict[str, int]:
-        """The process that WezTerm started on each terminal."""
-        children = process_table.children(self._gui, self._table)
-        return {tty: pid for pid in children for tty in ttys if process_table.is_on_terminal(pid, tty, self._table)}
-
     def _read(self, id_: str) -> Look | None:
         done = self._cli("get-text", "--pane-id", id_)
         if done is None or done.code != 0:
@@ -169,16 +155,14 @@ class WezTermSource:
         drawn = {id_: words for id_, entry in entries.items() if (words := _drawn(entry))}
         changed = [id_ for id_ in drawn.keys() | self._drawn.keys() if drawn.get(id_) != self._drawn.get(id_)]
         self._drawn = drawn
-        if changed:
-            self._wake(changed)
-
-    def _wake(self, changed: Sequence[str]) -> None:
-        """Have WezTerm look at the snapshot, once it is written; not more often than it can take."""
+        if not changed:
+            return
+        # Not more often than it can take, and once the snapshot is written.
         time.sleep(max(0.0, self._woken_at + WAKE_S - time.monotonic()))
         end = time.monotonic() + WRITTEN_S
         while not self.is_written() and time.monotonic() < end:
             time.sleep(0.01)
-        terminals.wake(self._wakeable(changed), self._table)
+        terminals.tell(dict.fromkeys(self._wakeable(changed), terminals.WORD), self._table, most=1)
         self._woken_at = time.monotonic()
 
     def _wakeable(self, changed: Sequence[str]) -> list[Terminal]:
@@ -200,9 +184,13 @@ class WezTermSource:
 
     def terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, if an agent of this machine or the pane's own shell is in its foreground."""
+        return self._own_terminal(id_) if id_ in self._plain else None
+
+    def _own_terminal(self, id_: str) -> Terminal | None:
+        """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
         row = self._rows.get(id_)
-        leader = self._leaders.get(row.tty, 0) if row is not None and row.tty else 0
-        return Terminal(row.tty, leader) if row is not None and leader and id_ in self._plain else None
+        leader = self._leaders.get(row.tty, 0) if row is not None else 0
+        return Terminal(row.tty, leader) if row is not None and leader else None
 
     # On the loop ----------------------------------------------------------------------------------------------
 
@@ -212,7 +200,13 @@ class WezTermSource:
 
     def listen(self, poller: PollingHost, now: float) -> None:
         """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
-        self._plain = frozenset(id_ for id_ in self._rows if self._is_plain(poller.peek(id_), id_))
+        plain = set()
+        for id_ in self._rows:
+            pane, terminal = poller.peek(id_), self._own_terminal(id_)
+            is_shell = pane is not None and terminal is not None and pane.pid == terminal.leader
+            if pane is not None and (pane.agent is not None or is_shell):
+                plain.add(id_)
+        self._plain = frozenset(plain)
         stamp = read_write.stamp(self._feed_path)
         if stamp is None:
             return
@@ -226,16 +220,16 @@ class WezTermSource:
                 return
             is_moved = feed.front != self._feed.front or feed.panes.keys() != self._feed.panes.keys()
             self._feed = feed
-            self._heard = {id_: heard for id_, heard in self._heard.items() if id_ in feed.panes}
+            self._received = {id_: received for id_, received in self._received.items() if id_ in feed.panes}
             self._bars = {id_: bar for id_, bar in self._bars.items() if id_ in feed.panes}
             poller.heard(feed.number)
             if is_moved:
                 poller.refresh(self)
-        self._tell(poller, now)
+        self._hand_over(poller, now)
         self._look_at_prompts(poller, now)
 
-    def _tell(self, poller: PollingHost, now: float) -> None:
-        """Tell the panes what is new to them; one that is not known yet is told later."""
+    def _hand_over(self, poller: PollingHost, now: float) -> None:
+        """Hand the panes what is new to them; one that is not known yet gets it later."""
         for id_, fed in self._feed.panes.items():
             pane = poller.pane(id_)
             if pane is None:
@@ -243,8 +237,9 @@ class WezTermSource:
                 continue
             words = self._new_words(id_, fed.said)
             is_titled = self._titles.get(id_) != fed.title
-            if words or is_titled:
-                self._look_at_foreground(poller, id_, now)
+            terminal = self._own_terminal(id_)
+            if terminal is not None and (words or is_titled):
+                pane.foreground(self._groups.look(terminal.leader, now), now)
             if is_titled:
                 self._titles[id_] = fed.title
                 pane.title(fed.title, now)
@@ -254,66 +249,51 @@ class WezTermSource:
                 self._bars[id_] = fed.progress
                 pane.progress(fed.progress, now)
 
-    def _is_plain(self, pane: Pane | None, id_: str) -> bool:
-        """Whether an agent of this machine holds the foreground of a pane, or its own shell."""
-        if pane is None:
-            return False
-        row = self._rows.get(id_)
-        leader = self._leaders.get(row.tty, 0) if row is not None else 0
-        return pane.agent is not None or (leader != 0 and pane.pid == leader)
-
     def _look_at_prompts(self, poller: PollingHost, now: float) -> None:
         """
         End what a plain command said, when its shell shows its prompt again: of OSC 133 WezTerm tells its Lua nothing.
 
         Only panes are looked at that are lit by what was said there, with no agent in the foreground.
         """
-        for id_, heard in self._heard.items():
-            pane, row = poller.peek(id_), self._rows.get(id_)
-            leader = self._leaders.get(row.tty, 0) if row is not None and row.tty else 0
-            if pane is None or row is None or not leader or pane.agent is not None or not pane.decision.is_lit:
-                heard.is_away = None
+        for id_, received in self._received.items():
+            pane, terminal = poller.peek(id_), self._own_terminal(id_)
+            if pane is None or terminal is None or pane.agent is not None or not pane.decision.is_lit:
+                received.is_away = None
                 continue
-            is_away = self._is_away(heard, Terminal(row.tty, leader), now)
-            if is_away is not heard.is_away:
-                told = poller.pane(id_)
-                if told is not None and is_away and heard.is_away is False:
-                    told.marked(True, None, now)
-                elif told is not None and not is_away:
-                    told.marked(False, None, now)
-                heard.is_away = is_away
+            is_away = self._is_away(received, terminal, now)
+            if is_away is not received.is_away:
+                poller.pane(id_)  # so that it is published
+                if is_away and received.is_away is False:
+                    pane.marked(True, None, now)
+                elif not is_away:
+                    pane.marked(False, None, now)
+                received.is_away = is_away
 
-    def _is_away(self, heard: _Heard, terminal: Terminal, now: float) -> bool:
+    def _is_away(self, received: _Received, terminal: Terminal, now: float) -> bool:
         """Whether the shell that leads *terminal* does not show its prompt."""
         group = self._groups.look(terminal.leader, now)
         if group != terminal.leader:
-            heard.was_elsewhere = heard.was_elsewhere or group == heard.group
-            heard.group = group
+            received.was_elsewhere = received.was_elsewhere or group == received.group
+            received.group = group
             return True
         shown = terminals.at_prompt(terminal, self._table)
         # A shell that does not tell is at its prompt where a program was in the foreground before.
-        return not (heard.was_elsewhere if shown is None else shown)
-
-    def _look_at_foreground(self, poller: PollingHost, id_: str, now: float) -> None:
-        row, pane = self._rows.get(id_), poller.pane(id_)
-        leader = self._leaders.get(row.tty, 0) if row is not None else 0
-        if leader and pane is not None:
-            pane.foreground(self._groups.look(leader, now), now)
+        return not (received.was_elsewhere if shown is None else shown)
 
     def _new_words(self, id_: str, said: Sequence[tuple[int, str]]) -> list[str]:
         life = self._feed.life
-        heard = self._heard.get(id_)
-        if heard is not None and heard.life != life:
-            # A reload counts again, from what the variable holds: that was heard before.
-            first = said[0][1] if said else heard.value
-            heard.life, heard.n = life, said[0][0] if said and first == heard.value else 0
+        received = self._received.get(id_)
+        if received is not None and received.life != life:
+            # A reload counts again, from what the variable holds: that was received before.
+            first = said[0][1] if said else received.value
+            received.life, received.n = life, said[0][0] if said and first == received.value else 0
         words = []
         for n, value in said:
-            if heard is None:
-                heard = self._heard[id_] = _Heard(life, 0, "")
-            if n > heard.n:
-                heard.said(n, value)
+            if n > (received.n if received is not None else 0):
+                received = _Received(life, n, value)
                 words.append(value)
+        if received is not None:
+            self._received[id_] = received
         return words
 
     def close(self) -> None:

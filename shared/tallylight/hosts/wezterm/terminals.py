@@ -22,7 +22,7 @@ import os
 import stat
 import termios
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import attrs
 
@@ -60,6 +60,16 @@ class Terminal:
     leader: int
 
 
+def leaders(gui: int, paths: Collection[str], table: process_table.Table) -> dict[str, int]:
+    """The process that the WezTerm of the process *gui* has started on each of these terminals, if it is there."""
+    found: dict[str, int] = {}
+    for pid in process_table.children(gui, table):
+        for path in paths:
+            if path and process_table.is_on_terminal(pid, path, table):
+                found.setdefault(path, pid)
+    return found
+
+
 def at_prompt(terminal: Terminal, table: process_table.Table) -> bool | None:
     """
     Whether the shell that leads the pane shows its prompt; None where that cannot be told.
@@ -81,36 +91,23 @@ def at_prompt(terminal: Terminal, table: process_table.Table) -> bool | None:
         os.close(fd)
 
 
-def wake(
-    panes: Sequence[Terminal],
-    table: process_table.Table,
-    *,
-    patience: float = PATIENCE_S,
-    sleep: Callable[[float], object] = time.sleep,
-) -> Terminal | None:
-    """
-    Write `WORD` to the first of *panes* that is quiet; which that was, None if none was.
-
-    Waits, for *patience* seconds at most; for a thread that may.
-    """
-    written = tell(dict.fromkeys(panes, WORD), table, most=1, patience=patience, sleep=sleep)
-    return next(iter(written), None)
-
-
 def tell(
     words: Mapping[Terminal, bytes],
     table: process_table.Table,
     *,
     most: int | None = None,
     patience: float = PATIENCE_S,
-    sleep: Callable[[float], object] = time.sleep,
 ) -> list[Terminal]:
-    """Write to each terminal its word, one of ours, when it is quiet; where it was written, *most* at most. Waits."""
+    """
+    Write to each terminal its word, one of ours, when it is quiet; where it was written, *most* at most.
+
+    Waits, for *patience* seconds at most; for a thread that may.
+    """
     assert _CONSTANT.issuperset(words.values()), "nothing else is ever written to a pane"
     left, written, waited = dict(words), list[Terminal](), 0.0
     while left:
         before = {terminal: activity(terminal, table) for terminal in left}
-        sleep(QUIET_S)
+        time.sleep(QUIET_S)
         for terminal, seen in before.items():
             if seen is not None and activity(terminal, table) == seen and _write(terminal, table, left[terminal]):
                 del left[terminal]
@@ -120,7 +117,7 @@ def tell(
         waited += QUIET_S + _AGAIN_S
         if waited >= patience:
             break
-        sleep(_AGAIN_S)
+        time.sleep(_AGAIN_S)
     return written
 
 

@@ -8,7 +8,7 @@ up last. Then it is typed at once; what remains in between is the time of one `w
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import attrs
@@ -17,8 +17,8 @@ from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
 from tallylight.evidence import process_table
 from tallylight.evidence.foreground import Identity
-from tallylight.hosts.jobs import Ran, StuckError, run
-from tallylight.hosts.wezterm import pane_list
+from tallylight.files.program import Ran, StuckError, run
+from tallylight.hosts.wezterm import pane_list, terminals
 from tallylight.hosts.wezterm.pane_list import Row
 from tallylight.hosts.wezterm.sidecar import HOST, socket_of
 from tallylight.model.errors import SessionError
@@ -26,6 +26,7 @@ from tallylight.pane.pane import Look
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import is_ours
 from tallylight.wire.styled import StyledScreen
+from tallylight.wire.values import is_number
 
 #: Looks at a screen that is just being drawn, before that is said.
 TRIES = 5
@@ -33,49 +34,40 @@ _GONE = Refusal("gone", "that pane is gone; nothing was typed")
 _REMOTE = Refusal("remote", "the programs of that pane run elsewhere, in another domain of WezTerm; nothing was typed")
 
 
-@attrs.frozen
-class Gui:
-    """A running WezTerm: its process, and the `wezterm` that asks it."""
-
-    pid: int
-    wezterm: str
-
-
-def gui_of(host: str, table: process_table.Table) -> Gui | None:
+def gui_of(host: str, table: process_table.Table) -> tuple[int, str] | None:
     """
-    The WezTerm of the sidecar that is called *host*, `wezterm-4711`; None for another host, or one that is gone.
+    The WezTerm of the sidecar that is called *host*, `wezterm-4711`: its process, and the `wezterm` that asks it.
 
-    Its own command line says which it is; of a snapshot nothing but the number is used.
+    None for another host, or one that is gone. The sidecar's own command line says which it is, that of
+    `tally host wezterm --pid PID --wezterm PATH`; of a snapshot nothing but the number is used.
     """
     kind, _, number = host.partition("-")
-    if kind != HOST or not (number.isascii() and number.isdigit() and len(number) < 11):
+    if kind != HOST or not is_number(number, 10):
         return None
     sidecar = table.get(int(number))
     # What another user calls a `wezterm` is not run.
-    found = _served(sidecar.argv) if sidecar is not None and is_ours(sidecar.pid) else None
-    return found if found is not None and table.start(found.pid) is not None else None
-
-
-def _served(argv: Sequence[str]) -> Gui | None:
-    """What `tally host wezterm --pid PID --wezterm PATH` was started for."""
-    words = list(argv)
+    words = list(sidecar.argv) if sidecar is not None and is_ours(sidecar.pid) else []
     if "host" not in words or words[words.index("host") : words.index("host") + 2] != ["host", HOST]:
         return None
     options = dict(itertools.pairwise(words))
-    pid = options.get("--pid", "")
-    if not (pid.isascii() and pid.isdigit() and len(pid) < 11):
+    gui = options.get("--pid", "")
+    if not is_number(gui, 10) or table.start(int(gui)) is None:
         return None
-    return Gui(int(pid), options.get("--wezterm", "wezterm"))
+    return int(gui), options.get("--wezterm", "wezterm")
 
 
 @attrs.define
 class WezTermPane:
-    """The pane that a snapshot tells as *entry*, of *gui*. *holder* tells who is on the terminal of a process."""
+    """
+    The pane that a snapshot tells as *entry*, of the process *gui*, which the program *wezterm* asks.
+
+    *holder* tells who is on the terminal of a process, whose title is the other argument.
+    """
 
     entry: Pane
-    gui: Gui
+    gui: int
+    wezterm: str
     holder: Callable[[int, str], Identity]
-    table: process_table.Table
     environ: Mapping[str, str]
 
     def see(self) -> Seen | Refusal:
@@ -84,8 +76,8 @@ class WezTermPane:
         if found is None:
             return _GONE
         row, look = found
-        leader = self._leader(row)
-        if not leader:
+        leader = terminals.leaders(self.gui, {row.tty}, process_table.table()).get(row.tty)
+        if leader is None:
             return _REMOTE
         return Seen(
             pane=self.entry.id,
@@ -97,18 +89,17 @@ class WezTermPane:
 
     def press(self, keys: str) -> None:
         """As it is, from standard input: no argument list shows it."""
-        self._send(keys, "--no-paste")
+        self._order("send-text", "--no-paste", given=keys)
 
     def paste(self, text: str, *, enter: bool) -> None:
         """WezTerm makes a bracketed paste of it, where the program has asked for that."""
-        self._send(text)
+        self._order("send-text", given=text)
         if enter:
-            self._send("\r", "--no-paste")
+            self._order("send-text", "--no-paste", given="\r")
 
     def close(self) -> None:
         """By WezTerm's own command."""
-        if self._cli("kill-pane", "--pane-id", self.entry.id).code != 0:
-            raise SessionError("that pane is gone")
+        self._order("kill-pane")
 
     def screen(self) -> StyledScreen:
         """What is on its screen, with its colours; of one that is drawn meanwhile the cursor may be of before."""
@@ -139,24 +130,17 @@ class WezTermPane:
             raise SessionError("WezTerm does not answer")
         return next((row for row in rows if row.id == self.entry.id), None)
 
-    def _leader(self, row: Row) -> int:
-        """The process that WezTerm started on the terminal; 0 for a pane whose processes are elsewhere."""
-        if not row.tty:
-            return 0
-        started = process_table.children(self.gui.pid, self.table)
-        return next((pid for pid in started if process_table.is_on_terminal(pid, row.tty, self.table)), 0)
-
-    def _send(self, text: str, *how: str) -> None:
-        if self._cli("send-text", *how, "--pane-id", self.entry.id, given=text.encode()).code != 0:
+    def _order(self, *command: str, given: str = "") -> None:
+        if self._cli(*command, "--pane-id", self.entry.id, given=given.encode()).code != 0:
             raise SessionError("that pane is gone")
 
     def _cli(self, *words: str, given: bytes | None = None) -> Ran:
         env = {name: value for name, value in self.environ.items() if name != "WEZTERM_PANE"}
-        env["WEZTERM_UNIX_SOCKET"] = socket_of(self.environ, self.gui.pid)
+        env["WEZTERM_UNIX_SOCKET"] = socket_of(self.environ, self.gui)
         try:
-            done = run([self.gui.wezterm, "cli", "--no-auto-start", *words], env, given=given)
+            done = run([self.wezterm, "cli", "--no-auto-start", *words], env, given=given)
         except StuckError:
             raise SessionError("WezTerm does not answer") from None
         if done is None:
-            raise SessionError(f"{Path(self.gui.wezterm).name} is not there")
+            raise SessionError(f"{Path(self.wezterm).name} is not there")
         return done

@@ -367,16 +367,16 @@ def test_what_grows_while_alone(tmp_path: Path) -> None:
     Path(old).write_text("a")
     os.utime(old, (100, 100))
     first = Places()
-    assert first.grew(old) == 0
+    assert first.grew(Place(old)) == 0
     os.utime(old, (200, 200))
     Path(new).write_text("b")
     os.utime(new, (150, 150))
 
     alone = Places(before=first.seen, is_alone=True)
-    assert (alone.grew(old), alone.grew(new)) == (200, 150)
+    assert (alone.grew(Place(old)), alone.grew(Place(new))) == (200, 150)
     beside = Places(before=first.seen)
-    assert (beside.grew(old), beside.grew(new)) == (0, 0)
-    assert Places(before=alone.seen).grew(old) == 200
+    assert (beside.grew(Place(old)), beside.grew(Place(new))) == (0, 0)
+    assert Places(before=alone.seen).grew(Place(old)) == 200
 
 
 def test_a_database_is_neither_held_up_nor_written(tmp_path: Path) -> None:

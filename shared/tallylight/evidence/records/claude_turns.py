@@ -82,7 +82,7 @@ class Turns:
         if reading is None:
             return None
         if reading != self._last:
-            self._turn_over(reading, now)
+            self._note_turns(reading, now)
             self._last = reading
             self._left = 0
         elif tail and reading.raw == "busy":
@@ -99,7 +99,7 @@ class Turns:
         """The ending could not be read: wait for no more of it, until the status file changes."""
         self._undecided = self._asked = None
 
-    def _turn_over(self, reading: Reading, now: float) -> None:
+    def _note_turns(self, reading: Reading, now: float) -> None:
         """Note where turns begin and end between the last reading and this one."""
         last = self._last
         is_asked = reading.raw == "waiting" and _KINDS.get(reading.waiting_for) is Kind.PERMISSION
@@ -128,7 +128,10 @@ class Turns:
             return None if self._is_settled else self._say(reading, Status.IDLE, "status file: a menu is open")
         if reading.raw == "waiting":
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
-            self._look_for_call(reading, tail, now)
+            if self._asked is not None:
+                self._what = pending_call(tail, reading.cwd, self._went_on)
+                if self._what or now - self._asked >= CALL_S:
+                    self._asked = None
             said = self._say(reading, Status.WAITING, f"status file: waiting, {reading.waiting_for}", kind=kind)
             return attrs.evolve(said, what=self._what)
         if reading.raw == "shell":
@@ -149,13 +152,6 @@ class Turns:
             return None
         self._undecided = None
         return self._say(reading, Status.IDLE, "status file: idle, and no end of the turn in its transcript")
-
-    def _look_for_call(self, reading: Reading, tail: bytes, now: float) -> None:
-        if self._asked is None:
-            return
-        self._what = pending_call(tail, reading.cwd, self._went_on)
-        if self._what or now - self._asked >= CALL_S:
-            self._asked = None
 
     @property
     def _is_settled(self) -> bool:

@@ -75,26 +75,27 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         at = epoch(message.get("ts"))
         match message.get("role"):
             case "user":
-                _said(found, message, at)
+                # A prompt begins a turn; the result of a tool does not.
+                results = [part for part in tables(message.get("content")) if part.get("type") == "tool_result"]
+                for part in results:
+                    found.answered(part.get("tool_use_id"))
+                    found.settled(part.get("tool_use_id"), at)
+                if not results:
+                    found.began(at)
             case "assistant":
                 _answer(found, message, at)
             case _:
                 continue
         found.is_known = True
-    found.phase = _phase(beside, state.phase if state is not None else Phase())
-    _tell_turn(found)
-    return found
-
-
-def _phase(beside: bytes, before: Phase) -> Phase:
-    """What the session does by the file *beside* the document: when it was written, in a line of its own, its text."""
+    found.phase = before = state.phase if state is not None else Phase()
     written, _, text = beside.partition(b"\n")
     name = values.text(entry_of(text).get("status"), 16)
-    if name == before.name or name not in (_GOES_ON, _ASKS, _RESTS):
-        return before  # else it is being written
-    # What stands there at first was so before anybody looked.
-    at = (number_of(written, values.LATEST) or 0.0) if before.name else 0.0
-    return Phase(name, at, at if before.name == _RESTS else before.began)
+    if name != before.name and name in (_GOES_ON, _ASKS, _RESTS):  # else it is being written
+        # What stands there at first was so before anybody looked.
+        since = (number_of(written, values.LATEST) or 0.0) if before.name else 0.0
+        found.phase = Phase(name, since, since if before.name == _RESTS else before.began)
+    _tell_turn(found)
+    return found
 
 
 def _tell_turn(found: Reading) -> None:
@@ -123,16 +124,6 @@ def _messages(tail: bytes) -> Iterator[dict[str, Any]]:
             begun = None
         elif begun is not None:
             begun.append(text)
-
-
-def _said(found: Reading, message: dict[str, Any], at: float | None) -> None:
-    """A prompt begins a turn; the result of a tool does not."""
-    results = [part for part in tables(message.get("content")) if part.get("type") == "tool_result"]
-    for part in results:
-        found.answered(part.get("tool_use_id"))
-        found.settled(part.get("tool_use_id"), at)
-    if not results:
-        found.began(at)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:

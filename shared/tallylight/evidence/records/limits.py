@@ -35,8 +35,18 @@ def ends(text: object, at: float | None) -> float:
     if (found := _AFTER.search(said)) is not None:
         return at + float(found["count"]) * _UNITS[found["unit"].lower()]
     found = _CLOCK.search(said)
+    if found is None:
+        return 0.0
     try:
-        return _next(found, at) if found is not None else 0.0
+        now = datetime.datetime.fromtimestamp(at, zoneinfo.ZoneInfo(found["zone"]) if found["zone"] else None)
+        now = now.replace(second=0, microsecond=0)
+        time = datetime.datetime.strptime(f"{found['hour']}:{found['minute'] or '00'}", "%I:%M")  # noqa: DTZ007
+        then = now.replace(hour=time.hour + 12 * (found["half"].lower() == "pm"), minute=time.minute)
+        if not found["month"]:
+            return (then if then >= now else then + datetime.timedelta(days=1)).timestamp()
+        month = 1 + _MONTHS.index(found["month"].title())
+        then = then.replace(int(found["year"] or now.year), month, int(found["day"]))
+        return (then if then >= now or found["year"] else then.replace(now.year + 1)).timestamp()
     except (ValueError, LookupError, OverflowError, OSError):
         return 0.0
 
@@ -45,14 +55,3 @@ def after(header: object, at: float | None) -> float:
     """The same by the seconds of a `Retry-After` that came *at*."""
     text = values.text(header, 16)
     return at + int(text) if at is not None and text.isascii() and text.isdigit() and len(text) <= 7 else 0.0
-
-
-def _next(found: re.Match[str], at: float) -> float:
-    now = datetime.datetime.fromtimestamp(at, zoneinfo.ZoneInfo(found["zone"]) if found["zone"] else None)
-    now = now.replace(second=0, microsecond=0)
-    time = datetime.datetime.strptime(f"{found['hour']}:{found['minute'] or '00'}", "%I:%M")  # noqa: DTZ007
-    then = now.replace(hour=time.hour + 12 * (found["half"].lower() == "pm"), minute=time.minute)
-    if not found["month"]:
-        return (then if then >= now else then + datetime.timedelta(days=1)).timestamp()
-    then = then.replace(int(found["year"] or now.year), 1 + _MONTHS.index(found["month"].title()), int(found["day"]))
-    return (then if then >= now or found["year"] else then.replace(now.year + 1)).timestamp()

@@ -24,6 +24,10 @@ from tallylight.evidence.records.reading import Reading, entries, entry_of, epoc
 from tallylight.model.status import Status
 from tallylight.wire import values
 
+#: With this a server answers who has used up what may be had.
+_TOO_MANY = 429
+#: How the error of a call begins that a person did not permit.
+_REFUSED = "The user rejected permission"
 #: What such a program puts before the title of the session in that of its window.
 _TITLES = {"opencode": "OC | ", "kilo": "Kilo CLI | "}
 _SESSIONS = (
@@ -62,8 +66,8 @@ def locate(facts: Facts, places: Places) -> Place | None:
         titled = [row for row, _ in found if title and str(row[1]).startswith(title)]
         if len(titled) == 1:
             return Place(path, str(titled[0][0]))
-        session = mine(facts, [Candidate(str(row[0]), str(row[0]), began) for row, began in found], places)
-        return Place(path, session) if session else None
+        own = [Candidate(Place(path, str(row[0])), str(row[0]), began) for row, began in found]
+        return mine(facts, own, places)
     return None
 
 
@@ -125,22 +129,14 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
     if error.get("name") == "MessageAbortedError":
         found.ended(Status.IDLE, end)
     elif error:
-        _failed(found, table(error, "data"), end)
+        about = table(error, "data")
+        message, headers = about.get("message"), table(about, "responseHeaders")
+        if about.get("statusCode") == _TOO_MANY:
+            found.limited(end, message, limits.after(headers.get("retry-after"), end))
+        else:
+            found.ended(Status.ERROR, end, message)
     elif data.get("finish") == "stop" and (said or completed) is not None:
         # The same time in both, or it would be told as two ends.
         found.ended(Status.DONE, said or completed)
     elif completed is not None and is_refused:
         found.ended(Status.IDLE, completed, rule="a call was refused")
-
-
-def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
-    if about.get("statusCode") == _TOO_MANY:
-        found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
-    else:
-        found.ended(Status.ERROR, at, about.get("message"))
-
-
-#: With this a server answers who has used up what may be had.
-_TOO_MANY = 429
-#: How the error of a call begins that a person did not permit.
-_REFUSED = "The user rejected permission"

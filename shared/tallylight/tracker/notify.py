@@ -187,7 +187,10 @@ class Notifier:
             return _withdraw(id_, pane)
         if need is None or need.is_told:
             return None
-        if now < self._due(pane, need, view):
+        # Once it has lasted, and not right after the last notice.
+        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
+        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
+        if now < max(need.began + max(settle, self.settings.delay_s), pane.told_at + gap):
             return None
         need.is_told = True
         if self._is_moot(pane, need, view, minute):
@@ -231,12 +234,6 @@ class Notifier:
         pane.need = need
         return need
 
-    def _due(self, pane: _Pane, need: _Need, view: View) -> float:
-        """When *need* is to be told: once it has lasted, and not right after the last notice."""
-        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
-        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
-        return max(need.began + max(settle, self.settings.delay_s), pane.told_at + gap)
-
     def _is_moot(self, pane: _Pane, need: _Need, view: View, minute: int) -> bool:
         """Whether the person knows of *need* from the agent itself, or does not want to be told of it."""
         own, pane.own_at = pane.own_at, -math.inf
@@ -254,16 +251,12 @@ def notice(id_: str, view: View) -> Notice:
     project = sanitise(project, cells=40)
     tells = _TELLS.get((status, kind), _TELLS[status, None])
     title = f"{agent} {tells}" + (f" · {project}" if project not in ("", agent) else "")
-    title, body = sanitise(title, cells=TITLE_CELLS), sanitise(_body(decision), cells=BODY_CELLS)
+    # What is asked, and what about: the one beside the other, unless one says the other.
+    what, body = report.what, report.message or report.detail
+    if status is Status.WAITING and what not in body:
+        body = what if body in what else f"{what}. {body}"
+    title, body = sanitise(title, cells=TITLE_CELLS), sanitise(body, cells=BODY_CELLS)
     return Notice(id_, status, kind, agent, project, title, body)
-
-
-def _body(decision: Decision) -> str:
-    """What is asked, and what about: the one beside the other, unless one says the other."""
-    what, said = decision.report.what, decision.report.message or decision.report.detail
-    if decision.status is not Status.WAITING or what in said:
-        return said
-    return what if said in what else f"{what}. {said}"
 
 
 def _withdraw(id_: str, pane: _Pane) -> Withdrawal | None:

@@ -198,7 +198,12 @@ class Tracker:
             return
         is_same = foreground is not None and before is not None and foreground == attrs.evolve(before, speaks=True)
         if before is not None and not is_same:
-            self._agent_ended(before, now, is_gone=is_gone)
+            # Keep what a person has yet to learn of it, drop the rest.
+            last = self._pending or self._shown
+            self._start = None
+            self._forget()
+            if not before.is_candidate or last.reason.source is Source.PROTOCOL:
+                self.after_exit_claim = after_exit.write(last, now, was_agent=before.is_agent, is_gone=is_gone)
         self._foreground = foreground
         if is_same:
             self._known_to_speak(now)
@@ -312,14 +317,6 @@ class Tracker:
     def _is_starting(self, now: float) -> bool:
         """Whether the agent in the foreground may still report its own status."""
         return self._start is not None and now < self._start.ends
-
-    def _agent_ended(self, before: Foreground, now: float, *, is_gone: bool) -> None:
-        """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
-        last = self._pending or self._shown
-        self._start = None
-        self._forget()
-        if not before.is_candidate or last.reason.source is Source.PROTOCOL:
-            self.after_exit_claim = after_exit.write(last, now, was_agent=before.is_agent, is_gone=is_gone)
 
     def _forget(self, *, but_ends: bool = False) -> None:
         self._records.forget(but_ends=but_ends)

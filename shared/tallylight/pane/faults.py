@@ -28,7 +28,11 @@ class Faults:
 
     def take(self, what: str, error: Exception) -> None:
         """Note that *error* was raised while *what* was taken in."""
-        fault = (what, type(error).__name__, _place(error))
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else "nowhere"
+        fault = (what, type(error).__name__, place)
         if fault not in self._told and len(self._told) < MAX_TOLD:
             self._told.add(fault)
             line = f"{what} could not be processed: {fault[1]} at {fault[2]}: {error}"[:MAX_LINE]
@@ -52,11 +56,3 @@ def isolates_faults(what: str) -> Callable[[Callable[Concatenate[Any, P], None]]
         return guarded
 
     return decorate
-
-
-def _place(error: Exception) -> str:
-    """The file and line where *error* was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else "nowhere"

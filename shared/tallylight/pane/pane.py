@@ -19,7 +19,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader, clean_title
-from tallylight.evidence.unknown import UnknownWatch
+from tallylight.evidence.unknown import Unknown, UnknownWatch
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
@@ -198,9 +198,10 @@ class Pane:
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
 
     @isolates_faults("an unknown program")
-    def _suspect(self, tell: Callable[[], None], now: float) -> None:
+    def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
         """A program that no agent file names shows something, which *tell* tells: it may be taken for an agent now."""
-        tell()
+        if self.unknown.program is not None:
+            tell(self.unknown.program)
         found = self.unknown.applied(self._identity)
         if self._run is None and found.agent is not None:
             self._changed_to(found, now)
@@ -217,9 +218,9 @@ class Pane:
 
     def screen(self, read: Callable[[], Look], now: float) -> None:
         """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
-        if self.unknown.program is not None and self.unknown.wants_look():
+        if self.unknown.program is not None and self.unknown.program.wants_look():
             look = read()
-            self._suspect(lambda: self.unknown.look(look.lines, look.cursor_row), now)
+            self._suspect(lambda program: program.look(look.lines, look.cursor_row), now)
         if self._screen.is_wanted(now):
             self._take_look(read(), now)
 
@@ -263,7 +264,7 @@ class Pane:
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
         if is_start:
             self._unmoved = 0
-            self._suspect(self.unknown.marked, now)
+            self._suspect(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
             self.tracker.command_end(exit_code, now)
@@ -276,7 +277,7 @@ class Pane:
     def _titled(self, title: str, now: float) -> None:
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
-        self._suspect(lambda: self.unknown.titled(title), now)
+        self._suspect(lambda program: program.titled(title), now)
         if self._run is not None:
             self._read_title(now)
 
@@ -289,7 +290,7 @@ class Pane:
         may well stay while the agent asks.
         """
         self.has_bar = is_shown
-        self._suspect(lambda: self.unknown.barred(is_shown=is_shown), now)
+        self._suspect(lambda program: program.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:
@@ -360,7 +361,8 @@ class Pane:
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
             self.tracker.together(self._inbox.take(now, is_last=True), now)
-        is_gone = before is None or not self._is_alive(before.identity)
+        process = before.identity.process if before is not None else None
+        is_gone = process is None or self._table.start(process.pid) != process.start
         foreground = _foreground(found, is_candidate=self.unknown.is_agent)
         run = None
         if found.agent is not None and foreground is not None:
@@ -390,10 +392,6 @@ class Pane:
     def _remember(self, found: Identity) -> None:
         process = found.process or found.leader
         self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
-
-    def _is_alive(self, identity: Identity) -> bool:
-        process = identity.process
-        return process is not None and self._table.start(process.pid) == process.start
 
     def _read_title(self, now: float) -> None:
         if self._run is not None:

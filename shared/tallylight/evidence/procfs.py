@@ -121,15 +121,12 @@ class ProcTable:
 
     def start_time(self, pid: int) -> float | None:
         stat = self.stat(pid)
-        boot = self._boot_time()
-        return None if stat is None or boot is None else boot + stat.start / os.sysconf("SC_CLK_TCK")
-
-    def _boot_time(self) -> int | None:
         try:
             with Path(self._root, "stat").open("rb") as file:
-                return next((int(line.split()[1]) for line in file if line.startswith(b"btime ")), None)
+                boot = next((int(line.split()[1]) for line in file if line.startswith(b"btime ")), None)
         except (OSError, ValueError, IndexError):
             return None
+        return None if stat is None or boot is None else boot + stat.start / os.sysconf("SC_CLK_TCK")
 
     def cwd(self, pid: int) -> str:
         link = self._link(pid, "cwd")

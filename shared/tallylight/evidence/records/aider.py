@@ -61,5 +61,5 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         elif text.strip() and found.is_known and not text.startswith(">"):
             reply.append(text)
     if reply:
-        found.reply = lines("\n".join([*([found.reply] if found.reply else []), *reply]))
+        found.reply = lines("\n".join(filter(None, [found.reply, *reply])))
     return found

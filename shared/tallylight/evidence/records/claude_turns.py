@@ -124,9 +124,9 @@ class Turns:
             return attrs.evolve(self._say(reading, Status.BACKGROUND, rule), background=self._left)
         if reading.raw == "busy":
             return self._say(reading, Status.WORKING, "status file: busy")
-        if reading.raw == "waiting" and not _asks(reading):
-            return None if self._is_settled else self._say(reading, Status.IDLE, "status file: a menu is open")
         if reading.raw == "waiting":
+            if not _asks(reading):
+                return None if self._is_settled else self._say(reading, Status.IDLE, "status file: a menu is open")
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
             if self._asked is not None:
                 self._what = pending_call(tail, reading.cwd, self._went_on)

@@ -87,15 +87,20 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             case _:
                 continue
         found.is_known = True
-    found.phase = before = state.phase if state is not None else Phase()
-    written, _, text = beside.partition(b"\n")
-    name = values.text(entry_of(text).get("status"), 16)
-    if name != before.name and name in (_GOES_ON, _ASKS, _RESTS):  # else it is being written
-        # What stands there at first was so before anybody looked.
-        since = (number_of(written, values.LATEST) or 0.0) if before.name else 0.0
-        found.phase = Phase(name, since, since if before.name == _RESTS else before.began)
+    found.phase = _phase(beside, state.phase if state is not None else Phase())
     _tell_turn(found)
     return found
+
+
+def _phase(beside: bytes, before: Phase) -> Phase:
+    """What the session does by the file *beside* the document: when it was written, in a line of its own, its text."""
+    written, _, text = beside.partition(b"\n")
+    name = values.text(entry_of(text).get("status"), 16)
+    if name == before.name or name not in (_GOES_ON, _ASKS, _RESTS):
+        return before  # else it is being written
+    # What stands there at first was so before anybody looked.
+    at = (number_of(written, values.LATEST) or 0.0) if before.name else 0.0
+    return Phase(name, at, at if before.name == _RESTS else before.began)
 
 
 def _tell_turn(found: Reading) -> None:

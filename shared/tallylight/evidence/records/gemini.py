@@ -52,16 +52,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     content = entry.get("content")
     match entry.get("type"):
         case "gemini":
-            tokens = table(entry, "tokens")
-            if not tokens:
-                return True  # what an earlier turn said, written once more
-            found.named(entry.get("model"))
-            found.counted(tokens.get("input"), _WINDOW)
-            found.replied(content)
-            for call in tables(entry.get("toolCalls")):
-                if call.get("name") == "write_todos":
-                    todos = tables(table(call, "args").get("todos"))
-                    found.planned((todo.get("description"), todo.get("status")) for todo in todos)
+            _answer(found, entry)
         case "user":
             # A person's prompt begins a turn; the result of a tool, and what the program tells the model, does not.
             texts = [part["text"] for part in tables(content) if isinstance(part.get("text"), str)]
@@ -82,3 +73,16 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 
 
 read = in_lines(_take, _WORDS)
+
+
+def _answer(found: Reading, entry: dict[str, Any]) -> None:
+    tokens = table(entry, "tokens")
+    if not tokens:
+        return  # what an earlier turn said, written once more
+    found.named(entry.get("model"))
+    found.counted(tokens.get("input"), _WINDOW)
+    found.replied(entry.get("content"))
+    for call in tables(entry.get("toolCalls")):
+        if call.get("name") == "write_todos":
+            todos = tables(table(call, "args").get("todos"))
+            found.planned((todo.get("description"), todo.get("status")) for todo in todos)

@@ -59,12 +59,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             else:
                 found.ended(Status.IDLE if reason == "cancelled" else Status.DONE, at)
         case "interaction.request":
-            request = table(entry, "request")
-            found.session = word(request.get("sessionId")) or found.session
-            question = next(tables(request.get("questions")), {}).get("question")
-            found.asks(entry.get("id"), at, _KINDS.get(values.text(entry.get("kind"), 64), Kind.INPUT), question)
-            name = request.get("toolName") or ("AskUserQuestion" if question else None)
-            found.called(entry.get("toolCallId"), name, question or target(table(request, "display")))
+            _asked(found, entry, at)
         case "interaction.resolved":
             found.settled(entry.get("id"), at)
         case "context.append_loop_event":
@@ -79,6 +74,15 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 
 
 read = in_lines(_take, _WORDS, _WITHIN, "time")
+
+
+def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
+    request = table(entry, "request")
+    found.session = word(request.get("sessionId")) or found.session
+    question = next(tables(request.get("questions")), {}).get("question")
+    found.asks(entry.get("id"), at, _KINDS.get(values.text(entry.get("kind"), 64), Kind.INPUT), question)
+    name = request.get("toolName") or ("AskUserQuestion" if question else None)
+    found.called(entry.get("toolCallId"), name, question or target(table(request, "display")))
 
 
 def _event(found: Reading, event: dict[str, Any]) -> None:

@@ -129,14 +129,16 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
     if error.get("name") == "MessageAbortedError":
         found.ended(Status.IDLE, end)
     elif error:
-        about = table(error, "data")
-        message, headers = about.get("message"), table(about, "responseHeaders")
-        if about.get("statusCode") == _TOO_MANY:
-            found.limited(end, message, limits.after(headers.get("retry-after"), end))
-        else:
-            found.ended(Status.ERROR, end, message)
+        _failed(found, table(error, "data"), end)
     elif data.get("finish") == "stop" and (said or completed) is not None:
         # The same time in both, or it would be told as two ends.
         found.ended(Status.DONE, said or completed)
     elif completed is not None and is_refused:
         found.ended(Status.IDLE, completed, rule="a call was refused")
+
+
+def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
+    if about.get("statusCode") == _TOO_MANY:
+        found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
+    else:
+        found.ended(Status.ERROR, at, about.get("message"))

@@ -208,9 +208,9 @@ class ProcTable:
         """All processes."""
         return sorted(int(name) for name in _names(self._root) if name.isdecimal())
 
-    def stats(self, most: int | None = None) -> Iterator[tuple[int, Stat]]:
-        """All processes, or the first *most*, with their fields."""
-        for pid in self.pids()[:most]:
+    def stats(self) -> Iterator[tuple[int, Stat]]:
+        """All processes, with their fields."""
+        for pid in self.pids():
             stat = self.stat(pid)
             if stat is not None:
                 yield pid, stat

@@ -182,11 +182,9 @@ def _counted(rows: Sequence[Row], verb: str) -> str:
 def _address(rows: Sequence[Row]) -> str:
     found = [match[1] for row in rows if (match := _URL.match(row.text)) is not None]
     is_about = any(_ABOUT_URL.search(row.text) for row in rows)
-    return "Fetch " + " ".join(dict.fromkeys(map(_short, found))) if found and is_about else ""
-
-
-def _short(url: str) -> str:
-    return url.removeprefix("https://")
+    return (
+        "Fetch " + " ".join(dict.fromkeys(url.removeprefix("https://") for url in found)) if found and is_about else ""
+    )
 
 
 def _headed(rows: Sequence[Row], question: str) -> str:
@@ -246,7 +244,7 @@ def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
     if not text:
         return ""
     if _ABOUT_URL.search(question):
-        return f"Fetch {_short(text)}"
+        return f"Fetch {text.removeprefix('https://')}"
     if _ABOUT_FILE.search(question):
         return f"{'Write' if 'create' in question.lower() else 'Read' if 'add' in question.lower() else 'Edit'} {text}"
     return f"Shell: {text}" if _COMMAND.search(question) else ""

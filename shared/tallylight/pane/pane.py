@@ -90,7 +90,7 @@ class Pane:
         #: The text that waits for the end of its agent's turn.
         self.queued: Queued | None = None
         #: What was last said of the pane itself.
-        self._said: Report | None = None
+        self._last_report: Report | None = None
 
     @property
     def decision(self) -> Decision:
@@ -166,7 +166,7 @@ class Pane:
 
     def requests(self) -> tuple[Request, ...]:
         """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
-        return self.own_files.requests(self._said.session if self._said is not None else "", self._title)
+        return self.own_files.requests(self._last_report.session if self._last_report is not None else "", self._title)
 
     @property
     def pace(self) -> Pace | None:
@@ -230,7 +230,7 @@ class Pane:
 
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
-        return self._hear(Key("title"), functools.partial(self._titled, title), len(title), now)
+        return self._receive(Key("title"), functools.partial(self._titled, title), len(title), now)
 
     def carrier(self, payload: str | None, now: float) -> bool:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
@@ -241,19 +241,19 @@ class Pane:
             key = None
         if key is None:
             return True
-        return self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
+        return self._receive(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
         key = Key("start" if is_start else "end")
-        return self._hear(key, functools.partial(self._marked, is_start, exit_code), 0, now)
+        return self._receive(key, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
         """A notification of the program said what is in *report*."""
         key = Key(("notified", report.source, report.id), bool(report.id))
-        return self._hear(key, functools.partial(self._notified, report), len(report.message), now)
+        return self._receive(key, functools.partial(self._notified, report), len(report.message), now)
 
-    def _hear(self, key: Key, call: Call, size: int, now: float) -> bool:
+    def _receive(self, key: Key, call: Call, size: int, now: float) -> bool:
         if self._inbox.admits(now):
             call(now)
             return True
@@ -307,7 +307,7 @@ class Pane:
         said = osc1338.decode_variable(payload)
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
-                self._said = report
+                self._last_report = report
             self.conversation.heard(report)
             self.tracker.report(report, now)
 
@@ -315,11 +315,11 @@ class Pane:
         """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
         if self._reader.look(self._pgid).with_title(self._title).agent is None:
             return
-        if self._said is not None:
-            self.tracker.report(self._said, now)
+        if self._last_report is not None:
+            self.tracker.report(self._last_report, now)
         self.foreground(self._pgid, now)
-        if self._said is not None:
-            self.conversation.heard(self._said)
+        if self._last_report is not None:
+            self.conversation.heard(self._last_report)
         self._read_title(now)
 
     def look(self, visible: bool, now: float) -> None:

@@ -131,7 +131,7 @@ class _Need:
     was_seen: bool = False
     was_snoozed: bool = False
 
-    def hears(self, decision: Decision) -> bool:
+    def changes_to(self, decision: Decision) -> bool:
         """Take in what is asked now; whether that is something else than before. What is not known is no other."""
         # The numbers in a question may count.
         question, what = _DIGITS.sub("0", decision.report.message), decision.report.what
@@ -147,7 +147,7 @@ class _Need:
         if view.visible or view.snoozed:
             return True
         # It may ask another question right after the first, or its rest is over: that is what a snooze is for.
-        is_anew = (self.hears(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
+        is_anew = (self.changes_to(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
         if is_anew:
             self.is_told, self.began = False, now
         return was_looked_at or is_anew
@@ -158,7 +158,7 @@ class _Pane:
     need: _Need | None = None
     #: The need whose notice is with the person, and when a notice was last made.
     out: _Need | None = None
-    told_at: float = -math.inf
+    notified_at: float = -math.inf
     #: The need before, and when it ended.
     last: _Need | None = None
     ended: float = 0.0
@@ -190,12 +190,12 @@ class Notifier:
         # Once it has lasted, and not right after the last notice.
         settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
         gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
-        if now < max(need.began + max(settle, self.settings.delay_s), pane.told_at + gap):
+        if now < max(need.began + max(settle, self.settings.delay_s), pane.notified_at + gap):
             return None
         need.is_told = True
         if self._is_moot(pane, need, view, minute):
             return None
-        need.was_shown, pane.out, pane.told_at = True, need, now
+        need.was_shown, pane.out, pane.notified_at = True, need, now
         return notice(id_, view)
 
     def is_resting(self, id_: str) -> bool:
@@ -227,8 +227,13 @@ class Notifier:
             pane.last, pane.ended, need = need, now, None
         if need is None and status in self.settings.when:
             need, last = _Need(status, decision.since, now), pane.last
-            need.hears(decision)
-            if last is not None and now - pane.ended < AGAIN_S and last.status is status and not last.hears(decision):
+            need.changes_to(decision)
+            if (
+                last is not None
+                and now - pane.ended < AGAIN_S
+                and last.status is status
+                and not last.changes_to(decision)
+            ):
                 last.since, last.was_seen, last.was_snoozed = decision.since, False, False
                 need = last
         pane.need = need

@@ -65,23 +65,23 @@ class Records:
         *since* is when that was first so, if not *now*. What a poorer source says late, of before a goodbye, is old.
         """
         since = now if since is None else since
-        said = now if report.source is Source.SCREEN else since
-        if not report.id and report.source in _POORER and said < self._gone_at:
+        at = now if report.source is Source.SCREEN else since
+        if not report.id and report.source in _POORER and at < self._gone_at:
             return
         claims = self._claims_of(report.id)
         before = claims.get(report.source)
         self.told += 1
         self.revision += before is None or before.report != report
         if before is None:
-            claims[report.source] = Claim(report, said, since, self.told)
+            claims[report.source] = Claim(report, at, since, self.told)
             return
         is_exact = not report.id and report.source in _EXACT
         if is_exact and before.report.what not in ("", report.what) and Source.SCREEN in self.own:
             self.own[Source.SCREEN].told = 0  # it has yet to be read for this other dialog
         if _goes_on(before.report, report):
-            before.renewed(report, said, self.told)
+            before.renewed(report, at, self.told)
         else:
-            claims[report.source] = Claim(report, said, since, self.told, before.begun_before(since))
+            claims[report.source] = Claim(report, at, since, self.told, before.begun_before(since))
 
     def _claims_of(self, id_: str) -> dict[Source, Claim]:
         """The claims about the record *id_*, which is heard of now; another one may have to go for it."""

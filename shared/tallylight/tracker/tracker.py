@@ -57,7 +57,7 @@ class Tracker:
         #: A change that the debounce holds back; it takes effect when the window closes.
         self._pending: Decision | None = None
         #: Whether there is more to come before it is decided.
-        self._is_told_more = False
+        self._is_receiving = False
         nothing = Reason(None, "nothing known of this pane", 0.0, what_would_change(Status.ACTIVE, None))
         self._shown = Decision(Status.ACTIVE, None, nothing, 0.0, Report(source=Source.SHELL, status=Status.ACTIVE))
 
@@ -156,12 +156,12 @@ class Tracker:
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
         """Make *calls*, each of which tells this tracker something at *now*, and decide once for all of them."""
-        self._is_told_more = True
+        self._is_receiving = True
         try:
             for call in calls:
                 call(now)
         finally:
-            self._is_told_more = False
+            self._is_receiving = False
             self._settle(self._advance(now))
 
     def output(self, now: float) -> None:
@@ -370,7 +370,7 @@ class Tracker:
         return subagents.in_place_of(root, shown, self._records.own.get(Source.SCREEN), self._records.answered)
 
     def _settle(self, now: float) -> None:
-        if self._is_told_more:
+        if self._is_receiving:
             return
         target = self._target(now)
         self._records.decided(target.status)

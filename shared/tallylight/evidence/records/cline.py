@@ -88,7 +88,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
                 continue
         found.is_known = True
     found.phase = _phase(beside, state.phase if state is not None else Phase())
-    _tell_turn(found)
+    _settle_turn(found)
     return found
 
 
@@ -103,7 +103,7 @@ def _phase(beside: bytes, before: Phase) -> Phase:
     return Phase(name, at, at if before.name == _RESTS else before.began)
 
 
-def _tell_turn(found: Reading) -> None:
+def _settle_turn(found: Reading) -> None:
     """That the turn began, goes on, waits or is over, where only the file beside the document tells that by now."""
     phase, turn = found.phase, found.turn
     at = turn.at if turn is not None else 0.0

@@ -29,12 +29,12 @@ _UNITS = {"s": 1, "min": 60}
 
 def ends(text: object, at: float | None) -> float:
     """When the limit ends that *text*, written *at*, tells of, in seconds since the epoch; 0 if it does not say."""
-    said = values.text(text, _MAX_TEXT)
+    words = values.text(text, _MAX_TEXT)
     if at is None:
         return 0.0
-    if (found := _AFTER.search(said)) is not None:
+    if (found := _AFTER.search(words)) is not None:
         return at + float(found["count"]) * _UNITS[found["unit"].lower()]
-    found = _CLOCK.search(said)
+    found = _CLOCK.search(words)
     if found is None:
         return 0.0
     try:

@@ -212,17 +212,11 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         interpreters=frozenset(_names(table, "interpreters")),
         paths=_names(table, "paths"),
         sign=Sign(
-            sign.words("paths"),
-            sign.words("interpreters"),
-            sign.words("commands"),
-            sign.boolean("bare", False),
-            sign.words("titles"),
+            **{name: sign.words(name) for name in ("paths", "interpreters", "commands", "titles")},
+            bare=sign.boolean("bare", False),
         ),
         not_args=NotArgs(
-            frozenset(not_args.words("commands")),
-            frozenset(not_args.words("options")),
-            frozenset(not_args.words("takes")),
-            frozenset(not_args.words("many")),
+            **{name: frozenset(not_args.words(name)) for name in ("commands", "options", "takes", "many")}
         ),
         title_plain_is_idle=title.boolean("plain_is_idle", False),
         title_rules=parse_rules(title.tables("rules")),

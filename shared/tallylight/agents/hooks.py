@@ -209,15 +209,8 @@ def _rule(table: Table) -> Rule:
 
 
 def _need(table: Table) -> Need:
-    need = Need(
-        file=table.text("file"),
-        key=_field(table, "key", ""),
-        value=table.text("value"),
-        value_not=table.text("value_not"),
-        member=table.text("member"),
-        problem=table.text("problem"),
-        remedy=table.text("remedy"),
-    )
+    texts = {name: table.text(name) for name in ("file", "value", "value_not", "member", "problem", "remedy")}
+    need = Need(key=_field(table, "key", ""), **texts)
     if not (need.file and need.key and need.problem) or not (need.value or need.value_not or need.member):
         table.complain("key", "needs a file, a problem, and a value, a value_not or a member")
     table.close()

@@ -89,9 +89,10 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
     end = place.starts[0] if place.starts else place.end
     top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _ROWS, 0)
     rows = [_line(line) for line in lines[top:end]]
+    if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
+        return "Shell: " + _paragraph([Row(0, 0, prompt[0][1]), *prompt[1]])
     return (
-        _command(rows[max(0, place.top - top) :])
-        or _file(rows, [_line(line) for line in lines[max(0, top - _BEFORE) : top]], question)
+        _file(rows, [_line(line) for line in lines[max(0, top - _BEFORE) : top]], question)
         or _address(rows)
         or _headed(rows, question)
         or _block(rows, question)
@@ -121,11 +122,6 @@ def _last(pattern: re.Pattern[str], rows: Sequence[Row]) -> tuple[re.Match[str],
 def _with_text(rows: Sequence[Row]) -> list[Row]:
     """*rows* from the first one with text on."""
     return list(itertools.dropwhile(lambda row: not row.text, rows))
-
-
-def _command(rows: Sequence[Row]) -> str:
-    found = _last(_PROMPT, rows)
-    return "Shell: " + _paragraph([Row(0, 0, found[0][1]), *found[1]]) if found is not None else ""
 
 
 def _file(rows: Sequence[Row], before: Sequence[Row], question: str) -> str:

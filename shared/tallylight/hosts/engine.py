@@ -286,7 +286,7 @@ def _shown(pane: Pane, decision: Decision) -> tuple[object, ...]:
 
 def _more(pane: Pane) -> tuple[object, ...]:
     """What else its entry in the snapshot is made of."""
-    unknown, record, said = pane.unknown.program, pane.record, pane.conversation
+    unknown, transcript, said = pane.unknown.program, pane.transcript, pane.conversation
     return (
         pane.tracker.revision,
         pane.pace,
@@ -294,7 +294,7 @@ def _more(pane: Pane) -> tuple[object, ...]:
         pane.pid,
         pane.agent_pid,
         (unknown.name, unknown.signs) if unknown is not None else None,
-        record.told if record is not None else None,
+        transcript.told if transcript is not None else None,
         said.entry,
         said.resume,
         said.fork,

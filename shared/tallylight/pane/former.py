@@ -16,7 +16,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
-from tallylight.pane.record import Record
+from tallylight.pane.transcript import Transcript
 from tallylight.snapshot.former import Known
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import text
@@ -50,11 +50,13 @@ class Former:
     _starts: dict[int, float | None] = attrs.field(factory=dict)
     _last: tuple[Decision, Decision] | None = None
 
-    def aged(self, decision: Decision, pid: int | None, dialog: Dialog | None, record: Record | None) -> Decision:
+    def aged(
+        self, decision: Decision, pid: int | None, dialog: Dialog | None, transcript: Transcript | None
+    ) -> Decision:
         """
         *decision* with the age that it had before, if it was so before.
 
-        *pid* is the process in the foreground, *dialog* what stands on the screen, and *record* the agent's.
+        *pid* is the process in the foreground, *dialog* what stands on the screen, and *transcript* the agent's.
         """
         if self.id not in self.known:
             return decision
@@ -63,7 +65,7 @@ class Former:
             del self.known[self.id]
             return decision
         if not self._is_sure:
-            self._compare(decision, pid, _marks_of(decision, dialog, record))
+            self._compare(decision, pid, _marks_of(decision, dialog, transcript))
         if self._entry is None:
             return decision
         if self._last is None or self._last[0] is not decision:
@@ -123,7 +125,7 @@ def asked(decision: Decision, dialog: Dialog | None) -> str:
     return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question
 
 
-def _marks_of(decision: Decision, dialog: Dialog | None, record: Record | None) -> list[tuple[str, str]]:
+def _marks_of(decision: Decision, dialog: Dialog | None, transcript: Transcript | None) -> list[tuple[str, str]]:
     """What tells one question, or the end of one turn, from another: fields with their words, the best first."""
     report = decision.report
     if decision.status in (Status.WORKING, Status.BACKGROUND):
@@ -131,5 +133,5 @@ def _marks_of(decision: Decision, dialog: Dialog | None, record: Record | None) 
     if decision.status is Status.WAITING:
         told = [("what", report.what), ("question", asked(decision, dialog))]
     else:
-        told = [("reply", record.details.reply if record is not None else "")]
+        told = [("reply", transcript.details.reply if transcript is not None else "")]
     return [(field, text(words)) for field, words in (*told, ("message", report.message))]

@@ -32,9 +32,9 @@ from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
 from tallylight.pane.processes import Foregrounds
-from tallylight.pane.record import Record
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
+from tallylight.pane.transcript import Transcript
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
@@ -96,7 +96,7 @@ class Pane:
     def decision(self) -> Decision:
         """What the pane shows."""
         shown = self.tracker.decision
-        return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.record)
+        return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.transcript)
 
     @property
     def _run(self) -> Run | None:
@@ -150,9 +150,9 @@ class Pane:
         return self.own_files.is_undecided
 
     @property
-    def record(self) -> Record | None:
-        """The record of the agent in the foreground, if it keeps one."""
-        return self.own_files.record
+    def transcript(self) -> Transcript | None:
+        """The transcript of the agent in the foreground, if it keeps one."""
+        return self.own_files.transcript
 
     @property
     def unnamed(self) -> str:

@@ -114,7 +114,7 @@ Run.record_request = Run.asked_for if {is_read} else lambda *_: None
 """
 _TOLD = """
 from tallylight.hosts.kitty import watcher as k
-return sum(pane.record is not None and bool(pane.record.details.model) for pane in k._host._panes.values())
+return sum(pane.transcript is not None and bool(pane.transcript.details.model) for pane in k._host._panes.values())
 """
 
 

@@ -193,13 +193,14 @@ def test_the_watch() -> None:
     unknown = Identity(leader=PROCESS, process=PROCESS, unknown="mystery")
     other = Process(8, argv=("mystery",), start=80)
     assert watch.seen(unknown, is_wanted=True).agent is None
+    assert watch.program is not None
     for title in ("⠋ x", "⠙ x"):
-        watch.titled(title)
+        watch.program.titled(title)
     found = watch.seen(unknown, is_wanted=True)
 
     assert found.agent is not None and found.agent.name == "mystery"
     assert found.rule == "mystery? by a spinner in its title"
-    assert not watch.wants_look()
+    assert not watch.program.wants_look()
     assert watch.seen(Identity(leader=other, process=other, unknown="mystery"), is_wanted=True).agent is None
     assert watch.seen(unknown, is_wanted=False).agent is None and watch.program is None
     assert watch.seen(identify([Process(9, argv=("claude",))], AGENTS), is_wanted=True).agent is AGENTS.get("claude")

@@ -22,10 +22,10 @@ from tallylight.evidence.records.reading import TAIL_BYTES, Reading, Turn
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
-from tallylight.pane import record as record_module
+from tallylight.pane import transcript as transcript_module
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
-from tallylight.pane.record import Record, RecordRequest
+from tallylight.pane.transcript import Transcript, TranscriptRequest
 from tests.evidence.records.kept import Kept, kept, make_database
 from tests.evidence.records.test_readers import LATE_S
 from tests.hosts.test_pane import CODEX, SHELL, HandTable
@@ -70,7 +70,7 @@ def pane(tmp_path: Path) -> Pane:
     return pane
 
 
-def look(pane: Pane, now: float, ticks: int = record_module.EAGER_EVERY) -> None:
+def look(pane: Pane, now: float, ticks: int = transcript_module.EAGER_EVERY) -> None:
     """What a host does in so many ticks."""
     for _ in range(ticks):
         for request in pane.requests():
@@ -117,7 +117,7 @@ def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkey
             file.write(line)
         at = record.reader.read(line, None).turn
         monkeypatch.setattr(time, "time", lambda at=at: at.at + 0.1 if at is not None else 0.0)
-        look(pane, 10.0 * (len(shown) + 1), ticks=record_module.AGAIN_EVERY)
+        look(pane, 10.0 * (len(shown) + 1), ticks=transcript_module.AGAIN_EVERY)
         claim = pane.tracker._records.own.get(Source.RECORD)
         state = (claim.status, claim.report.kind) if claim is not None else None
         if state is not None and shown[-1:] != [state]:
@@ -134,13 +134,13 @@ def test_all_of_a_turn_by_an_exact_record(agent: str, tmp_path: Path) -> None:
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     known = next(found for found in agents if found.name == agent)
     started = kept_one.truths[0][0]
-    own, other = (record_module.Record(known, CODEX, Table(str(tmp_path)), 0.0) for _ in range(2))
+    own, other = (transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), 0.0) for _ in range(2))
     for state in kept_one.steps():
-        report = own.take(record_module.Found(reading=state, started=started), 10.0)
+        report = own.take(transcript_module.Found(reading=state, started=started), 10.0)
         if report is not None and report.status is not None and state.turn is not None:
             told.append((str(report.status), state.turn.at))
             assert bool(report.what) is (report.status is Status.WAITING)
-        later = other.take(record_module.Found(reading=state, started=started + 3_600), 10.0)
+        later = other.take(transcript_module.Found(reading=state, started=started + 3_600), 10.0)
         assert later is None or later.status not in (Status.WORKING, Status.WAITING)
 
     assert {status for status, _ in told} >= {"working", "waiting", "done", "idle", "error"}
@@ -156,11 +156,11 @@ def test_a_record_that_is_not_exact_tells_ends_alone(tmp_path: Path, record: Kep
     """Codex writes nothing about what it asks, so that it works is nothing that its record could say."""
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     codex = next(found for found in agents if found.name == "codex")
-    own = record_module.Record(codex, CODEX, Table(str(tmp_path)), 0.0)
+    own = transcript_module.Transcript(codex, CODEX, Table(str(tmp_path)), 0.0)
     state: Reading | None = None
     for line in record.lines:
         state = record.reader.read(line, state)
-        report = own.take(record_module.Found(reading=state, started=record.truths[0][0]), 10.0)
+        report = own.take(transcript_module.Found(reading=state, started=record.truths[0][0]), 10.0)
         assert report is None or report.status is not Status.WORKING
         assert report is None or report.status is not Status.WAITING or report.kind is Kind.LIMIT
 
@@ -175,7 +175,7 @@ def test_a_record_is_read_once(pane: Pane, rollout: Path, record: Kept, monkeypa
         read.append(len(data))
         return data, end
 
-    monkeypatch.setattr(record_module, "added", counted)
+    monkeypatch.setattr(transcript_module, "added", counted)
     rollout.write_bytes(b"")
     for line in record.lines:
         with rollout.open("ab") as file:
@@ -188,8 +188,8 @@ def test_a_record_is_read_once(pane: Pane, rollout: Path, record: Kept, monkeypa
     look(pane, 2.0, ticks=50)
 
     assert sum(read) == len(record.data) and len(read) == before
-    assert pane.record is not None
-    assert pane.record.details == record.reader.read(record.data, None).details
+    assert pane.transcript is not None
+    assert pane.transcript.details == record.reader.read(record.data, None).details
 
 
 def test_a_record_that_was_begun_anew(pane: Pane, rollout: Path, record: Kept) -> None:
@@ -199,12 +199,12 @@ def test_a_record_that_was_begun_anew(pane: Pane, rollout: Path, record: Kept) -
     rollout.write_bytes(record.lines[0] + record.lines[1])
     look(pane, 2.0)
 
-    assert pane.record is not None and pane.record.details.reply == ""
+    assert pane.transcript is not None and pane.transcript.details.reply == ""
     other = rollout.with_suffix(".new")
     other.write_bytes(record.data)
     other.replace(rollout)
     look(pane, 3.0)
-    assert pane.record.details.reply
+    assert pane.transcript.details.reply
 
 
 def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
     path, beside, document = tmp_path / "s.messages.json", tmp_path / "s.json", kept("cline")
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     cline = next(agent for agent in agents if agent.name == "cline")
-    found = record_module.Found(place=Place(str(path), beside=str(beside)))
+    found = transcript_module.Found(place=Place(str(path), beside=str(beside)))
     replies, told = [], list[Turn | None]()
     for prefix, reading in zip(document.prefixes(), document.steps(), strict=True):
         said, _, whole = prefix.partition(b"\0")
@@ -221,8 +221,8 @@ def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
             path.write_bytes(part)
             beside.write_bytes(text)
             os.utime(beside, ns=(0, round(float(written) * 1e9)))
-            record = Record(cline, CODEX, Table(str(tmp_path)), since=0.0)
-            request = RecordRequest(record=record, before=found, is_locating=False)
+            record = Transcript(cline, CODEX, Table(str(tmp_path)), since=0.0)
+            request = TranscriptRequest(transcript=record, before=found, is_locating=False)
             found = request.read() or found
             assert found.reading is not None
             replies.append(found.reading.details.reply)
@@ -252,13 +252,13 @@ def test_a_subagent_that_goes_on_after_the_turn(pane: Pane, rollout: Path, recor
     look(pane, 1e7)
 
     assert pane.decision.status is Status.BACKGROUND
-    assert pane.record is not None and [child.name for child in pane.record.details.children] == ["Nash"]
+    assert pane.transcript is not None and [child.name for child in pane.transcript.details.children] == ["Nash"]
     assert pane.decision.report.background == 1
     with other.open("ab") as file:
         file.write(below[-1])
     look(pane, 1e7 + 1)
     assert pane.decision.status is Status.DONE
-    assert pane.record.details.children == ()
+    assert pane.transcript.details.children == ()
     assert pane.decision.since == 1e7 + 1
 
 
@@ -271,7 +271,7 @@ def test_a_subagent_without_a_record(pane: Pane, rollout: Path, record: Kept) ->
     look(pane, 1e7)
 
     assert pane.decision.status is Status.DONE
-    assert pane.record is not None and pane.record.details.children == ()
+    assert pane.transcript is not None and pane.transcript.details.children == ()
 
 
 def test_a_format_of_tomorrow(pane: Pane, rollout: Path, record: Kept) -> None:
@@ -294,7 +294,7 @@ def test_a_record_of_another_run_is_nobodys(pane: Pane, rollout: Path, record: K
     for request in requests:
         pane.answered(request, request.read(), 2.0)
 
-    assert pane.record is None and pane.requests() == ()
+    assert pane.transcript is None and pane.requests() == ()
 
 
 def test_files_of_a_daemon_are_nobodys(
@@ -308,7 +308,7 @@ def test_files_of_a_daemon_are_nobodys(
         asked.extend(pids)
         return ()
 
-    monkeypatch.setattr(record_module, "open_files", open_files)
+    monkeypatch.setattr(transcript_module, "open_files", open_files)
     monkeypatch.setattr(Table, "descendants", lambda self, pid: (own, daemon))
     look(pane, 1.0, ticks=1)
 
@@ -317,7 +317,7 @@ def test_files_of_a_daemon_are_nobodys(
 
 def test_a_record_is_looked_for_less_and_less(pane: Pane) -> None:
     """An agent that keeps none costs a search in every fourth tick at first, and in every sixteenth later."""
-    asked = [any(isinstance(request, RecordRequest) for request in pane.requests()) for _ in range(200)]
+    asked = [any(isinstance(request, TranscriptRequest) for request in pane.requests()) for _ in range(200)]
 
     assert sum(asked[:40]) == 10 and sum(asked[40:]) == 10
 
@@ -334,12 +334,12 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
         return tuple(others)
 
     def place() -> Place | None:
-        record = Record(aider, CODEX, Table(str(tmp_path)), since=0.0)
-        request = RecordRequest(record=record, before=record.found, is_locating=True, cwd=str(tmp_path))
+        record = Transcript(aider, CODEX, Table(str(tmp_path)), since=0.0)
+        request = TranscriptRequest(transcript=record, before=record.found, is_locating=True, cwd=str(tmp_path))
         found = request.read()
         return found.place if found is not None else None
 
-    monkeypatch.setattr(record_module, "others_of", others_of)
+    monkeypatch.setattr(transcript_module, "others_of", others_of)
     assert place() is None and not looks
     (tmp_path / ".aider.chat.history.md").write_text("# aider chat started at 1\n")
     assert place() is not None and looks
@@ -367,16 +367,16 @@ def test_what_grows_while_alone(tmp_path: Path) -> None:
     Path(old).write_text("a")
     os.utime(old, (100, 100))
     first = Places()
-    assert first.grew(old) == 0
+    assert first.grew(Place(old)) == 0
     os.utime(old, (200, 200))
     Path(new).write_text("b")
     os.utime(new, (150, 150))
 
     alone = Places(before=first.seen, is_alone=True)
-    assert (alone.grew(old), alone.grew(new)) == (200, 150)
+    assert (alone.grew(Place(old)), alone.grew(Place(new))) == (200, 150)
     beside = Places(before=first.seen)
-    assert (beside.grew(old), beside.grew(new)) == (0, 0)
-    assert Places(before=alone.seen).grew(old) == 200
+    assert (beside.grew(Place(old)), beside.grew(Place(new))) == (0, 0)
+    assert Places(before=alone.seen).grew(Place(old)) == 200
 
 
 def test_a_database_is_neither_held_up_nor_written(tmp_path: Path) -> None:

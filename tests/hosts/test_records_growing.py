@@ -10,8 +10,8 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.records.places import Place
 from tallylight.evidence.records.reading import Turn
-from tallylight.pane import record as record_module
-from tallylight.pane.record import RecordRequest
+from tallylight.pane import transcript as transcript_module
+from tallylight.pane.transcript import TranscriptRequest
 from tests.evidence.records.kept import AGENTS, DATABASES, FILES, kept, make_database
 from tests.hosts.test_pane import CODEX
 from tests.hosts.test_records import Table
@@ -23,13 +23,13 @@ def test_a_file_that_grows_while_it_is_read(agent: str, tmp_path: Path) -> None:
     record, path = kept(agent), tmp_path / "record"
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     known = next(found for found in agents if found.record == AGENTS[agent])
-    found, told = record_module.Found(place=Place(str(path))), set[str]()
-    of = record_module.Record(known, CODEX, Table(str(tmp_path)), since=0.0)
+    found, told = transcript_module.Found(place=Place(str(path))), set[str]()
+    of = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     step = 1 + len(record.data) // 97
     for start in range(0, len(record.data), step):
         with path.open("ab") as file:
             file.write(record.data[start : start + step])
-        request = RecordRequest(record=of, before=found, is_locating=False)
+        request = TranscriptRequest(transcript=of, before=found, is_locating=False)
         found = request.read() or found
         told.add(repr(found.reading.turn) if found.reading is not None else "")
 
@@ -49,12 +49,12 @@ def test_a_database_that_grows_while_it_is_read(agent: str, tmp_path: Path) -> N
     columns = [row[1] for row in writer.execute("pragma table_info(message)")]
     messages = writer.execute("select * from message order by time_created, id").fetchall()
     writer.execute("delete from message")
-    found, told = record_module.Found(place=Place(str(path), session)), list[Turn | None]()
-    of = record_module.Record(known, CODEX, Table(str(tmp_path)), since=0.0)
+    found, told = transcript_module.Found(place=Place(str(path), session)), list[Turn | None]()
+    of = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
 
     def look() -> Turn | None:
         nonlocal found
-        request = RecordRequest(record=of, before=found, is_locating=False)
+        request = TranscriptRequest(transcript=of, before=found, is_locating=False)
         found = request.read() or found
         return found.reading.turn if found.reading is not None else None
 
@@ -74,13 +74,13 @@ def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     data, path = kept("codex").data, tmp_path / "record"
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     known = next(found for found in agents if found.record == "codex")
-    monkeypatch.setattr(record_module, "AGAIN_EVERY", 1 << 30)
-    record = record_module.Record(known, CODEX, Table(str(tmp_path)), since=0.0)
+    monkeypatch.setattr(transcript_module, "AGAIN_EVERY", 1 << 30)
+    record = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     record.request("", "", "")
-    record.take(record_module.Found(place=Place(str(path))), 1.0)
+    record.take(transcript_module.Found(place=Place(str(path))), 1.0)
     handed, late, written = 0, record.request("", "", ""), b""
-    control = record_module.Found(place=Place(str(path)))
-    beside = record_module.Record(known, CODEX, Table(str(tmp_path)), since=0.0)
+    control = transcript_module.Found(place=Place(str(path)))
+    beside = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     for line in data.splitlines(keepends=True):
         written += line
         path.write_bytes(written)
@@ -89,7 +89,7 @@ def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if (found := request.read()) is not None:
             record.take(found, 1.0)
             handed += 1
-        plain = RecordRequest(record=beside, before=control, is_locating=False)
+        plain = TranscriptRequest(transcript=beside, before=control, is_locating=False)
         control = plain.read() or control
         assert record.details == control.details
 

@@ -192,19 +192,12 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
 
     `DataFileError` if it is no TOML at all.
     """
-    from tallylight.files.toml import parse
-
-    table = parse(text, path)
-    agent = _read(table)
-    table.close()
-    return agent, table.errors
-
-
-def _read(table: Table) -> Agent:
     from tallylight.agents.hooks import parse_hooks
     from tallylight.agents.screens import parse_screen_rules
     from tallylight.agents.titles import parse_rules
+    from tallylight.files.toml import parse
 
+    table = parse(text, path)
     name = table.text("name")
     if not _NAME.fullmatch(name):
         table.complain("name", "is missing: at most 64 small ASCII letters, digits, dots, dashes and underscores")
@@ -219,17 +212,11 @@ def _read(table: Table) -> Agent:
         interpreters=frozenset(_names(table, "interpreters")),
         paths=_names(table, "paths"),
         sign=Sign(
-            sign.words("paths"),
-            sign.words("interpreters"),
-            sign.words("commands"),
-            sign.boolean("bare", False),
-            sign.words("titles"),
+            **{name: sign.words(name) for name in ("paths", "interpreters", "commands", "titles")},
+            bare=sign.boolean("bare", False),
         ),
         not_args=NotArgs(
-            frozenset(not_args.words("commands")),
-            frozenset(not_args.words("options")),
-            frozenset(not_args.words("takes")),
-            frozenset(not_args.words("many")),
+            **{name: frozenset(not_args.words(name)) for name in ("commands", "options", "takes", "many")}
         ),
         title_plain_is_idle=title.boolean("plain_is_idle", False),
         title_rules=parse_rules(title.tables("rules")),
@@ -258,9 +245,9 @@ def _read(table: Table) -> Agent:
     options = {word.partition("=")[0] for words in agent.lists for word in words if word.startswith("-")}
     if unknown := [option for _, option in agent.aliases if option not in options]:
         table.complain("aliases", f"has {unknown[0]}, which is in none of the lists of [resume] and [fork]")
-    for nested in (sign, not_args, title, screen):
-        nested.close()
-    return agent
+    for each in (sign, not_args, title, screen, table):
+        each.close()
+    return agent, table.errors
 
 
 def _names(table: Table, key: str) -> tuple[str, ...]:

@@ -49,18 +49,14 @@ def named_agents(env: Mapping[str, str] = os.environ) -> Agents:
     return agent.Agents([*map(agent.named, names.NAMES), *users])
 
 
-def _may_have_own(env: Mapping[str, str]) -> bool:
-    """Whether there is a folder for the user's own files, told without what `files.directories` loads."""
-    folder = env.get("XDG_CONFIG_HOME", "")
-    if not folder.startswith("/"):
-        folder = f"{env.get('HOME', '')}/.config"
-    return not folder.startswith("/") or os.path.isdir(f"{folder}/tallylight/agents")  # noqa: PTH112
-
-
 def _users(env: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[TallyError]]:
     """The user's own files, each a path and its text, and what is wrong with those that cannot be read."""
     errors: list[TallyError] = []
-    if not _may_have_own(env):
+    # Whether there is such a folder, told without what `files.directories` loads.
+    folder = env.get("XDG_CONFIG_HOME", "")
+    if not folder.startswith("/"):
+        folder = f"{env.get('HOME', '')}/.config"
+    if folder.startswith("/") and not os.path.isdir(f"{folder}/tallylight/agents"):  # noqa: PTH112
         return [], errors
     from tallylight.files.directories import config_dir
 

@@ -7,6 +7,7 @@ what `tally hook` starts with, and `hooks.install` edits the agent's own file by
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import attrs
@@ -148,16 +149,12 @@ def _check(hooks: Hooks, table: Table) -> None:
     for name in (hooks.file, *(name for name, _ in hooks.beside), *(need.file for need in hooks.needs)):
         if name.startswith("/") or ".." in name.split("/"):
             table.complain("file", f"is {name!r}; it must be below the folder")
-    if hooks.form in ("groups", "list") and not _is_entry(hooks.entry):
-        table.complain("entry", 'must be a JSON object that contains the text "{command}"')
-
-
-def _is_entry(text: str) -> bool:
-    try:
-        found = load(text, strict=True)
-    except DecodeError:
-        return False
-    return isinstance(found, dict) and "{command}" in found.values()
+    if hooks.form in ("groups", "list"):
+        entry: object = None
+        with contextlib.suppress(DecodeError):
+            entry = load(hooks.entry, strict=True)
+        if not isinstance(entry, dict) or "{command}" not in entry.values():
+            table.complain("entry", 'must be a JSON object that contains the text "{command}"')
 
 
 def _field(table: Table, key: str, default: str) -> str:
@@ -187,12 +184,22 @@ def _rule(table: Table) -> Rule:
     kind = table.text("kind", choices=KINDS)
     if kind and status != "waiting":
         table.complain("kind", "is only for waiting")
+    values: dict[str, list[str]] = {}
+    for word in table.words("values"):
+        field, equals, value = word.partition("=")
+        if not equals or not _FIELD.fullmatch(field):
+            table.complain("values", f"has {word!r}; it must be field=value")
+        values.setdefault(field, []).append(value)
+    message = table.words("message")
+    for word in message:
+        if not _FIELD.fullmatch(word):
+            table.complain("message", f"has {word!r}, which is not the name of a field")
     rule = Rule(
         events=events,
         status=status,
         kind=kind,
-        values=_values(table),
-        message=_fields(table),
+        values=tuple((field, tuple(found)) for field, found in values.items()),
+        message=message,
         weak=table.boolean("weak", False),
         ends_tool=table.boolean("ends_tool", False),
         child=table.boolean("child", False),
@@ -202,15 +209,8 @@ def _rule(table: Table) -> Rule:
 
 
 def _need(table: Table) -> Need:
-    need = Need(
-        file=table.text("file"),
-        key=_field(table, "key", ""),
-        value=table.text("value"),
-        value_not=table.text("value_not"),
-        member=table.text("member"),
-        problem=table.text("problem"),
-        remedy=table.text("remedy"),
-    )
+    texts = {name: table.text(name) for name in ("file", "value", "value_not", "member", "problem", "remedy")}
+    need = Need(key=_field(table, "key", ""), **texts)
     if not (need.file and need.key and need.problem) or not (need.value or need.value_not or need.member):
         table.complain("key", "needs a file, a problem, and a value, a value_not or a member")
     table.close()
@@ -223,21 +223,3 @@ def _beside(table: Table) -> tuple[str, str]:
         table.complain("file", "needs a name and a text")
     table.close()
     return found
-
-
-def _values(table: Table) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found: dict[str, list[str]] = {}
-    for word in table.words("values"):
-        field, equals, value = word.partition("=")
-        if not equals or not _FIELD.fullmatch(field):
-            table.complain("values", f"has {word!r}; it must be field=value")
-        found.setdefault(field, []).append(value)
-    return tuple((field, tuple(values)) for field, values in found.items())
-
-
-def _fields(table: Table) -> tuple[str, ...]:
-    words = table.words("message")
-    for word in words:
-        if not _FIELD.fullmatch(word):
-            table.complain("message", f"has {word!r}, which is not the name of a field")
-    return words

@@ -72,7 +72,10 @@ def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
     """The options of a running *agent* among its arguments *words*, but for those of the data file's own lists."""
-    takes, many, listed, known = agent.not_args.takes, agent.not_args.many, _listed(agent), _known(agent)
+    takes, many = agent.not_args.takes, agent.not_args.many
+    listed = _listed(agent)
+    # Those of which the data file tells whether they have a value.
+    known = takes.union(option for option in (*agent.dangerous, *agent.restricts) if "=" not in option)
     lacks = False
     for run, after in itertools.pairwise([*runs(list(itertools.takewhile(lambda word: word != "--", words))), ("",)]):
         option = run[0]
@@ -101,12 +104,6 @@ def _listed(agent: Agent) -> frozenset[str]:
     """The options of the data file's lists, in every spelling."""
     options = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
     return frozenset(options | {alias for alias, _ in agent.aliases}) - {"--"}
-
-
-def _known(agent: Agent) -> frozenset[str]:
-    """The options of which the data file tells whether they have a value."""
-    flags = (option for option in (*agent.dangerous, *agent.restricts) if "=" not in option)
-    return agent.not_args.takes.union(flags)
 
 
 def carried(words: Sequence[str], agent: Agent) -> Carried:

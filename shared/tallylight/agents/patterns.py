@@ -77,7 +77,12 @@ class _Parser:
     def _item(self, character: str, depth: int) -> int:
         self._at += 1
         if character == "\\":
-            self._escape()
+            escaped = self._next()
+            if not escaped:
+                raise PatternError("ends in a backslash")
+            if escaped.isdigit():
+                raise PatternError("has a back-reference")
+            self._at += 1 + {"x": 2, "u": 4, "U": 8}.get(escaped, 0)
         elif character == "[":
             self._class()
         elif character == "(":
@@ -98,16 +103,6 @@ class _Parser:
                 f"has a `{character}` that repeats nothing, or a repeat; write \\{character} for the character"
             )
         return 1
-
-    def _escape(self) -> None:
-        escaped = self._next()
-        if not escaped:
-            raise PatternError("ends in a backslash")
-        if escaped.isdigit():
-            raise PatternError("has a back-reference")
-        self._at += 1
-        if escaped in "xuU":
-            self._at += {"x": 2, "u": 4, "U": 8}[escaped]
 
     def _class(self) -> None:
         if self._next() == "^":

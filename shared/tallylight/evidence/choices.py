@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.evidence.tail import Row, clean_line, is_in, upwards
+from tallylight.evidence.tail import Row, clean_line, upwards
 from tallylight.model.dialog import MAX_CHOICES, Place
 
 #: Rows between two choices, which hold the rest of a long label or what it means.
@@ -62,7 +62,8 @@ _NO = re.compile(r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['
 _INPUT = re.compile(r"[❯›>](?: |$)")
 #: Two spaces or more: what follows stands in a column of its own.
 _COLUMN = re.compile(r" {2,}")
-_KEYS_HINT = re.compile(
+#: The keys by which a choice is selected and taken.
+KEYS_HINT = re.compile(
     r"(?=.*(?:\b(?:enter|return|space)\b|[⏎↵]|\barrow))(?=.*(?:\b(?:select|confirm|choose|submit|move|navigate|toggle|accept)\b|[↑↓]))",
     re.IGNORECASE,
 )
@@ -225,11 +226,6 @@ def _are_answers(labels: Sequence[str]) -> bool:
     return len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels))
 
 
-def names_keys(rows: Sequence[Row]) -> bool:
-    """Whether one of *rows* names the keys by which a choice is selected and taken."""
-    return is_in(_KEYS_HINT, rows)
-
-
 def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
     """Choices of which it is not told row by row where they stand; *texts* are their labels, if they say no more."""
     shown = tuple(map(_label, labels))
@@ -321,7 +317,7 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | 
     What means one of them may stand below it, further to the right. None where one has a number, or more than hints
     stands below them, unless they need not be *is_clear*.
     """
-    hint = next((at for at in upwards(len(rows), _LOW + 1) if _KEYS_HINT.match(rows[at].text)), 0)
+    hint = next((at for at in upwards(len(rows), _LOW + 1) if KEYS_HINT.match(rows[at].text)), 0)
     near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))
     pointed, label = next(((at, match[1]) for at, match in near if match is not None), (None, ""))
     if pointed is None:

@@ -20,15 +20,15 @@ import re
 from collections.abc import Callable, Sequence
 
 from tallylight.evidence.choices import (
+    KEYS_HINT,
     Choices,
     buttons,
     choices_in_columns,
     lettered_choices,
-    names_keys,
     numbered_choices,
     pointed_choices,
 )
-from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
+from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
 
@@ -119,7 +119,7 @@ _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | Non
     ("pointed choices", pointed_choices, lambda rows, found: _is_asked(rows, found) or _wants_consent(rows, found)),
     ("choices in columns", choices_in_columns, _is_asked),
     ("lettered choices", lettered_choices, None),
-    ("buttons", buttons, lambda rows, found: names_keys(rows[found.first :])),
+    ("buttons", buttons, lambda rows, found: is_in(KEYS_HINT, rows[found.first :])),
 )
 
 

@@ -57,14 +57,13 @@ def steady_rows(lines: Sequence[str], columns: int, dialog: Dialog) -> list[str]
     if dialog.place is None:
         return [line.rstrip(" ") for line in lines]
     top, end = dialog.top, dialog.place.end
-    above = [_steady_above(line.rstrip(" "), columns) for line in lines[:top]]
+    above = []
+    for line in lines[:top]:
+        row = line.rstrip(" ")
+        found = _CLOCK.search(row)
+        # A row that is wider has been wrapped, and joined by the terminal.
+        if found is not None and columns - _RIGHT <= width(row) <= columns:
+            row = f"{row[: found.start()]}{' ' * len(found[0])}{row[found.end() :]}".rstrip(" ")
+        above.append(_STATUS.sub("0s", _BULLET.sub(r"\1 ", row, count=1)))
     below = [_STATUS.sub("0s", _SPINNER.sub(r"\1⠿", line.rstrip(" "), count=1)) for line in lines[end:]]
     return [*above, *(line.rstrip(" ") for line in lines[top:end]), *below]
-
-
-def _steady_above(row: str, columns: int) -> str:
-    found = _CLOCK.search(row)
-    # A row that is wider has been wrapped, and joined by the terminal.
-    if found is not None and columns - _RIGHT <= width(row) <= columns:
-        row = f"{row[: found.start()]}{' ' * len(found[0])}{row[found.end() :]}".rstrip(" ")
-    return _STATUS.sub("0s", _BULLET.sub(r"\1 ", row, count=1))

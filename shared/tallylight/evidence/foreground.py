@@ -129,7 +129,12 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
         agent, is_sure = _match(invocation, process, agents)
         if agent is not None:
             refused = agent.not_args.refuses(invocation.args)
-            rule = f"{agent.name} by {_how(invocation)}"
+            how = f"the program {invocation.word.rpartition('/')[2]}"
+            if invocation.is_package:
+                how = f"the package {invocation.word}"
+            elif invocation.interpreter:
+                how = f"the script {invocation.name} of {invocation.interpreter}"
+            rule = f"{agent.name} by {how}"
             if refused:
                 return attributes.evolve(found, is_open=False, rule=f"{rule}, but {refused} is not a conversation")
             if is_sure:
@@ -191,11 +196,3 @@ def _has_sign(agent: Agent, invocation: Invocation, process: Process) -> bool:
         return True
     command = agent.not_args.command(invocation.args)
     return command in sign.commands if command else sign.bare
-
-
-def _how(invocation: Invocation) -> str:
-    if invocation.is_package:
-        return f"the package {invocation.word}"
-    if invocation.interpreter:
-        return f"the script {invocation.name} of {invocation.interpreter}"
-    return f"the program {invocation.word.rpartition('/')[2]}"

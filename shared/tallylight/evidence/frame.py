@@ -45,16 +45,17 @@ _SCROLLED = "█▊░▒▓▲▼"
 #: Rows below the choices that may say that lines are left out.
 _BELOW = 8
 _ELLIPSIS = r"(?:…|\.\.\.|[↑↓⇡⇣▲▼+])"
-_LEFT_OUT = re.compile(
+_LEFT_OUT = (
     rf"{_ELLIPSIS}.{{0,24}}\b\d+\W{{1,3}}(?:more |hidden )?(?:lines?|rows?|hidden|more|chars?|characters|items?)\b"
     r"|\b\d+ (?:more|hidden|omitted|further|additional) (?:lines?|rows?|chars?|characters|items?)\b"
     r"|\b(?:lines?|rows?|chars?|characters|output) (?:(?:are|were|is|was) )?"
     r"(?:hidden|omitted|truncated|not shown|left out)\b"
     r"|(?:\bctrl ?[+-] ?\w|\^\w|\bspace|\btab|\benter)\b.{0,8}\b(?:to )?(?:expand|(?:show|view) (?:more|all))\b"
-    r"|\b(?:to|click|tap) expand\b|[\[(]truncated[\])]|\+ ?show details\b",
-    re.IGNORECASE,
+    r"|\b(?:to|click|tap) expand\b|[\[(]truncated[\])]|\+ ?show details\b"
 )
-_CUT = re.compile(r"…[\"'`”’)\]]?$|^…")
+#: A row that says so of others, and one of the dialog's own that says so or is cut itself.
+_SAYS_CUT = re.compile(_LEFT_OUT, re.IGNORECASE)
+_IS_CUT = re.compile(rf"{_LEFT_OUT}|…[\"'`”’)\]]?$|^…", re.IGNORECASE)
 
 
 def framed(dialog: Dialog, lines: Sequence[str], columns: int, rule: ScreenRule | None) -> Dialog:
@@ -87,16 +88,12 @@ def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
     column = _indent(anchor)
     if _at(anchor, column) not in _SIDES:
         return rows
-    return [_without_sides(row, column) for row in rows]
-
-
-def _without_sides(row: str, column: int) -> str:
-    """What stands in *row* behind the side in *column*, and before the one at its end."""
-    if _at(row, column) not in _SIDES + _TOPS + _BOTTOMS + _TEES:
-        return row
-    text = row[column + 1 :].rstrip()
-    is_closed = text[-1:] in tuple(_SIDES + _SCROLLED + _ENDS) and text[-2:-1] in ("", " ", *_ACROSS)
-    return text[:-1].rstrip() if is_closed else text
+    for number, row in enumerate(rows):
+        if _at(row, column) in _SIDES + _TOPS + _BOTTOMS + _TEES:
+            text = row[column + 1 :].rstrip()
+            is_closed = text[-1:] in tuple(_SIDES + _SCROLLED + _ENDS) and text[-2:-1] in ("", " ", *_ACROSS)
+            rows[number] = text[:-1].rstrip() if is_closed else text
+    return rows
 
 
 def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | None) -> tuple[int, bool] | None:
@@ -170,12 +167,12 @@ def _is_line(line: str, columns: int, kinds: str = _ACROSS) -> bool:
 def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
     """What is left out of the dialog, in words; nothing if it is whole."""
     rows = lines[top : place.end]
-    if any(map(_says_cut, rows)):
+    if any(_IS_CUT.search(line.strip(" " + _SIDES + _SCROLLED)) for line in rows):
         return LEFT_OUT
     for line in lines[place.end : place.end + _BELOW]:
         if is_edge(line):
             break
-        if _LEFT_OUT.search(line):
+        if _SAYS_CUT.search(line):
             return LEFT_OUT
     column = _indent(rows[0])
     if rows[0][column] in _TOPS and any(line.rstrip()[-1:] in tuple(_SCROLLED) for line in rows[1:]):
@@ -184,11 +181,6 @@ def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
     if any(above in tuple(_TOPS) and below in tuple(_BOTTOMS) for above, below in itertools.pairwise(corners)):
         return LEFT_OUT
     return NO_ROOM if room and len(rows) > room else ""
-
-
-def _says_cut(line: str) -> bool:
-    text = line.strip(" " + _SIDES + _SCROLLED)
-    return _LEFT_OUT.search(text) is not None or _CUT.search(text) is not None
 
 
 def _indent(line: str) -> int:

@@ -130,15 +130,13 @@ class ScreenReader:
         if hand.to_show and not self._is_own_menu and (found is None or found.status is Status.IDLE):
             if hand.to_show == 1 and not hand.has_moved:
                 self._rest = Status.IDLE  # it was not sent, or nothing came of it
-            return self._say(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
+            return self._report_of(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
         if found is None:
-            return self._sure if self._is_used(look) else self._say(None, "nothing on the screen"), False
+            # Whether a person types at an agent at rest, or has opened something there.
+            is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
+            is_used = self._status in _AT_REST and self._screen.quiet > 0 and is_theirs
+            return self._sure if is_used else self._report_of(None, "nothing on the screen"), False
         return self._at_rest(found) if found.status in _AT_REST else self._at_work(found)
-
-    def _is_used(self, look: Look) -> bool:
-        """Whether a person types at an agent at rest, or has opened something there."""
-        is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
-        return self._status in _AT_REST and self._screen.quiet > 0 and is_theirs
 
     def _at_work(self, found: ScreenReading) -> tuple[Report | None, bool]:
         is_work = found.status is Status.WORKING
@@ -150,18 +148,20 @@ class ScreenReader:
                 self._worked = WORK_LOOKS if is_work else 0
         is_answered = self._status is Status.WAITING and self._screen.is_burst
         is_sure = self._screen.stood or (is_work and (self._status in _AT_REST or is_answered))
-        return self._say(found.status, f"screen rule: {found.rule}", found.dialog), is_sure
+        return self._report_of(found.status, f"screen rule: {found.rule}", found.dialog), is_sure
 
     def _at_rest(self, found: ScreenReading) -> tuple[Report | None, bool]:
         if found.status is Status.IDLE and not self._screen.quiet:
-            return (self._sure if self._status is Status.WORKING else self._say(None, "output above the input")), False
+            return (
+                self._sure if self._status is Status.WORKING else self._report_of(None, "output above the input")
+            ), False
         is_done = (self._rest is Status.DONE or (self._worked or 0) >= WORK_LOOKS) and not found.is_stopped
         is_sure = self._shows_work and self._screen.change is Change.NONE and self._status is Status.WORKING
         self._worked, self._rest = 0, Status.DONE if is_done else found.status
         self._is_parted = self._shows_work = False
-        return self._say(self._rest, f"screen rule: {found.rule}"), is_sure
+        return self._report_of(self._rest, f"screen rule: {found.rule}"), is_sure
 
-    def _say(self, status: Status | None, rule: str, dialog: Dialog | None = None) -> Report:
+    def _report_of(self, status: Status | None, rule: str, dialog: Dialog | None = None) -> Report:
         report = Report(source=Source.SCREEN, status=status, agent=self.agent.name if self.agent else "", rule=rule)
         if dialog is None:
             return report

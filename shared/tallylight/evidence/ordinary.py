@@ -100,22 +100,18 @@ def _is_in_front(invocation: Invocation) -> bool:
 def own_name(chain: Chain) -> str:
     """The name by which a person knows the innermost program of *chain*; nothing if it has none that tells it."""
     place = own_place(chain)
-    name = _named(chain.invocations[place]) if place is not None else ""
+    if place is None:
+        return ""
+    own = chain.invocations[place]
+    name = own.name.rpartition("/")[2]
+    if not own.is_package and (script_name(own.name) in GENERIC_SCRIPTS or is_version(own.name)):
+        # A script called `cli.js`, and a program called by its version, have the name of the package they lie in.
+        _, found, below = own.word.rpartition("/node_modules/")
+        parts = below.split("/") if found else [""]
+        name = parts[1] if parts[0].startswith("@") and len(parts) > 1 else parts[0]
     return name if _NAME.fullmatch(name) else ""
 
 
 def own_place(chain: Chain) -> int | None:
     """Where in *chain* that program stands; None if there are only such as run others."""
     return next((place for place, one in enumerate(chain.invocations) if not _is_in_front(one)), None)
-
-
-def _named(invocation: Invocation) -> str:
-    """A script called `cli.js`, and a program called by its version, have the name of the package they lie in."""
-    name = invocation.name
-    if invocation.is_package or not (script_name(name) in GENERIC_SCRIPTS or is_version(name)):
-        return name.rpartition("/")[2]
-    _, found, below = invocation.word.rpartition("/node_modules/")
-    if not found:
-        return ""
-    parts = below.split("/")
-    return parts[1] if parts[0].startswith("@") and len(parts) > 1 else parts[0]

@@ -10,6 +10,7 @@ else, a zombie or a kernel thread is None or empty, never an error: tables chang
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import subprocess
@@ -321,21 +322,17 @@ class Groups:
             stat = self._table.stat(pid)
             return (stat.tpgid or 0) if stat is not None else 0
         if self._listed_at is None or not 0 <= now - self._listed_at < self.EVERY_S:
-            self._listed_at = now
-            self._listed = self._list()
+            self._listed_at, self._listed = now, {}
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                done = subprocess.run(
+                    ["ps", "-A", "-o", "pid=", "-o", "tpgid="],
+                    capture_output=True,
+                    timeout=self._PATIENCE_S,
+                    stdin=subprocess.DEVNULL,
+                    check=False,
+                )
+                pairs = [line.split() for line in done.stdout.splitlines()]
+                # -1 and 0 stand for no group.
+                known = (pair for pair in pairs if len(pair) == 2 and all(map(bytes.isdigit, pair)))
+                self._listed = {int(pid): int(group) for pid, group in known}
         return self._listed.get(pid, 0)
-
-    def _list(self) -> dict[int, int]:
-        try:
-            done = subprocess.run(
-                ["ps", "-A", "-o", "pid=", "-o", "tpgid="],
-                capture_output=True,
-                timeout=self._PATIENCE_S,
-                stdin=subprocess.DEVNULL,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return {}
-        pairs = [line.split() for line in done.stdout.splitlines()]
-        # -1 and 0 stand for no group.
-        return {int(pair[0]): int(pair[1]) for pair in pairs if len(pair) == 2 and all(map(bytes.isdigit, pair))}

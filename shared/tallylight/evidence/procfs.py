@@ -121,15 +121,12 @@ class ProcTable:
 
     def start_time(self, pid: int) -> float | None:
         stat = self.stat(pid)
-        boot = self._boot_time()
-        return None if stat is None or boot is None else boot + stat.start / os.sysconf("SC_CLK_TCK")
-
-    def _boot_time(self) -> int | None:
         try:
             with Path(self._root, "stat").open("rb") as file:
-                return next((int(line.split()[1]) for line in file if line.startswith(b"btime ")), None)
+                boot = next((int(line.split()[1]) for line in file if line.startswith(b"btime ")), None)
         except (OSError, ValueError, IndexError):
             return None
+        return None if stat is None or boot is None else boot + stat.start / os.sysconf("SC_CLK_TCK")
 
     def cwd(self, pid: int) -> str:
         link = self._link(pid, "cwd")
@@ -211,9 +208,9 @@ class ProcTable:
         """All processes."""
         return sorted(int(name) for name in _names(self._root) if name.isdecimal())
 
-    def stats(self, most: int | None = None) -> Iterator[tuple[int, Stat]]:
-        """All processes, or the first *most*, with their fields."""
-        for pid in self.pids()[:most]:
+    def stats(self) -> Iterator[tuple[int, Stat]]:
+        """All processes, with their fields."""
+        for pid in self.pids():
             stat = self.stat(pid)
             if stat is not None:
                 yield pid, stat

@@ -124,22 +124,21 @@ class _Screen:
     def place(self, where: str) -> list[Row]:
         """The rows with text at one of `PLACES`; see there."""
         if where not in self._places:
-            self._places[where] = [row for row in self._all_at(where) if row.text]
+            rows: Sequence[Row] = self.rows
+            match where:
+                case "cursor":
+                    rows = [row for row in rows if row.number <= self.cursor_row]
+                case "at cursor":
+                    rows = self._at_cursor()
+                case "below line":
+                    last = next((at for at in upwards(len(rows), len(rows)) if rows[at].is_edge), None)
+                    rows = rows[last + 1 :] if last is not None else ()
+                case "above box":
+                    rows = self._above_box
+                case "box":
+                    rows = rows[self._box[0] + 1 : self._box[1]] if self._box is not None else ()
+            self._places[where] = [row for row in rows if row.text]
         return self._places[where]
-
-    def _all_at(self, where: str) -> Sequence[Row]:
-        if where == "cursor":
-            return [row for row in self.rows if row.number <= self.cursor_row]
-        if where == "end":
-            return self.rows
-        if where == "at cursor":
-            return self._at_cursor()
-        if where == "below line":
-            last = next((at for at in upwards(len(self.rows), len(self.rows)) if self.rows[at].is_edge), None)
-            return self.rows[last + 1 :] if last is not None else ()
-        if where == "above box":
-            return self._above_box
-        return self.rows[self._box[0] + 1 : self._box[1]] if self._box is not None else ()
 
     @property
     def _above_box(self) -> Sequence[Row]:
@@ -172,10 +171,6 @@ class _Screen:
                 if below > _BELOW_BOX:
                     return None
         return None
-
-    def highlighted(self, place: Place, labels: Sequence[str]) -> int | None:
-        """Which of the choices at *place* is selected, by their colours alone; None if that is not known."""
-        return highlighted(self.styled, self.lines, place, labels) if self.styled is not None else None
 
     def choices(self, what: str, where: str) -> Choices | None:
         """What stands at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
@@ -237,7 +232,10 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
     place = found.place(rows, top, asking)
-    selected = screen.highlighted(place, found.labels) if rule.choices in UNPOINTED else found.pointed
+    selected: int | None = found.pointed
+    if rule.choices in UNPOINTED:  # colours alone may tell
+        styled = screen.styled
+        selected = highlighted(styled, screen.lines, place, found.labels) if styled is not None else None
     choices = tuple(
         Choice(_keys(rule.choose, found, index, selected), label, index == selected)
         for index, label in enumerate(found.labels)

@@ -60,14 +60,14 @@ class Readings:
             return
         was_read, self._unread, before = self._unread == 1, 0, self.found
         self._read, self.found = look, _read(agent, look)
-        earlier, said = self._looks[0], _said(self.found)
-        if not was_read and earlier is not None and said not in (None, _said(before)) and said[0] is not Status.IDLE:
-            self.stood = _said(_read(agent, earlier)) == said
+        earlier, said = self._looks[0], _meaning(self.found)
+        if not was_read and earlier is not None and said not in (None, _meaning(before)) and said[0] is not Status.IDLE:
+            self.stood = _meaning(_read(agent, earlier)) == said
 
 
 def _read(agent: Agent, look: Look) -> ScreenReading | None:
     return read_screen(agent, look.lines, look.cursor_row, columns=look.columns)
 
 
-def _said(found: ScreenReading | None) -> tuple[object, ...] | None:
+def _meaning(found: ScreenReading | None) -> tuple[object, ...] | None:
     return (found.status, found.kind) if found is not None else None

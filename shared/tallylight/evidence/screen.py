@@ -118,8 +118,11 @@ class ScreenWatch:
         change = (
             Change.REFLOW if is_settling or is_blank else self._compare(old_rows, old_area, old_cursor, look.columns)
         )
-        if change is Change.MAJOR and self._blinks():
-            change = Change.MINOR
+        if change is Change.MAJOR:
+            digest = hash(tuple(self._rows))
+            self._recent.append(digest)
+            if self._recent.count(digest) > 2:  # it blinks
+                change = Change.MINOR
         self._minor.append(change is Change.MINOR)
         if change is Change.MINOR and sum(self._minor) >= LIVELY:
             return Change.LIVELY
@@ -130,11 +133,6 @@ class ScreenWatch:
         self._rows = [line[:MAX_COLUMNS].rstrip() for line in look.lines[:MAX_ROWS]]
         self._cursor = (min(max(look.cursor_row, 0), max(len(self._rows) - 1, 0)), max(look.cursor_column, 0))
         self._area = _typing_area(self._rows, self._cursor, look.columns, look.cursor_visible)
-
-    def _blinks(self) -> bool:
-        digest = hash(tuple(self._rows))
-        self._recent.append(digest)
-        return self._recent.count(digest) > 2
 
     def _compare(self, old: list[str], before: _Area, old_cursor: tuple[int, int], columns: int) -> Change:
         new, after = self._rows, self._area
@@ -211,17 +209,14 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
 
 
 def _border(rows: Sequence[str], places: Iterable[int], columns: int) -> int | None:
-    """The first of *places* at which a line is drawn across."""
-    return next((at for at in places if _is_border(rows[at], columns)), None)
-
-
-def _is_border(row: str, columns: int) -> bool:
-    """Whether *row* is a line drawn across: at least a quarter of the screen, with at most a short title in it."""
-    text = row.strip()
-    if len(text) < max(8, columns // 4):
-        return False
-    lines = _LINES[0 if text.isascii() else 1]
-    return sum(map(text.count, lines)) * 10 >= len(text) * 6
+    """The first of *places* at which a line is drawn across a quarter of the screen; it may have a short title."""
+    for at in places:
+        text = rows[at].strip()
+        if len(text) >= max(8, columns // 4):
+            lines = _LINES[0 if text.isascii() else 1]
+            if sum(map(text.count, lines)) * 10 >= len(text) * 6:
+                return at
+    return None
 
 
 def _difference(

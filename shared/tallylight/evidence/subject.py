@@ -22,10 +22,8 @@ import itertools
 import re
 from collections.abc import Sequence
 
-import attrs
-
 from tallylight.evidence.frame import LEFT_OUT, NO_ROOM, NO_TOP
-from tallylight.evidence.tail import is_edge, upwards, without_frame
+from tallylight.evidence.tail import Row, is_edge, upwards, without_frame
 from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
 from tallylight.wire.text import middle
 
@@ -69,14 +67,6 @@ _VERBS = dict.fromkeys(("create", "write", "writefile", "overwrite"), "Write")
 _VERBS |= dict.fromkeys(("delete", "remove"), "Delete")
 
 
-@attrs.frozen
-class _Line:
-    """A row without frames: its *text*, nothing for an empty one; *is_edge*: it is a line across."""
-
-    text: str
-    is_edge: bool
-
-
 def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) -> str:
     """
     What *dialog*, on the visible rows *lines*, is about, at most `WHAT_CELLS` wide; nothing if unknown.
@@ -99,9 +89,10 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
     end = place.starts[0] if place.starts else place.end
     top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _ROWS, 0)
     rows = [_line(line) for line in lines[top:end]]
+    if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
+        return "Shell: " + _paragraph([Row(0, 0, prompt[0][1]), *prompt[1]])
     return (
-        _command(rows[max(0, place.top - top) :])
-        or _file(rows, [_line(line) for line in lines[max(0, top - _BEFORE) : top]], question)
+        _file(rows, [_line(line) for line in lines[max(0, top - _BEFORE) : top]], question)
         or _address(rows)
         or _headed(rows, question)
         or _block(rows, question)
@@ -110,34 +101,30 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
     )
 
 
-def _line(line: str) -> _Line:
+def _line(line: str) -> Row:
+    """A row without frames, wherever it stands."""
     text = without_frame(line.replace("\u00a0", " ")[:_WIDTH])
-    return _Line("", True) if text is None else _Line(_BAR.sub("", text).strip(), is_edge(line))
+    return Row(0, 0, "", True) if text is None else Row(0, 0, _BAR.sub("", text).strip(), is_edge(line))
 
 
-def _paragraph(rows: Sequence[_Line]) -> str:
+def _paragraph(rows: Sequence[Row]) -> str:
     """The rows of text that *rows* begin with, as one."""
     found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_ROWS])
     return " ".join(row.text for row in found)
 
 
-def _last(pattern: re.Pattern[str], rows: Sequence[_Line]) -> tuple[re.Match[str], Sequence[_Line]] | None:
+def _last(pattern: re.Pattern[str], rows: Sequence[Row]) -> tuple[re.Match[str], Sequence[Row]] | None:
     """The last of *rows* that begins with *pattern*, and the rows below it."""
     found = ((pattern.match(rows[at].text), rows[at + 1 :]) for at in upwards(len(rows), len(rows)))
     return next(((match, below) for match, below in found if match is not None), None)
 
 
-def _with_text(rows: Sequence[_Line]) -> list[_Line]:
+def _with_text(rows: Sequence[Row]) -> list[Row]:
     """*rows* from the first one with text on."""
     return list(itertools.dropwhile(lambda row: not row.text, rows))
 
 
-def _command(rows: Sequence[_Line]) -> str:
-    found = _last(_PROMPT, rows)
-    return "Shell: " + _paragraph([_Line(found[0][1], False), *found[1]]) if found is not None else ""
-
-
-def _file(rows: Sequence[_Line], before: Sequence[_Line], question: str) -> str:
+def _file(rows: Sequence[Row], before: Sequence[Row], question: str) -> str:
     named = _named_file(rows, question)
     if named is None:
         return ""
@@ -149,7 +136,7 @@ def _file(rows: Sequence[_Line], before: Sequence[_Line], question: str) -> str:
     return f"{verb} {path}{_counted(rows, verb)}"
 
 
-def _named_file(rows: Sequence[_Line], question: str) -> tuple[str, str] | None:
+def _named_file(rows: Sequence[Row], question: str) -> tuple[str, str] | None:
     for at in upwards(len(rows), len(rows)):
         text = rows[at].text.removesuffix(" ←")
         match = _NAMED_FILE.match(text)
@@ -177,7 +164,7 @@ def _base(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _counted(rows: Sequence[_Line], verb: str) -> str:
+def _counted(rows: Sequence[Row], verb: str) -> str:
     """How many rows of text come and go, where all of them are shown."""
     if any(_CUT.match(row.text) for row in rows):
         return ""
@@ -188,17 +175,15 @@ def _counted(rows: Sequence[_Line], verb: str) -> str:
     return f" (+{added} −{removed})" if added or removed else ""
 
 
-def _address(rows: Sequence[_Line]) -> str:
+def _address(rows: Sequence[Row]) -> str:
     found = [match[1] for row in rows if (match := _URL.match(row.text)) is not None]
     is_about = any(_ABOUT_URL.search(row.text) for row in rows)
-    return "Fetch " + " ".join(dict.fromkeys(map(_short, found))) if found and is_about else ""
+    return (
+        "Fetch " + " ".join(dict.fromkeys(url.removeprefix("https://") for url in found)) if found and is_about else ""
+    )
 
 
-def _short(url: str) -> str:
-    return url.removeprefix("https://")
-
-
-def _headed(rows: Sequence[_Line], question: str) -> str:
+def _headed(rows: Sequence[Row], question: str) -> str:
     """The paragraph below a row that says that a command follows."""
     found = _last(_HEAD, rows)
     below = _with_text(found[1]) if found is not None else []
@@ -206,7 +191,7 @@ def _headed(rows: Sequence[_Line], question: str) -> str:
     return f"Shell: {text}" if text and not question.startswith(below[0].text) else ""
 
 
-def _block(rows: Sequence[_Line], question: str) -> str:
+def _block(rows: Sequence[Row], question: str) -> str:
     """The text between two lines across right above the question."""
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
@@ -222,31 +207,26 @@ def _block(rows: Sequence[_Line], question: str) -> str:
     return ""
 
 
-def _tool(rows: Sequence[_Line]) -> str:
+def _tool(rows: Sequence[Row]) -> str:
     found = _last(_TOOL, rows)
     if found is None:
         return ""
     match, below = found
-    title, parts = _paragraph([_Line(match[2], False), *below]), _parts(below)
+    title = _paragraph([Row(0, 0, match[2]), *below])
+    parts: list[str] = []
+    is_behind = False
+    for at, row in enumerate(below):
+        if not row.text or row.is_edge:
+            is_behind = True
+        elif is_behind:
+            parts.append(_paragraph(below[at:]))
+            is_behind = False
     # What stands by itself below it, and above the question, is the same in full.
     whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title.removesuffix(" ←")
     return f"{match[1]}: {whole}"
 
 
-def _parts(rows: Sequence[_Line]) -> list[str]:
-    """The paragraphs of *rows* behind the first one."""
-    found: list[str] = []
-    is_behind = False
-    for at, row in enumerate(rows):
-        if not row.text or row.is_edge:
-            is_behind = True
-        elif is_behind:
-            found.append(_paragraph(rows[at:]))
-            is_behind = False
-    return found
-
-
-def _folder(rows: Sequence[_Line], texts: Sequence[str]) -> str:
+def _folder(rows: Sequence[Row], texts: Sequence[str]) -> str:
     if not any(map(_TRUST.search, texts)):
         return ""
     return next((f"Trust {row.text}" for row in rows if row.text and _FOLDER.match(row.text)), "")
@@ -260,7 +240,7 @@ def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
     if not text:
         return ""
     if _ABOUT_URL.search(question):
-        return f"Fetch {_short(text)}"
+        return f"Fetch {text.removeprefix('https://')}"
     if _ABOUT_FILE.search(question):
         return f"{'Write' if 'create' in question.lower() else 'Read' if 'add' in question.lower() else 'Edit'} {text}"
     return f"Shell: {text}" if _COMMAND.search(question) else ""

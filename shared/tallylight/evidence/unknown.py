@@ -105,22 +105,26 @@ class Unknown:
             self._agent = candidate(self.name, self._hints)
         return self._agent
 
+    # What it does. Once it is a candidate no more is noted.
+
     def titled(self, title: str) -> None:
         """It set its title."""
         text = title[:MAX_CHARS].strip()
-        if text[:1] in LAMPS and text[1:2].strip("\ufe0e\ufe0f") in ("", " "):
+        if self.agent is None and text[:1] in LAMPS and text[1:2].strip("\ufe0e\ufe0f") in ("", " "):
             self._lamps.add(text[0])
 
     def barred(self, *, is_shown: bool) -> None:
         """Whether it has a progress bar."""
-        self._has_bar = self._has_bar or is_shown
+        self._has_bar = self._has_bar or (is_shown and self.agent is None)
 
     def marked(self) -> None:
         """A command of a shell is said to have started."""
-        self._marks += 1
+        self._marks += self.agent is None
 
     def wants_look(self) -> bool:
         """Whether its screen is to be looked at, at this chance to, or still is since an earlier one."""
+        if self.agent is not None:
+            return False
         if not self._is_owed:
             self._chances += 1
             every = OFTEN if self._chances <= EAGER_CHANCES else SELDOM
@@ -131,7 +135,7 @@ class Unknown:
         """Its screen: the visible rows from the top, and the row of the cursor, from 0."""
         self._is_owed = False
         rows = read_tail(lines)
-        place = _input(rows, lines, cursor_row)
+        place = _input(rows, lines, cursor_row) if self.agent is None else None
         if place is None:
             return
         self._inputs += 1
@@ -157,7 +161,7 @@ class Unknown:
 
 
 class UnknownWatch:
-    """The unknown program in the foreground of one pane, if there is one. Once it is a candidate no more is noted."""
+    """The unknown program in the foreground of one pane, if there is one."""
 
     def __init__(self) -> None:
         self.program: Unknown | None = None
@@ -166,10 +170,6 @@ class UnknownWatch:
     def is_agent(self) -> bool:
         """Whether a program that no agent file names is taken for an agent."""
         return self.program is not None and self.program.agent is not None
-
-    @property
-    def _open(self) -> Unknown | None:
-        return None if self.is_agent else self.program
 
     def seen(self, found: Identity, *, is_wanted: bool) -> Identity:
         """*found* holds the foreground; with the candidate as its agent, if it is one and one *is_wanted*."""
@@ -193,30 +193,6 @@ class UnknownWatch:
         program, process = self.program, found.process
         is_it = program is not None and process is not None and process.run == program.process.run
         return is_it and self.is_agent
-
-    def wants_look(self) -> bool:
-        """Whether the screen is to be looked at for its sake."""
-        return self._open is not None and self._open.wants_look()
-
-    def look(self, lines: Sequence[str], cursor_row: int) -> None:
-        """The screen: the visible rows from the top, and the row of the cursor, from 0."""
-        if self._open is not None:
-            self._open.look(lines, cursor_row)
-
-    def titled(self, title: str) -> None:
-        """The title was set."""
-        if self._open is not None:
-            self._open.titled(title)
-
-    def barred(self, *, is_shown: bool) -> None:
-        """Whether there is a progress bar."""
-        if self._open is not None:
-            self._open.barred(is_shown=is_shown)
-
-    def marked(self) -> None:
-        """A command is said to have started."""
-        if self._open is not None:
-            self._open.marked()
 
 
 def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:

@@ -297,7 +297,7 @@ def _compared(pane: Pane, decision: Decision, *where: object) -> tuple[tuple[obj
     When a source last repeated itself is neither.
     """
     reason, report, facts = decision.reason, decision.report, pane.attention.facts
-    unknown, record, conversation = pane.unknown.program, pane.record, pane.conversation
+    unknown, transcript, conversation = pane.unknown.program, pane.transcript, pane.conversation
     drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title
     more = (
         *where,
@@ -308,7 +308,7 @@ def _compared(pane: Pane, decision: Decision, *where: object) -> tuple[tuple[obj
         pane.pid,
         pane.agent_pid,
         (unknown.name, unknown.signs) if unknown is not None else None,
-        record.told if record is not None else None,
+        transcript.told if transcript is not None else None,
         conversation.entry,
         conversation.resume,
         conversation.fork,

@@ -144,7 +144,7 @@ class Conversation:
             self.resume, self.fork = report.resume, report.fork
 
     def recorded(self, session: str) -> None:
-        """The record of the agent's process is of *session*; whoever else names one knows better."""
+        """The transcript of the agent's process is of *session*; whoever else names one knows better."""
         if self._is_listening and session and not self.entry.session:
             self.entry = attrs.evolve(self.entry, session=session)
 

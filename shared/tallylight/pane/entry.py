@@ -29,8 +29,8 @@ def pane_entry(
     """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
     decision = pane.decision
     report, reason, answers = decision.report, decision.reason, pane.tracker.answers
-    attention, pace, record = pane.attention, pane.pace or Pace(), pane.record
-    details, is_strange = (record.details, record.is_strange) if record is not None else (NO_DETAILS, False)
+    attention, pace, transcript = pane.attention, pane.pace or Pace(), pane.transcript
+    details, is_strange = (transcript.details, transcript.is_strange) if transcript is not None else (NO_DETAILS, False)
     progress = report.progress or details.progress
     queued, unsent = (pane.queued.text, pane.queued.problem) if pane.queued is not None else ("", "")
     unknown, signs = _program(pane.unknown)

@@ -16,7 +16,7 @@ import attrs
 
 #: Of the line that is told, in characters, and of the faults that are remembered as told.
 MAX_LINE = 300
-MAX_TOLD = 32
+MAX_REPORTED = 32
 
 
 @attrs.define
@@ -24,13 +24,17 @@ class Faults:
     """The faults of one pane. *tell* gets one line for each."""
 
     tell: Callable[[str], None]
-    _told: set[tuple[str, str, str]] = attrs.field(factory=set)
+    _reported: set[tuple[str, str, str]] = attrs.field(factory=set)
 
     def take(self, what: str, error: Exception) -> None:
         """Note that *error* was raised while *what* was taken in."""
-        fault = (what, type(error).__name__, _place(error))
-        if fault not in self._told and len(self._told) < MAX_TOLD:
-            self._told.add(fault)
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else "nowhere"
+        fault = (what, type(error).__name__, place)
+        if fault not in self._reported and len(self._reported) < MAX_REPORTED:
+            self._reported.add(fault)
             line = f"{what} could not be processed: {fault[1]} at {fault[2]}: {error}"[:MAX_LINE]
             self.tell("".join(c if c.isprintable() else "?" for c in line))
 
@@ -52,11 +56,3 @@ def isolates_faults(what: str) -> Callable[[Callable[Concatenate[Any, P], None]]
         return guarded
 
     return decorate
-
-
-def _place(error: Exception) -> str:
-    """The file and line where *error* was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else "nowhere"

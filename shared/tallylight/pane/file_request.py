@@ -60,31 +60,24 @@ class FileRequest:
 
     def read(self) -> tuple[bytes | None, bytes] | None:
         """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
-        status_file = read_part(self.status_file, -_STATUS_FILE_BYTES, _STATUS_FILE_BYTES)
+        status_file, path = read_part(self.status_file, -_STATUS_FILE_BYTES, _STATUS_FILE_BYTES), self.transcript
         if self.is_undecided or status_file != self.known:
-            return status_file, _transcript(self.transcript) if self.transcript is not None else b""
-        return (status_file, news) if (news := self._news()) else None
-
-    def _news(self) -> bytes:
-        """The very end of a transcript that grows, if it has changed since the last time."""
-        if self.transcript is None or self.growth is None:
-            return b""
+            found = read_part(path, -TAIL_BYTES, TAIL_BYTES) if path is not None else b""
+            if path is not None and found is None:
+                # One of a session that has moved to another directory lies where it began.
+                with contextlib.suppress(OSError):
+                    path = next(path.parents[1].glob(f"*/{path.name}"), path)
+                found = read_part(path, -TAIL_BYTES, TAIL_BYTES)
+            return status_file, found or b""
+        if path is None or self.growth is None:
+            return None
         try:
-            found = self.transcript.stat()
+            stat = path.stat()
         except (OSError, ValueError):
-            return b""
-        stamp = found.st_size, found.st_mtime_ns
+            return None
+        stamp = stat.st_size, stat.st_mtime_ns
         if stamp == self.growth.stamp:
-            return b""
+            return None
         self.growth.stamp = stamp
-        return read_part(self.transcript, -LAST_BYTES, LAST_BYTES) or b""
-
-
-def _transcript(path: Path) -> bytes:
-    """The end of a transcript. One of a session that has moved to another directory lies where it began."""
-    found = read_part(path, -TAIL_BYTES, TAIL_BYTES)
-    if found is None:
-        with contextlib.suppress(OSError):
-            path = next(path.parents[1].glob(f"*/{path.name}"), path)
-        found = read_part(path, -TAIL_BYTES, TAIL_BYTES)
-    return found or b""
+        news = read_part(path, -LAST_BYTES, LAST_BYTES)
+        return (status_file, news) if news else None

@@ -16,7 +16,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
-from tallylight.pane.record import Record
+from tallylight.pane.transcript import Transcript
 from tallylight.snapshot.former import Known
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import text
@@ -50,11 +50,13 @@ class Former:
     _starts: dict[int, float | None] = attrs.field(factory=dict)
     _last: tuple[Decision, Decision] | None = None
 
-    def aged(self, decision: Decision, pid: int | None, dialog: Dialog | None, record: Record | None) -> Decision:
+    def aged(
+        self, decision: Decision, pid: int | None, dialog: Dialog | None, transcript: Transcript | None
+    ) -> Decision:
         """
         *decision* with the age that it had before, if it was so before.
 
-        *pid* is the process in the foreground, *dialog* what stands on the screen, and *record* the agent's.
+        *pid* is the process in the foreground, *dialog* what stands on the screen, and *transcript* the agent's.
         """
         if self.id not in self.known:
             return decision
@@ -63,7 +65,7 @@ class Former:
             del self.known[self.id]
             return decision
         if not self._is_sure:
-            self._compare(decision, pid, _told(decision, dialog, record))
+            self._compare(decision, pid, _marks_of(decision, dialog, transcript))
         if self._entry is None:
             return decision
         if self._last is None or self._last[0] is not decision:
@@ -79,12 +81,12 @@ class Former:
             self.known.pop(self.id, None)
         return self.id in self.known
 
-    def _compare(self, decision: Decision, pid: int | None, telling: Sequence[tuple[str, str]]) -> None:
-        """Look whether what is shown, and asked in the words of *telling*, was shown before."""
+    def _compare(self, decision: Decision, pid: int | None, marks: Sequence[tuple[str, str]]) -> None:
+        """Look whether what is shown, and asked in the words of *marks*, was shown before."""
         before, self._entry, self._last = self._entry, None, None
         entry = next((one for one in self.known[self.id] if self._is_of(one, decision, pid)), None)
         if entry is not None:
-            told = [(was, now) for field, now in telling if (was := getattr(entry, field))]
+            told = [(was, now) for field, now in marks if (was := getattr(entry, field))]
             # The first one of which both are known tells; where it is not the first of all, that one may yet.
             was, now = next((pair for pair in told if pair[1]), ("", ""))
             if was == now:
@@ -123,7 +125,7 @@ def asked(decision: Decision, dialog: Dialog | None) -> str:
     return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question
 
 
-def _told(decision: Decision, dialog: Dialog | None, record: Record | None) -> list[tuple[str, str]]:
+def _marks_of(decision: Decision, dialog: Dialog | None, transcript: Transcript | None) -> list[tuple[str, str]]:
     """What tells one question, or the end of one turn, from another: fields with their words, the best first."""
     report = decision.report
     if decision.status in (Status.WORKING, Status.BACKGROUND):
@@ -131,5 +133,5 @@ def _told(decision: Decision, dialog: Dialog | None, record: Record | None) -> l
     if decision.status is Status.WAITING:
         told = [("what", report.what), ("question", asked(decision, dialog))]
     else:
-        told = [("reply", record.details.reply if record is not None else "")]
+        told = [("reply", transcript.details.reply if transcript is not None else "")]
     return [(field, text(words)) for field, words in (*told, ("message", report.message))]

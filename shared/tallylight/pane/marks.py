@@ -26,8 +26,12 @@ def carry_out(request: Request, pane: Pane, snooze_min: float, now: float) -> bo
         attention.shown(pane.decision, now)
         attention.mark_unread()
     elif request.verb == "snooze":
-        minutes = _minutes(request.args, snooze_min)
-        if minutes is None or not (pane.decision.needs_person or attention.snoozed):
+        try:
+            minutes = float(request.args[0]) if request.args else snooze_min
+        except ValueError:
+            return False
+        is_sound = not request.args or 0 <= minutes <= MAX_MINUTES  # NaN is in no range
+        if not is_sound or not (pane.decision.needs_person or attention.snoozed):
             return False
         attention.snooze(60 * minutes, now)
     else:
@@ -40,14 +44,3 @@ def mark_seen(pane: Pane, now: float) -> None:
     pane.tracker.seen(now)
     pane.attention.shown(pane.decision, now)
     pane.attention.see()
-
-
-def _minutes(args: tuple[str, ...], default: float) -> float | None:
-    if not args:
-        return default
-    try:
-        minutes = float(args[0])
-    except ValueError:
-        return None
-    # NaN is in no range.
-    return minutes if 0 <= minutes <= MAX_MINUTES else None

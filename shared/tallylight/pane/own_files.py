@@ -1,5 +1,5 @@
 """
-What the own files of a pane's agent tell: the status file, a transcript, the record.
+What the own files of a pane's agent tell: the status file, a transcript, the transcript.
 
 A pane asks for `requests` at every tick, its host has a worker read them, and each result comes back to `answered`.
 Nothing in here reads a file.
@@ -15,8 +15,8 @@ from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import FileRequest, Request
-from tallylight.pane.record import Found, Record, RecordRequest
 from tallylight.pane.run import EAGER_LOOKS, Run
+from tallylight.pane.transcript import Found, Transcript, TranscriptRequest
 from tallylight.tracker.tracker import Tracker
 
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
@@ -46,9 +46,9 @@ class OwnFiles:
             self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
 
     @property
-    def record(self) -> Record | None:
-        """The record of the agent in the foreground, if it keeps one."""
-        return self.run.record if self.run is not None else None
+    def transcript(self) -> Transcript | None:
+        """The transcript of the agent in the foreground, if it keeps one."""
+        return self.run.transcript if self.run is not None else None
 
     @property
     def _leaving(self) -> Run | None:
@@ -64,8 +64,8 @@ class OwnFiles:
         """All that is to be read at this tick; *session* and *title* are what was said of it so far."""
         if self.run is None and self._ended is None:
             return ()
-        record = self.run.record_request(session, title) if self.run is not None else None
-        return tuple(request for request in (self.file_request(), record) if request is not None)
+        transcript = self.run.transcript_request(session, title) if self.run is not None else None
+        return tuple(request for request in (self.file_request(), transcript) if request is not None)
 
     def file_request(self) -> FileRequest | None:
         """What to read of its status file and its transcript at this tick."""
@@ -78,16 +78,16 @@ class OwnFiles:
 
     def answered(self, request: Request, found: object, now: float) -> None:
         """What a worker has read for one of `requests`; None if nothing was new."""
-        if isinstance(found, Found) and isinstance(request, RecordRequest):
-            self._recorded(request, found, now)
+        if isinstance(found, Found) and isinstance(request, TranscriptRequest):
+            self._transcribed(request, found, now)
         elif isinstance(found, tuple) and isinstance(request, FileRequest):
             self.files(request.status_file, found[0], found[1], now, is_last=request.is_last)
 
     @isolates_faults("the agent's record")
-    def _recorded(self, request: RecordRequest, found: Found, now: float) -> None:
+    def _transcribed(self, request: TranscriptRequest, found: Found, now: float) -> None:
         # Else another agent has come to the foreground since.
-        if (record := self.record) is not None and record.process == request.process:
-            record.tell(found, self.tracker, self.conversation, now)
+        if (transcript := self.transcript) is not None and transcript.process == request.process:
+            transcript.tell(found, self.tracker, self.conversation, now)
 
     @isolates_faults("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float, *, is_last: bool = False) -> None:

@@ -19,7 +19,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader, clean_title
-from tallylight.evidence.unknown import UnknownWatch
+from tallylight.evidence.unknown import Unknown, UnknownWatch
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
@@ -32,9 +32,9 @@ from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
 from tallylight.pane.processes import Foregrounds
-from tallylight.pane.record import Record
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
+from tallylight.pane.transcript import Transcript
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
@@ -90,13 +90,13 @@ class Pane:
         #: The text that waits for the end of its agent's turn.
         self.queued: Queued | None = None
         #: What was last said of the pane itself.
-        self._said: Report | None = None
+        self._last_report: Report | None = None
 
     @property
     def decision(self) -> Decision:
         """What the pane shows."""
         shown = self.tracker.decision
-        return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.record)
+        return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.transcript)
 
     @property
     def _run(self) -> Run | None:
@@ -150,9 +150,9 @@ class Pane:
         return self.own_files.is_undecided
 
     @property
-    def record(self) -> Record | None:
-        """The record of the agent in the foreground, if it keeps one."""
-        return self.own_files.record
+    def transcript(self) -> Transcript | None:
+        """The transcript of the agent in the foreground, if it keeps one."""
+        return self.own_files.transcript
 
     @property
     def unnamed(self) -> str:
@@ -166,7 +166,7 @@ class Pane:
 
     def requests(self) -> tuple[Request, ...]:
         """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
-        return self.own_files.requests(self._said.session if self._said is not None else "", self._title)
+        return self.own_files.requests(self._last_report.session if self._last_report is not None else "", self._title)
 
     @property
     def pace(self) -> Pace | None:
@@ -198,9 +198,10 @@ class Pane:
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
 
     @isolates_faults("an unknown program")
-    def _suspect(self, tell: Callable[[], None], now: float) -> None:
+    def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
         """A program that no agent file names shows something, which *tell* tells: it may be taken for an agent now."""
-        tell()
+        if self.unknown.program is not None:
+            tell(self.unknown.program)
         found = self.unknown.applied(self._identity)
         if self._run is None and found.agent is not None:
             self._changed_to(found, now)
@@ -217,9 +218,9 @@ class Pane:
 
     def screen(self, read: Callable[[], Look], now: float) -> None:
         """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
-        if self.unknown.program is not None and self.unknown.wants_look():
+        if self.unknown.program is not None and self.unknown.program.wants_look():
             look = read()
-            self._suspect(lambda: self.unknown.look(look.lines, look.cursor_row), now)
+            self._suspect(lambda program: program.look(look.lines, look.cursor_row), now)
         if self._screen.is_wanted(now):
             self._take_look(read(), now)
 
@@ -229,7 +230,7 @@ class Pane:
 
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
-        return self._hear(Key("title"), functools.partial(self._titled, title), len(title), now)
+        return self._receive(Key("title"), functools.partial(self._titled, title), len(title), now)
 
     def carrier(self, payload: str | None, now: float) -> bool:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
@@ -240,19 +241,19 @@ class Pane:
             key = None
         if key is None:
             return True
-        return self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
+        return self._receive(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
         key = Key("start" if is_start else "end")
-        return self._hear(key, functools.partial(self._marked, is_start, exit_code), 0, now)
+        return self._receive(key, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
         """A notification of the program said what is in *report*."""
         key = Key(("notified", report.source, report.id), bool(report.id))
-        return self._hear(key, functools.partial(self._notified, report), len(report.message), now)
+        return self._receive(key, functools.partial(self._notified, report), len(report.message), now)
 
-    def _hear(self, key: Key, call: Call, size: int, now: float) -> bool:
+    def _receive(self, key: Key, call: Call, size: int, now: float) -> bool:
         if self._inbox.admits(now):
             call(now)
             return True
@@ -263,7 +264,7 @@ class Pane:
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
         if is_start:
             self._unmoved = 0
-            self._suspect(self.unknown.marked, now)
+            self._suspect(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
             self.tracker.command_end(exit_code, now)
@@ -276,7 +277,7 @@ class Pane:
     def _titled(self, title: str, now: float) -> None:
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
-        self._suspect(lambda: self.unknown.titled(title), now)
+        self._suspect(lambda program: program.titled(title), now)
         if self._run is not None:
             self._read_title(now)
 
@@ -289,7 +290,7 @@ class Pane:
         may well stay while the agent asks.
         """
         self.has_bar = is_shown
-        self._suspect(lambda: self.unknown.barred(is_shown=is_shown), now)
+        self._suspect(lambda program: program.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:
@@ -306,7 +307,7 @@ class Pane:
         said = osc1338.decode_variable(payload)
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
-                self._said = report
+                self._last_report = report
             self.conversation.heard(report)
             self.tracker.report(report, now)
 
@@ -314,11 +315,11 @@ class Pane:
         """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
         if self._reader.look(self._pgid).with_title(self._title).agent is None:
             return
-        if self._said is not None:
-            self.tracker.report(self._said, now)
+        if self._last_report is not None:
+            self.tracker.report(self._last_report, now)
         self.foreground(self._pgid, now)
-        if self._said is not None:
-            self.conversation.heard(self._said)
+        if self._last_report is not None:
+            self.conversation.heard(self._last_report)
         self._read_title(now)
 
     def look(self, visible: bool, now: float) -> None:
@@ -360,7 +361,8 @@ class Pane:
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
             self.tracker.together(self._inbox.take(now, is_last=True), now)
-        is_gone = before is None or not self._is_alive(before.identity)
+        process = before.identity.process if before is not None else None
+        is_gone = process is None or self._table.start(process.pid) != process.start
         foreground = _foreground(found, is_candidate=self.unknown.is_agent)
         run = None
         if found.agent is not None and foreground is not None:
@@ -390,10 +392,6 @@ class Pane:
     def _remember(self, found: Identity) -> None:
         process = found.process or found.leader
         self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
-
-    def _is_alive(self, identity: Identity) -> bool:
-        process = identity.process
-        return process is not None and self._table.start(process.pid) == process.start
 
     def _read_title(self, now: float) -> None:
         if self._run is not None:

@@ -21,7 +21,7 @@ from tallylight.evidence.records.claude_turns import Turns
 from tallylight.evidence.titles import TitleReader
 from tallylight.model.report import Report, Source
 from tallylight.pane.file_request import FileRequest, Growth
-from tallylight.pane.record import Record, RecordRequest
+from tallylight.pane.transcript import Transcript, TranscriptRequest
 from tallylight.tracker.foreground import Foreground
 
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
@@ -44,7 +44,7 @@ class Run:
     #: In how many ticks it was not there.
     missed: int = 0
     progress: ProgressReader = attrs.Factory(ProgressReader)
-    record: Record | None = None
+    transcript: Transcript | None = None
     growth: Growth = attrs.Factory(Growth)
 
     @property
@@ -53,12 +53,12 @@ class Run:
         return self.turns is not None and self.turns.is_undecided
 
     def find_files(self, table: Table, now: float) -> None:
-        """Work out where the agent has its status file and its record, if it has any; no disk is looked at."""
+        """Work out where the agent has its status file and its transcript, if it has any; no disk is looked at."""
         agent, process = self.identity.agent, self.identity.process
         if agent is None or process is None or not agent.record:
-            self.record = None
-        elif self.record is None or self.record.process != process:
-            self.record = Record(agent, process, table, now)
+            self.transcript = None
+        elif self.transcript is None or self.transcript.process != process:
+            self.transcript = Transcript(agent, process, table, now)
         if agent is None or process is None or agent.registry != "claude-sessions" or not self.identity.is_direct:
             return
         path = claude_status.sessions_file(process.pid, table.environ(process.pid), os.environ.get("HOME", ""))
@@ -66,9 +66,9 @@ class Run:
             self.status_file = Path(path)
             self.turns = Turns(agent.name)
 
-    def record_request(self, session: str, title: str) -> RecordRequest | None:
-        """What to read of its record at this tick; *session* and *title* are what it has said so far."""
-        if self.record is None:
+    def transcript_request(self, session: str, title: str) -> TranscriptRequest | None:
+        """What to read of its transcript at this tick; *session* and *title* are what it has said so far."""
+        if self.transcript is None:
             return None
         cwd = ""
         if self.turns is not None:
@@ -76,7 +76,7 @@ class Run:
             cwd, session = self.turns.transcript or ("", "")
             if not session:
                 return None
-        return self.record.request(session, cwd, title)
+        return self.transcript.request(session, cwd, title)
 
     def request(self) -> FileRequest | None:
         """What to read of it at this tick, while it holds the foreground."""

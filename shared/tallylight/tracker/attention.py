@@ -64,8 +64,8 @@ class Attention:
     @property
     def facts(self) -> tuple[object, ...]:
         """All that others are told: equal as long as nothing of it changes."""
-        said = self.seen, self.visible, self.unread, self.answered, self.notified
-        return *said, self.snoozed_until, self.muted_until, self.waited_s + self.earlier_s
+        flags = self.seen, self.visible, self.unread, self.answered, self.notified
+        return *flags, self.snoozed_until, self.muted_until, self.waited_s + self.earlier_s
 
     def shown(self, decision: Decision, now: float) -> None:
         """Take note that *decision* is what the pane shows from *now* on. A new status ends a snooze and a mark."""

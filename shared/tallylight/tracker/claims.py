@@ -145,9 +145,11 @@ def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], an
     told = [one for source in order if (one := claims[source]).status is Status.WAITING and one.told > answered]
     screen = claims.get(Source.SCREEN)
     own = [claim] if claim in told or claim is not claims.get(claim.report.source) else []
+    messages = (one.report.message for one in own + [one for one in told if one is screen])
+    subjects = (one.report.what for one in own + told)
     words: dict[str, object] = {
-        "message": _first("message", own + [one for one in told if one is screen]),
-        "what": _first("what", own + told),
+        "message": next(filter(None, messages), ""),
+        "what": next(filter(None, subjects), ""),
     }
     if screen is not None and screen.report.kind is not None:
         # One glyph of a title stands for every dialog.
@@ -155,7 +157,3 @@ def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], an
             screen.report.kind if claim.report.source is Source.TITLE else claim.report.kind or screen.report.kind
         )
     return words
-
-
-def _first(field: str, claims: list[Claim]) -> object:
-    return next((value for claim in claims if (value := getattr(claim.report, field))), "")

@@ -131,7 +131,7 @@ class _Need:
     was_seen: bool = False
     was_snoozed: bool = False
 
-    def hears(self, decision: Decision) -> bool:
+    def changes_to(self, decision: Decision) -> bool:
         """Take in what is asked now; whether that is something else than before. What is not known is no other."""
         # The numbers in a question may count.
         question, what = _DIGITS.sub("0", decision.report.message), decision.report.what
@@ -147,7 +147,7 @@ class _Need:
         if view.visible or view.snoozed:
             return True
         # It may ask another question right after the first, or its rest is over: that is what a snooze is for.
-        is_anew = (self.hears(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
+        is_anew = (self.changes_to(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
         if is_anew:
             self.is_told, self.began = False, now
         return was_looked_at or is_anew
@@ -158,7 +158,7 @@ class _Pane:
     need: _Need | None = None
     #: The need whose notice is with the person, and when a notice was last made.
     out: _Need | None = None
-    told_at: float = -math.inf
+    notified_at: float = -math.inf
     #: The need before, and when it ended.
     last: _Need | None = None
     ended: float = 0.0
@@ -187,12 +187,15 @@ class Notifier:
             return _withdraw(id_, pane)
         if need is None or need.is_told:
             return None
-        if now < self._due(pane, need, view):
+        # Once it has lasted, and not right after the last notice.
+        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
+        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
+        if now < max(need.began + max(settle, self.settings.delay_s), pane.notified_at + gap):
             return None
         need.is_told = True
         if self._is_moot(pane, need, view, minute):
             return None
-        need.was_shown, pane.out, pane.told_at = True, need, now
+        need.was_shown, pane.out, pane.notified_at = True, need, now
         return notice(id_, view)
 
     def is_resting(self, id_: str) -> bool:
@@ -224,18 +227,17 @@ class Notifier:
             pane.last, pane.ended, need = need, now, None
         if need is None and status in self.settings.when:
             need, last = _Need(status, decision.since, now), pane.last
-            need.hears(decision)
-            if last is not None and now - pane.ended < AGAIN_S and last.status is status and not last.hears(decision):
+            need.changes_to(decision)
+            if (
+                last is not None
+                and now - pane.ended < AGAIN_S
+                and last.status is status
+                and not last.changes_to(decision)
+            ):
                 last.since, last.was_seen, last.was_snoozed = decision.since, False, False
                 need = last
         pane.need = need
         return need
-
-    def _due(self, pane: _Pane, need: _Need, view: View) -> float:
-        """When *need* is to be told: once it has lasted, and not right after the last notice."""
-        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
-        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
-        return max(need.began + max(settle, self.settings.delay_s), pane.told_at + gap)
 
     def _is_moot(self, pane: _Pane, need: _Need, view: View, minute: int) -> bool:
         """Whether the person knows of *need* from the agent itself, or does not want to be told of it."""
@@ -254,16 +256,12 @@ def notice(id_: str, view: View) -> Notice:
     project = sanitise(project, cells=40)
     tells = _TELLS.get((status, kind), _TELLS[status, None])
     title = f"{agent} {tells}" + (f" · {project}" if project not in ("", agent) else "")
-    title, body = sanitise(title, cells=TITLE_CELLS), sanitise(_body(decision), cells=BODY_CELLS)
+    # What is asked, and what about: the one beside the other, unless one says the other.
+    what, body = report.what, report.message or report.detail
+    if status is Status.WAITING and what not in body:
+        body = what if body in what else f"{what}. {body}"
+    title, body = sanitise(title, cells=TITLE_CELLS), sanitise(body, cells=BODY_CELLS)
     return Notice(id_, status, kind, agent, project, title, body)
-
-
-def _body(decision: Decision) -> str:
-    """What is asked, and what about: the one beside the other, unless one says the other."""
-    what, said = decision.report.what, decision.report.message or decision.report.detail
-    if decision.status is not Status.WAITING or what in said:
-        return said
-    return what if said in what else f"{what}. {said}"
 
 
 def _withdraw(id_: str, pane: _Pane) -> Withdrawal | None:

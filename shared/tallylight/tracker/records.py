@@ -65,22 +65,23 @@ class Records:
         *since* is when that was first so, if not *now*. What a poorer source says late, of before a goodbye, is old.
         """
         since = now if since is None else since
-        said = now if report.source is Source.SCREEN else since
-        if not report.id and report.source in _POORER and said < self._gone_at:
+        at = now if report.source is Source.SCREEN else since
+        if not report.id and report.source in _POORER and at < self._gone_at:
             return
         claims = self._claims_of(report.id)
         before = claims.get(report.source)
         self.told += 1
         self.revision += before is None or before.report != report
         if before is None:
-            claims[report.source] = Claim(report, said, since, self.told)
+            claims[report.source] = Claim(report, at, since, self.told)
             return
-        if not report.id:
-            self._asks_anew(before.report, report)
+        is_exact = not report.id and report.source in _EXACT
+        if is_exact and before.report.what not in ("", report.what) and Source.SCREEN in self.own:
+            self.own[Source.SCREEN].told = 0  # it has yet to be read for this other dialog
         if _goes_on(before.report, report):
-            before.renewed(report, said, self.told)
+            before.renewed(report, at, self.told)
         else:
-            claims[report.source] = Claim(report, said, since, self.told, before.begun_before(since))
+            claims[report.source] = Claim(report, at, since, self.told, before.begun_before(since))
 
     def _claims_of(self, id_: str) -> dict[Source, Claim]:
         """The claims about the record *id_*, which is heard of now; another one may have to go for it."""
@@ -92,11 +93,6 @@ class Records:
         self._claims.move_to_end(id_)
         return self._claims[id_]
 
-    def _asks_anew(self, before: Report, report: Report) -> None:
-        """If *report* tells another dialog than *before*, the screen has yet to be read for that."""
-        if report.source in _EXACT and before.what not in ("", report.what) and Source.SCREEN in self.own:
-            self.own[Source.SCREEN].told = 0
-
     def decided(self, status: Status) -> None:
         """The pane shows *status*: what was told of a question that is answered by now is of no other one."""
         was_asked, self._is_asked = self._is_asked, status is Status.WAITING
@@ -105,7 +101,11 @@ class Records:
 
     def withdraw(self, id_: str, source: Source) -> None:
         """*source* has nothing to say of the record *id_* any more, nor of those below it; all are below the pane's."""
-        for key in [*([id_] if id_ in self._claims else []), *self._below(id_)]:
+        below: list[str] = []
+        if self._nested or not id_:
+            prefix = f"{id_}/" if id_ else ""
+            below = [key for key in self._claims if key and key.startswith(prefix)]
+        for key in [*([id_] if id_ in self._claims else []), *below]:
             self.revision += self._claims[key].pop(source, None) is not None
             if key and not self._claims[key]:
                 self._drop(key)
@@ -141,13 +141,6 @@ class Records:
         for claim in kept:
             self._claims.setdefault(claim.report.id, {})[claim.report.source] = claim
         self._nested = sum("/" in id_ for id_ in self._claims)
-
-    def _below(self, id_: str) -> list[str]:
-        """The children below *id_*."""
-        if not id_:
-            return [key for key in self._claims if key]
-        prefix = f"{id_}/"
-        return [key for key in self._claims if key.startswith(prefix)] if self._nested else []
 
     def _drop(self, id_: str) -> None:
         del self._claims[id_]

@@ -57,7 +57,7 @@ class Tracker:
         #: A change that the debounce holds back; it takes effect when the window closes.
         self._pending: Decision | None = None
         #: Whether there is more to come before it is decided.
-        self._is_told_more = False
+        self._is_receiving = False
         nothing = Reason(None, "nothing known of this pane", 0.0, what_would_change(Status.ACTIVE, None))
         self._shown = Decision(Status.ACTIVE, None, nothing, 0.0, Report(source=Source.SHELL, status=Status.ACTIVE))
 
@@ -156,12 +156,12 @@ class Tracker:
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
         """Make *calls*, each of which tells this tracker something at *now*, and decide once for all of them."""
-        self._is_told_more = True
+        self._is_receiving = True
         try:
             for call in calls:
                 call(now)
         finally:
-            self._is_told_more = False
+            self._is_receiving = False
             self._settle(self._advance(now))
 
     def output(self, now: float) -> None:
@@ -198,7 +198,12 @@ class Tracker:
             return
         is_same = foreground is not None and before is not None and foreground == attrs.evolve(before, speaks=True)
         if before is not None and not is_same:
-            self._agent_ended(before, now, is_gone=is_gone)
+            # Keep what a person has yet to learn of it, drop the rest.
+            last = self._pending or self._shown
+            self._start = None
+            self._forget()
+            if not before.is_candidate or last.reason.source is Source.PROTOCOL:
+                self.after_exit_claim = after_exit.write(last, now, was_agent=before.is_agent, is_gone=is_gone)
         self._foreground = foreground
         if is_same:
             self._known_to_speak(now)
@@ -313,14 +318,6 @@ class Tracker:
         """Whether the agent in the foreground may still report its own status."""
         return self._start is not None and now < self._start.ends
 
-    def _agent_ended(self, before: Foreground, now: float, *, is_gone: bool) -> None:
-        """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
-        last = self._pending or self._shown
-        self._start = None
-        self._forget()
-        if not before.is_candidate or last.reason.source is Source.PROTOCOL:
-            self.after_exit_claim = after_exit.write(last, now, was_agent=before.is_agent, is_gone=is_gone)
-
     def _forget(self, *, but_ends: bool = False) -> None:
         self._records.forget(but_ends=but_ends)
         self._last_output = None
@@ -373,7 +370,7 @@ class Tracker:
         return subagents.in_place_of(root, shown, self._records.own.get(Source.SCREEN), self._records.answered)
 
     def _settle(self, now: float) -> None:
-        if self._is_told_more:
+        if self._is_receiving:
             return
         target = self._target(now)
         self._records.decided(target.status)

@@ -37,8 +37,8 @@ class HandPlaces(Places):
     def changed(self, path: str) -> float:
         return self.files.get(path, (0.0, None))[0]
 
-    def grew(self, path: str) -> float:
-        return self.grown.get(path, 0.0)
+    def grew(self, place: Place) -> float:
+        return self.grown.get(place.path, 0.0)
 
     def rows(self, path: str, query: str, arguments: tuple[object, ...]) -> Sequence[tuple[object, ...]]:
         return self.answers
@@ -48,29 +48,29 @@ FACTS = Facts(pid=7, pids=(8,), started=1_000.0, cwd="/w/api", home="/home/u")
 
 
 def candidate(name: str, began: float) -> Candidate:
-    return Candidate(f"/{name}", name, began)
+    return Candidate(Place(f"/{name}"), name, began)
 
 
 @each(
     ("began", "others", "found"),
     [
-        ({"a": 1_005}, (), "/a"),
-        ({"old": 900}, (), ""),
+        ({"a": 1_005}, (), Place("/a")),
+        ({"old": 900}, (), None),
         # Two that are as likely: a record of a process that has ended may be among them.
-        ({"a": 1_005, "b": 1_050}, (), ""),
+        ({"a": 1_005, "b": 1_050}, (), None),
         # Nobody else was there when it began, and what began later is left for the other.
-        ({"a": 1_005, "b": 1_050}, (1_020,), "/a"),
-        ({"a": 995, "b": 1_050}, (990,), "/b"),
+        ({"a": 1_005, "b": 1_050}, (1_020,), Place("/a")),
+        ({"a": 995, "b": 1_050}, (990,), Place("/b")),
         # Either of the two may have begun it.
-        ({"a": 1_005}, (990,), ""),
-        ({"a": 1_005, "b": 1_050}, (990,), ""),
-        ({"a": 1_005, "b": 1_050}, (1_001,), ""),
+        ({"a": 1_005}, (990,), None),
+        ({"a": 1_005, "b": 1_050}, (990,), None),
+        ({"a": 1_005, "b": 1_050}, (1_001,), None),
         # Three in a row.
-        ({"a": 985, "b": 1_005, "c": 1_050}, (980, 1_020), "/b"),
+        ({"a": 985, "b": 1_005, "c": 1_050}, (980, 1_020), Place("/b")),
     ],
 )
 def test_a_session_belongs_to_the_one_that_could_begin_it(
-    began: dict[str, float], others: tuple[float, ...], found: str
+    began: dict[str, float], others: tuple[float, ...], found: Place | None
 ) -> None:
     """Start times and the other processes in the directory decide; where they do not, there is none."""
     facts = attrs.evolve(FACTS, others=others)
@@ -84,16 +84,16 @@ def test_of_several_of_its_own_the_one_that_grows_is_present() -> None:
     """A process alone in its directory has begun another one, or taken up one of before."""
     both = [candidate("a", 1_005), candidate("b", 1_050)]
 
-    assert mine(FACTS, both, HandPlaces(grown={"/b": 1_060.0})) == "/b"
-    assert mine(FACTS, both, HandPlaces(grown={"/a": 1_070.0, "/b": 1_060.0})) == "/a"
+    assert mine(FACTS, both, HandPlaces(grown={"/b": 1_060.0})) == Place("/b")
+    assert mine(FACTS, both, HandPlaces(grown={"/a": 1_070.0, "/b": 1_060.0})) == Place("/a")
 
 
 def test_a_session_that_was_heard_of_decides() -> None:
     """What a hook or a protocol said the session is stands above all times; one that is not there is none."""
     both = [candidate("a", 900), candidate("b", 1_050)]
 
-    assert mine(attrs.evolve(FACTS, session="a", others=(1_020,)), both, HandPlaces()) == "/a"
-    assert mine(attrs.evolve(FACTS, session="c"), both, HandPlaces()) == ""
+    assert mine(attrs.evolve(FACTS, session="a", others=(1_020,)), both, HandPlaces()) == Place("/a")
+    assert mine(attrs.evolve(FACTS, session="c"), both, HandPlaces()) is None
 
 
 def rollout(time: str, id_: str, **meta: object) -> tuple[str, tuple[float, object]]:

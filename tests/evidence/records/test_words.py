@@ -20,7 +20,7 @@ from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
-from tallylight.pane.record import Found
+from tallylight.pane.transcript import Found
 from tallylight.serve.model import session_of
 from tallylight.snapshot import addresses, rows
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -103,8 +103,8 @@ def shown(home: Path, reading: Reading) -> PaneEntry:
     pane = Pane(Timing(), ForegroundReader(agents, table), table)
     pane.foreground(CODEX.pid, 0.0)
     pane.requests()
-    assert pane.record is not None
-    pane.record.take(Found(reading=reading), 1.0)
+    assert pane.transcript is not None
+    pane.transcript.take(Found(reading=reading), 1.0)
     return pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
 
 

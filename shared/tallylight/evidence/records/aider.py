@@ -52,18 +52,14 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             found.is_known = True
             found.reply, reply = "", []
         elif text.startswith("> ") and found.is_known:
-            _told(found, text)
+            if (model := _MODEL.match(text)) is not None:
+                found.model = word(model[1])
+            if (tokens := _TOKENS.match(text)) is not None:
+                found.counted(round((number_of(tokens[1], 1e9) or 0.0) * _SCALE[tokens[2]]))
+            if (cost := _COST.search(text)) is not None:
+                found.cost = number_of(cost[1], 1e9)
         elif text.strip() and found.is_known and not text.startswith(">"):
             reply.append(text)
     if reply:
-        found.reply = lines("\n".join([*([found.reply] if found.reply else []), *reply]))
+        found.reply = lines("\n".join(filter(None, [found.reply, *reply])))
     return found
-
-
-def _told(found: Reading, text: str) -> None:
-    if (model := _MODEL.match(text)) is not None:
-        found.model = word(model[1])
-    if (tokens := _TOKENS.match(text)) is not None:
-        found.counted(round((number_of(tokens[1], 1e9) or 0.0) * _SCALE[tokens[2]]))
-    if (cost := _COST.search(text)) is not None:
-        found.cost = number_of(cost[1], 1e9)

@@ -17,6 +17,8 @@ own time stamp tells that one went by.
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from tallylight.evidence.records.claude_ending import ending, left_running, pending_call
@@ -82,7 +84,7 @@ class Turns:
         if reading is None:
             return None
         if reading != self._last:
-            self._turn_over(reading, now)
+            self._note_turns(reading, now)
             self._last = reading
             self._left = 0
         elif tail and reading.raw == "busy":
@@ -99,7 +101,7 @@ class Turns:
         """The ending could not be read: wait for no more of it, until the status file changes."""
         self._undecided = self._asked = None
 
-    def _turn_over(self, reading: Reading, now: float) -> None:
+    def _note_turns(self, reading: Reading, now: float) -> None:
         """Note where turns begin and end between the last reading and this one."""
         last = self._last
         is_asked = reading.raw == "waiting" and _KINDS.get(reading.waiting_for) is Kind.PERMISSION
@@ -121,41 +123,36 @@ class Turns:
     def _meaning(self, reading: Reading, tail: bytes, now: float) -> Report | None:
         if reading.raw == "busy" and self._left:
             rule = f"transcript: the turn is over, {self._left} of its agents still run"
-            return attrs.evolve(self._say(reading, Status.BACKGROUND, rule), background=self._left)
+            return self._report_of(reading, Status.BACKGROUND, rule, background=self._left)
         if reading.raw == "busy":
-            return self._say(reading, Status.WORKING, "status file: busy")
-        if reading.raw == "waiting" and not _asks(reading):
-            return None if self._is_settled else self._say(reading, Status.IDLE, "status file: a menu is open")
+            return self._report_of(reading, Status.WORKING, "status file: busy")
         if reading.raw == "waiting":
+            if not _asks(reading):
+                is_news = not self._is_settled
+                return self._report_of(reading, Status.IDLE, "status file: a menu is open") if is_news else None
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
-            self._look_for_call(reading, tail, now)
-            said = self._say(reading, Status.WAITING, f"status file: waiting, {reading.waiting_for}", kind=kind)
-            return attrs.evolve(said, what=self._what)
+            if self._asked is not None:
+                self._what = pending_call(tail, reading.cwd, self._went_on)
+                if self._what or now - self._asked >= CALL_S:
+                    self._asked = None
+            rule = f"status file: waiting, {reading.waiting_for}"
+            return self._report_of(reading, Status.WAITING, rule, kind=kind, what=self._what)
         if reading.raw == "shell":
-            return self._say(reading, Status.BACKGROUND, "status file: a background shell runs")
+            return self._report_of(reading, Status.BACKGROUND, "status file: a background shell runs")
         if self._undecided is None:
             # Whatever it was at the end of the last turn, it still is; a dialog that was dismissed ended nothing.
-            return None if self._is_settled else self._say(reading, Status.IDLE, "status file: idle")
+            return None if self._is_settled else self._report_of(reading, Status.IDLE, "status file: idle")
         since, began = self._undecided
         found = ending(tail, began)
         if found is not None:
             self._undecided = None
-            return attrs.evolve(
-                self._say(reading, found.status, f"transcript: the turn ended as {found.status}", kind=found.kind),
-                message=found.message,
-                background=found.background,
-            )
+            rule = f"transcript: the turn ended as {found.status}"
+            about = {"kind": found.kind, "message": found.message, "background": found.background}
+            return self._report_of(reading, found.status, rule, **about)
         if now - since < UNDECIDED_S:
             return None
         self._undecided = None
-        return self._say(reading, Status.IDLE, "status file: idle, and no end of the turn in its transcript")
-
-    def _look_for_call(self, reading: Reading, tail: bytes, now: float) -> None:
-        if self._asked is None:
-            return
-        self._what = pending_call(tail, reading.cwd, self._went_on)
-        if self._what or now - self._asked >= CALL_S:
-            self._asked = None
+        return self._report_of(reading, Status.IDLE, "status file: idle, and no end of the turn in its transcript")
 
     @property
     def _is_settled(self) -> bool:
@@ -164,16 +161,16 @@ class Turns:
         report = self._report
         return report is not None and (report.status in left or report.kind in (Kind.AUTH, Kind.LIMIT))
 
-    def _say(self, reading: Reading, status: Status, rule: str, kind: Kind | None = None) -> Report:
+    def _report_of(self, reading: Reading, status: Status, rule: str, **about: Any) -> Report:
         return Report(
             source=Source.REGISTRY,
             status=status,
-            kind=kind,
             agent=self.agent,
             session=reading.session,
             cwd=reading.cwd,
             title=reading.name,
             rule=rule,
+            **about,
         )
 
 

@@ -75,14 +75,20 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         at = epoch(message.get("ts"))
         match message.get("role"):
             case "user":
-                _said(found, message, at)
+                # A prompt begins a turn; the result of a tool does not.
+                results = [part for part in tables(message.get("content")) if part.get("type") == "tool_result"]
+                for part in results:
+                    found.answered(part.get("tool_use_id"))
+                    found.settled(part.get("tool_use_id"), at)
+                if not results:
+                    found.began(at)
             case "assistant":
                 _answer(found, message, at)
             case _:
                 continue
         found.is_known = True
     found.phase = _phase(beside, state.phase if state is not None else Phase())
-    _tell_turn(found)
+    _settle_turn(found)
     return found
 
 
@@ -97,7 +103,7 @@ def _phase(beside: bytes, before: Phase) -> Phase:
     return Phase(name, at, at if before.name == _RESTS else before.began)
 
 
-def _tell_turn(found: Reading) -> None:
+def _settle_turn(found: Reading) -> None:
     """That the turn began, goes on, waits or is over, where only the file beside the document tells that by now."""
     phase, turn = found.phase, found.turn
     at = turn.at if turn is not None else 0.0
@@ -123,16 +129,6 @@ def _messages(tail: bytes) -> Iterator[dict[str, Any]]:
             begun = None
         elif begun is not None:
             begun.append(text)
-
-
-def _said(found: Reading, message: dict[str, Any], at: float | None) -> None:
-    """A prompt begins a turn; the result of a tool does not."""
-    results = [part for part in tables(message.get("content")) if part.get("type") == "tool_result"]
-    for part in results:
-        found.answered(part.get("tool_use_id"))
-        found.settled(part.get("tool_use_id"), at)
-    if not results:
-        found.began(at)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:

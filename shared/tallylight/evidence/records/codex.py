@@ -42,9 +42,8 @@ def locate(facts: Facts, places: Places) -> Place | None:
             at = epoch(meta.get("timestamp"))
             # A subagent's thread has a session of its own.
             if at is not None and meta.get("cwd") == facts.cwd and isinstance(meta.get("source"), str):
-                found.append(Candidate(path, match[1], at))
-    path = mine(facts, found, places)
-    return Place(path) if path else None
+                found.append(Candidate(Place(path), match[1], at))
+    return mine(facts, found, places)
 
 
 def child(place: Place, id_: str, places: Places) -> str:
@@ -78,8 +77,15 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "turn_context":
             found.named(payload.get("model"))
             return True
-        case "response_item":
-            return _call(found, payload)
+        case "response_item" if payload.get("type") == "function_call":
+            if payload.get("name") == "update_plan":
+                steps = entry_of(payload.get("arguments")).get("plan")
+                found.planned((step.get("step"), step.get("status")) for step in tables(steps))
+            return True
+        case "response_item" if payload.get("type") == "function_call_output":
+            if values.text(payload.get("output"), 64).startswith("unsupported call: update_plan"):
+                found.tasks = {}
+            return True
         case "session_meta":
             found.session = line(payload.get("id"))
             found.cwd = values.exact(payload.get("cwd"), 4096) or ""
@@ -116,18 +122,15 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
         case "item_completed":
             item = table(payload, "item")
             if item.get("type") == "CollabAgentToolCall":
-                _children(found, item)
+                # What became of the agents that it has started.
+                agents = tables(item.get("receiver_agents"))
+                names = {agent.get("thread_id"): agent.get("agent_nickname") for agent in agents}
+                for id_, state in table(item, "agents_states").items():
+                    word = table(state).get("status", next(iter(state), "")) if isinstance(state, dict) else state
+                    found.started_child(id_, names.get(id_), _CHILD.get(values.text(word, 64), Status.WORKING))
         case _:
             return False
     return True
-
-
-def _children(found: Reading, item: dict[str, Any]) -> None:
-    """What became of the agents that it has started."""
-    names = {agent.get("thread_id"): agent.get("agent_nickname") for agent in tables(item.get("receiver_agents"))}
-    for id_, state in table(item, "agents_states").items():
-        word = table(state).get("status", next(iter(state), "")) if isinstance(state, dict) else state
-        found.started_child(id_, names.get(id_), _CHILD.get(values.text(word, 64), Status.WORKING))
 
 
 _CHILD = {"completed": Status.DONE, "shutdown": Status.DONE, "errored": Status.ERROR, "interrupted": Status.IDLE}
@@ -141,17 +144,3 @@ def _resets(windows: dict[str, Any]) -> float:
         if (values.number(window.get("used_percent"), 0, 1000) or 0.0) >= 100:
             resets = max(resets, values.number(window.get("resets_at"), 0, values.LATEST) or 0.0)
     return resets
-
-
-def _call(found: Reading, payload: dict[str, Any]) -> bool:
-    match payload.get("type"):
-        case "function_call":
-            if payload.get("name") == "update_plan":
-                steps = entry_of(payload.get("arguments")).get("plan")
-                found.planned((step.get("step"), step.get("status")) for step in tables(steps))
-        case "function_call_output":
-            if values.text(payload.get("output"), 64).startswith("unsupported call: update_plan"):
-                found.tasks = {}
-        case _:
-            return False
-    return True

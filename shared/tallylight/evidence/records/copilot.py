@@ -54,7 +54,12 @@ def locate(facts: Facts, places: Places) -> Place | None:
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     data, kind = table(entry, "data"), entry.get("type")
     if entry.get("agentId") is not None:
-        return _child(found, kind, values.text(entry.get("agentId"), 64), data)
+        status = _CHILD.get(values.text(kind, 64))
+        if status is not None:
+            name = data.get("agentDisplayName") or data.get("agentName")
+            id_ = values.text(entry.get("agentId"), 64)
+            found.started_child(id_, name if status is Status.WORKING else None, status)
+        return status is not None
     return _session(found, kind, data, at) or _turn(found, kind, data, at) or _asked(found, kind, data, at)
 
 
@@ -124,20 +129,17 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
             found.settled(data.get("toolCallId"), at)
         case "tool.execution_complete":
             found.settled(data.get("toolCallId"), at)
-            _result(found, data)
+            found.answered(data.get("toolCallId"))
+            metrics = table(table(data, "toolTelemetry"), "metrics")
+            names = ("context_current_tokens", "context_token_limit")
+            counts = (values.number(metrics.get(name), 0, 1 << 40) for name in names)
+            found.counted(*(int(count) if count is not None else None for count in counts))
+            text = values.text(table(data, "result").get("content"), 1024)
+            if (started := _STARTED.search(text)) is not None and len(found.background) < _MAX_SHELLS:
+                found.background |= {started[1]}
         case _:
             return False
     return True
-
-
-def _result(found: Reading, data: dict[str, Any]) -> None:
-    found.answered(data.get("toolCallId"))
-    metrics = table(table(data, "toolTelemetry"), "metrics")
-    used, window = (metrics.get(name) for name in ("context_current_tokens", "context_token_limit"))
-    found.counted(_whole(used), _whole(window))
-    text = values.text(table(data, "result").get("content"), 1024)
-    if (started := _STARTED.search(text)) is not None and len(found.background) < _MAX_SHELLS:
-        found.background |= {started[1]}
 
 
 #: What becomes of a subagent by the event that tells it.
@@ -146,17 +148,3 @@ _CHILD = {
     "subagent.completed": Status.DONE,
     "subagent.failed": Status.ERROR,
 }
-
-
-def _child(found: Reading, kind: object, id_: str, data: dict[str, Any]) -> bool:
-    """An event of a subagent."""
-    status = _CHILD.get(values.text(kind, 64))
-    if status is not None:
-        name = data.get("agentDisplayName") or data.get("agentName")
-        found.started_child(id_, name if status is Status.WORKING else None, status)
-    return status is not None
-
-
-def _whole(value: object) -> int | None:
-    count = values.number(value, 0, 1 << 40)
-    return int(count) if count is not None else None

@@ -41,12 +41,11 @@ def locate(facts: Facts, places: Places) -> Place | None:
     if not _PROJECT.fullmatch(project) or project.startswith("."):
         return None
     found = [
-        Candidate(path, values.text(head.get("sessionId"), 64), at)
+        Candidate(Place(path), values.text(head.get("sessionId"), 64), at)
         for path, _, head in written(posixpath.join(top, "tmp", project, "chats"), _NAME, facts, places)
         if (at := epoch(head.get("startTime"))) is not None and head.get("kind", "main") == "main"
     ]
-    path = mine(facts, found, places)
-    return Place(path) if path else None
+    return mine(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:

@@ -25,6 +25,9 @@ _WORKSPACE = re.compile(r"[A-Za-z0-9._-]{1,160}")
 _WORDS = (b'"turn.', b'"context.append_loop_event"', b'"interaction.', b'"token_counting.', b'"llm.request"')
 #: All that is looked for stands at the start of a line.
 _WITHIN = 64
+#: What it calls errors that mean that nothing more is available.
+_LIMITS = ("APIProviderRateLimitError", "APIProviderQuotaExhaustedError")
+_KINDS = {"approval": Kind.PERMISSION, "question": Kind.QUESTION}
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
@@ -36,12 +39,11 @@ def locate(facts: Facts, places: Places) -> Place | None:
         return None
     folder = posixpath.join(top, "sessions", workspace)
     found = [
-        Candidate(path, match[0], at)
+        Candidate(Place(path), match[0], at)
         for path, match, head in written(folder, _SESSION, facts, places, "/agents/main/wire.jsonl")
         if (at := epoch(head.get("created_at"))) is not None
     ]
-    path = mine(facts, found, places)
-    return Place(path) if path else None
+    return mine(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
@@ -49,7 +51,13 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "turn.prompt":
             found.began(at)
         case "turn.ended":
-            _ended(found, entry, at)
+            reason, error = entry.get("reason"), table(entry, "error")
+            if reason == "failed" and error.get("name") in _LIMITS:
+                found.limited(at, error.get("message"))
+            elif reason == "failed":
+                found.ended(Status.ERROR, at, error.get("message"))
+            else:
+                found.ended(Status.IDLE if reason == "cancelled" else Status.DONE, at)
         case "interaction.request":
             _asked(found, entry, at)
         case "interaction.resolved":
@@ -68,11 +76,6 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 read = in_lines(_take, _WORDS, _WITHIN, "time")
 
 
-#: What it calls errors that mean that nothing more is available.
-_LIMITS = ("APIProviderRateLimitError", "APIProviderQuotaExhaustedError")
-_KINDS = {"approval": Kind.PERMISSION, "question": Kind.QUESTION}
-
-
 def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     request = table(entry, "request")
     found.session = word(request.get("sessionId")) or found.session
@@ -80,16 +83,6 @@ def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     found.asks(entry.get("id"), at, _KINDS.get(values.text(entry.get("kind"), 64), Kind.INPUT), question)
     name = request.get("toolName") or ("AskUserQuestion" if question else None)
     found.called(entry.get("toolCallId"), name, question or target(table(request, "display")))
-
-
-def _ended(found: Reading, entry: dict[str, Any], at: float | None) -> None:
-    reason, error = entry.get("reason"), table(entry, "error")
-    if reason == "failed" and error.get("name") in _LIMITS:
-        found.limited(at, error.get("message"))
-    elif reason == "failed":
-        found.ended(Status.ERROR, at, error.get("message"))
-    else:
-        found.ended(Status.IDLE if reason == "cancelled" else Status.DONE, at)
 
 
 def _event(found: Reading, event: dict[str, Any]) -> None:

@@ -29,14 +29,24 @@ _UNITS = {"s": 1, "min": 60}
 
 def ends(text: object, at: float | None) -> float:
     """When the limit ends that *text*, written *at*, tells of, in seconds since the epoch; 0 if it does not say."""
-    said = values.text(text, _MAX_TEXT)
+    words = values.text(text, _MAX_TEXT)
     if at is None:
         return 0.0
-    if (found := _AFTER.search(said)) is not None:
+    if (found := _AFTER.search(words)) is not None:
         return at + float(found["count"]) * _UNITS[found["unit"].lower()]
-    found = _CLOCK.search(said)
+    found = _CLOCK.search(words)
+    if found is None:
+        return 0.0
     try:
-        return _next(found, at) if found is not None else 0.0
+        now = datetime.datetime.fromtimestamp(at, zoneinfo.ZoneInfo(found["zone"]) if found["zone"] else None)
+        now = now.replace(second=0, microsecond=0)
+        time = datetime.datetime.strptime(f"{found['hour']}:{found['minute'] or '00'}", "%I:%M")  # noqa: DTZ007
+        then = now.replace(hour=time.hour + 12 * (found["half"].lower() == "pm"), minute=time.minute)
+        if not found["month"]:
+            return (then if then >= now else then + datetime.timedelta(days=1)).timestamp()
+        month = 1 + _MONTHS.index(found["month"].title())
+        then = then.replace(int(found["year"] or now.year), month, int(found["day"]))
+        return (then if then >= now or found["year"] else then.replace(now.year + 1)).timestamp()
     except (ValueError, LookupError, OverflowError, OSError):
         return 0.0
 
@@ -45,14 +55,3 @@ def after(header: object, at: float | None) -> float:
     """The same by the seconds of a `Retry-After` that came *at*."""
     text = values.text(header, 16)
     return at + int(text) if at is not None and text.isascii() and text.isdigit() and len(text) <= 7 else 0.0
-
-
-def _next(found: re.Match[str], at: float) -> float:
-    now = datetime.datetime.fromtimestamp(at, zoneinfo.ZoneInfo(found["zone"]) if found["zone"] else None)
-    now = now.replace(second=0, microsecond=0)
-    time = datetime.datetime.strptime(f"{found['hour']}:{found['minute'] or '00'}", "%I:%M")  # noqa: DTZ007
-    then = now.replace(hour=time.hour + 12 * (found["half"].lower() == "pm"), minute=time.minute)
-    if not found["month"]:
-        return (then if then >= now else then + datetime.timedelta(days=1)).timestamp()
-    then = then.replace(int(found["year"] or now.year), 1 + _MONTHS.index(found["month"].title()), int(found["day"]))
-    return (then if then >= now or found["year"] else then.replace(now.year + 1)).timestamp()

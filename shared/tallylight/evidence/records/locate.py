@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.records.places import Places
+from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import entry_of
 
 #: How much earlier, in seconds, than its process a session may seem to have begun: clocks are read one after the other.
@@ -51,7 +51,7 @@ class Facts:
 class Candidate:
     """A record that may be of the process: where it is, which session it is of, and when that began."""
 
-    path: str
+    place: Place
     session: str
     began: float
 
@@ -70,40 +70,35 @@ def written(
             yield path, match, entry_of(places.head(path).partition(b"\n")[0])
 
 
-def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> str:
+def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place | None:
     """
-    The one of *candidates*, all of the directory of the process, that is its own; nothing if that is not certain.
+    The one of *candidates*, all of the directory of the process, that is its own; None if that is not certain.
 
     A process has one session at a time. One that began when only one of the processes could have begun it is that
     one's, which leaves the others with the rest. Of several that a process alone in its directory may have begun, the
     one that was seen to grow meanwhile is the present one.
     """
     if facts.session:
-        return next((found.path for found in candidates if found.session == facts.session), "")
+        return next((found.place for found in candidates if found.session == facts.session), None)
     if not facts.started:
-        return ""
-    own = [found for found in candidates if found.began >= facts.started - SLACK_S]
+        return None
     if not facts.others:
-        grown = max(own, key=lambda found: places.grew(found.path), default=None)
-        if grown is not None and (len(own) == 1 or places.grew(grown.path)):
-            return grown.path
-        return ""
-    return _left(facts, sorted(candidates, key=lambda found: found.began)[-MAX_CANDIDATES:])
-
-
-def _left(facts: Facts, candidates: list[Candidate]) -> str:
-    """The candidate that is left for the process when every other one of a single possible owner is given to it."""
+        own = [found for found in candidates if found.began >= facts.started - SLACK_S]
+        grown = max(own, key=lambda found: places.grew(found.place), default=None)
+        is_sure = grown is not None and (len(own) == 1 or places.grew(grown.place))
+        return grown.place if grown is not None and is_sure else None
+    # Every other candidate of a single possible owner is given to it, until one is left for the process, or none is.
     starts = [facts.started, *facts.others]
     free = set(range(len(starts)))
-    left = list(candidates)
+    left = sorted(candidates, key=lambda found: found.began)[-MAX_CANDIDATES:]
     while True:
         for found in left:
             able = [number for number in free if found.began >= starts[number] - SLACK_S]
             if len(able) == 1:
                 if able == [0]:
-                    return found.path
+                    return found.place
                 free.discard(able[0])
                 left.remove(found)
                 break
         else:
-            return ""
+            return None

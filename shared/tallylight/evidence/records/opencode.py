@@ -24,6 +24,10 @@ from tallylight.evidence.records.reading import Reading, entries, entry_of, epoc
 from tallylight.model.status import Status
 from tallylight.wire import values
 
+#: With this a server answers who has used up what may be had.
+_TOO_MANY = 429
+#: How the error of a call begins that a person did not permit.
+_REFUSED = "The user rejected permission"
 #: What such a program puts before the title of the session in that of its window.
 _TITLES = {"opencode": "OC | ", "kilo": "Kilo CLI | "}
 _SESSIONS = (
@@ -62,8 +66,8 @@ def locate(facts: Facts, places: Places) -> Place | None:
         titled = [row for row, _ in found if title and str(row[1]).startswith(title)]
         if len(titled) == 1:
             return Place(path, str(titled[0][0]))
-        session = mine(facts, [Candidate(str(row[0]), str(row[0]), began) for row, began in found], places)
-        return Place(path, session) if session else None
+        own = [Candidate(Place(path, str(row[0])), str(row[0]), began) for row, began in found]
+        return mine(facts, own, places)
     return None
 
 
@@ -138,9 +142,3 @@ def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
         found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
     else:
         found.ended(Status.ERROR, at, about.get("message"))
-
-
-#: With this a server answers who has used up what may be had.
-_TOO_MANY = 429
-#: How the error of a call begins that a person did not permit.
-_REFUSED = "The user rejected permission"

@@ -47,12 +47,11 @@ def locate(facts: Facts, places: Places) -> Place | None:
         top = facts.environ.get("PI_CODING_AGENT_DIR") or posixpath.join(facts.home, ".pi/agent")
         folder = posixpath.join(top, "sessions", f"--{re.sub(r'[/:]', '-', facts.cwd.removeprefix('/'))}--")
     found = [
-        Candidate(path, match[1], at)
+        Candidate(Place(path), match[1], at)
         for path, match, head in written(folder, _NAME, facts, places)
         if (at := epoch(head.get("timestamp"))) is not None and head.get("cwd") == facts.cwd
     ]
-    path = mine(facts, found, places)
-    return Place(path) if path else None
+    return mine(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:

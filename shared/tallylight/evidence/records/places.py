@@ -8,6 +8,7 @@ timeout of zero: one that is being written is asked again later, and never held 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sqlite3
 import stat
@@ -29,6 +30,8 @@ MAX_SEEN = 256
 _MAX_STEPS = 2_000
 
 Stamp = tuple[int, int, int]
+#: When a file was last written as of the last look, and when it was last seen to grow; 0 if never.
+Growth = tuple[float, float]
 
 
 @attrs.frozen
@@ -47,14 +50,6 @@ class Place:
 
 class StrangeError(Exception):
     """A database has no such tables or columns: it is of another version."""
-
-
-@attrs.frozen
-class Growth:
-    """When a file was last written as of the last look, and when it was last seen to grow; 0 if never."""
-
-    written: float
-    grew: float = 0.0
 
 
 @attrs.define(kw_only=True)
@@ -92,15 +87,20 @@ class Places:
         except (OSError, ValueError):
             return 0.0
 
-    def grew(self, path: str) -> float:
-        """When it was last seen to grow while no other process of the agent was in the directory; 0 if never."""
-        written = self.changed(path)
-        known = self.before.get(path)
-        grew = known.grew if known is not None else 0.0
-        if self.is_alone and (known is None or written > known.written):
+    def grew(self, place: Place) -> float:
+        """
+        When it was last seen to grow while no other process of the agent was in the directory; 0 if never.
+
+        So it is of a session in a database, of which no growth of its own is known.
+        """
+        if place.session:
+            return 0.0
+        written = self.changed(place.path)
+        before, grew = self.before.get(place.path, (-math.inf, 0.0))
+        if self.is_alone and written > before:
             grew = written
         if len(self.seen) < MAX_SEEN:
-            self.seen[path] = Growth(written, grew)
+            self.seen[place.path] = written, grew
         return grew
 
     def rows(self, path: str, query: str, arguments: tuple[object, ...]) -> Sequence[tuple[object, ...]]:

@@ -45,7 +45,15 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "user":
             found.began(at)
         case "assistant":
-            _answer(found, entry)
+            found.named(entry.get("model"))
+            found.counted(table(entry, "usageMetadata").get("promptTokenCount"), entry.get("contextWindowSize"))
+            for part in tables(table(entry, "message").get("parts")):
+                if part.get("thought") is not True:
+                    found.replied(part.get("text"))
+                call = table(part, "functionCall")
+                if call.get("name") == _TODO:
+                    todos = tables(table(call, "args").get("todos"))
+                    found.planned((todo.get("content"), todo.get("status")) for todo in todos)
         case "tool_result":
             pass  # it is of a known kind
         case "system":
@@ -60,15 +68,3 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 
 
 read = in_lines(_take, _WORDS)
-
-
-def _answer(found: Reading, entry: dict[str, Any]) -> None:
-    found.named(entry.get("model"))
-    found.counted(table(entry, "usageMetadata").get("promptTokenCount"), entry.get("contextWindowSize"))
-    for part in tables(table(entry, "message").get("parts")):
-        if part.get("thought") is not True:
-            found.replied(part.get("text"))
-        call = table(part, "functionCall")
-        if call.get("name") == _TODO:
-            todos = tables(table(call, "args").get("todos"))
-            found.planned((todo.get("content"), todo.get("status")) for todo in todos)

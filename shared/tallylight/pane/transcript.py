@@ -1,8 +1,8 @@
 """
-The record of the agent in a pane: what to read of it, and what it has said.
+The transcript of the agent in a pane: what to read of it, and what it has said.
 
-`Record` belongs to a run and is its host's main thread's. `RecordRequest.read` is a worker's: it finds out which record
-it is, reads what was added, and hands back what that says. Nothing is read again that has not changed.
+`Transcript` belongs to a run and is its host's main thread's. `TranscriptRequest.read` is a worker's: it finds out
+which transcript it is, reads what was added, and hands back what that says. Nothing is read again that has not changed.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.tracker.tracker import Tracker
 
-#: In how many ticks a record is looked for: in every so many at first, then in every so many while there is none, and
-#: in every so many to see whether the agent has another one by now.
+#: In how many ticks a transcript is looked for: in every so many at first, then in every so many while there is none,
+#: and in every so many to see whether the agent has another one by now.
 EAGER_TICKS, EAGER_EVERY, SELDOM_EVERY, AGAIN_EVERY = 40, 4, 16, 24
-#: Where a record is known, the other processes in its directory may be those of so many seconds ago: to find them takes
-#: a look at every process that runs.
+#: Where a transcript is known, the other processes in its directory may be those of so many seconds ago: to find them
+#: takes a look at every process that runs.
 RIVALS_S = 2.0
-#: So many lines without anything that is known are of another format; a record may begin with some.
+#: So many lines without anything that is known are of another format; a transcript may begin with some.
 STRANGE_LINES = 8
 #: A file that was written so short a time ago, in nanoseconds, may be written once more without another time.
 _FRESH_NS = 100_000_000
@@ -84,10 +84,10 @@ class Found:
 
 
 @attrs.frozen(kw_only=True)
-class RecordRequest:
-    """Something new of *record* to be read; *session* and *title* are what its agent has said so far."""
+class TranscriptRequest:
+    """Something new of *transcript* to be read; *session* and *title* are what its agent has said so far."""
 
-    record: Record
+    transcript: Transcript
     before: Found
     is_locating: bool
     session: str = ""
@@ -97,17 +97,17 @@ class RecordRequest:
     @property
     def process(self) -> Process:
         """The agent's."""
-        return self.record.process
+        return self.transcript.process
 
     @property
     def folder(self) -> Path:
-        """What hangs if this does: the folder of the record, or where all of the agent's are."""
+        """What hangs if this does: the folder of the transcript, or where all of the agent's are."""
         place = self.before.place
-        return Path(place.path).parent if place is not None else Path(home_of({}), f".{self.record.agent.name}")
+        return Path(place.path).parent if place is not None else Path(home_of({}), f".{self.transcript.agent.name}")
 
     def read(self) -> Found | None:
         """What is new; None if nothing is that is told to anybody: then the next reading goes on from here."""
-        reader, found = READERS[self.record.agent.record], self.before
+        reader, found = READERS[self.transcript.agent.record], self.before
         if self.is_locating:
             found = self._located(reader)
         if found.place is not None:
@@ -115,17 +115,17 @@ class RecordRequest:
         if found == self.before:
             return None
         # Nobody waits for one that was given up, and others may have read on since.
-        if found.told == self.before.told and self.record.found is self.before:
-            self.record.found = found
+        if found.told == self.before.told and self.transcript.found is self.before:
+            self.transcript.found = found
             return None
         return found
 
     def _located(self, reader: Reader) -> Found:
-        agent, process, table, before = self.record.agent, self.process, self.record.table, self.before
+        agent, process, table, before = self.transcript.agent, self.process, self.transcript.table, self.before
         environ = table.environ(process.pid)
         # A daemon that it has started serves others as well.
         below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
-        # Of a record that is known only another one of the same process is news.
+        # Of a transcript that is known only another one of the same process is news.
         age_s, now = RIVALS_S if before.place is not None else 0.0, time.monotonic()
         others: tuple[float, ...] = ()
         if reader.wants_others and not reader.others_last:
@@ -154,7 +154,7 @@ class RecordRequest:
 
 
 def _with_children(reader: Reader, found: Found) -> Found:
-    """*found*, with what the records of the subagents say that have gone on after the turn."""
+    """*found*, with what the transcripts of the subagents say that have gone on after the turn."""
     place, reading = found.place, found.reading
     if reader.child is None or place is None or reading is None or not reading.left:
         return found
@@ -176,7 +176,7 @@ def _age(reading: Reading) -> float:
 
 
 def _read_new(reader: Reader, found: Found) -> Found:
-    """*found*, with what was added to the record since."""
+    """*found*, with what was added to the transcript since."""
     place, state, offset, before = found.place, found.reading, found.offset, found.stamp
     now = stamp(place) if place is not None else None
     if place is None or now is None or now == before:
@@ -210,8 +210,8 @@ def _read_new(reader: Reader, found: Found) -> Found:
 
 
 @attrs.define(eq=False)
-class Record:
-    """The record of one run of *agent* as *process*. A worker that has found no news sets *found* itself."""
+class Transcript:
+    """The transcript of one run of *agent* as *process*. A worker that has found no news sets *found* itself."""
 
     agent: Agent
     process: Process
@@ -248,7 +248,7 @@ class Record:
         """Whether there is one in which nothing is known: a format of another version."""
         return self.found.is_strange
 
-    def request(self, session: str, cwd: str, title: str) -> RecordRequest | None:
+    def request(self, session: str, cwd: str, title: str) -> TranscriptRequest | None:
         """What to read of it at this tick."""
         ticks, self._ticks = self._ticks, self._ticks + 1
         has_place = self.found.place is not None
@@ -256,7 +256,9 @@ class Record:
         is_due = ticks % every == 0
         if not has_place and not is_due:
             return None
-        return RecordRequest(record=self, before=self.found, is_locating=is_due, session=session, cwd=cwd, title=title)
+        return TranscriptRequest(
+            transcript=self, before=self.found, is_locating=is_due, session=session, cwd=cwd, title=title
+        )
 
     def tell(self, found: Found, tracker: Tracker, conversation: Conversation, now: float) -> None:
         """A worker has found something new, told at monotonic *now*: tell those who decide by it, and who show it."""
@@ -291,7 +293,7 @@ class Record:
         return report
 
     def _told_turn(self, now: float) -> Turn | None:
-        """The turn that is told of: one that ended since, and of an exact record one that goes on."""
+        """The turn that is told of: one that ended since, and of an exact transcript one that goes on."""
         found = self.found
         if found.reading is None or (turn := found.reading.turn) is None:
             return None

@@ -77,22 +77,22 @@ def main(argv: list[str]) -> int:
         parser.error("--json needs --yes or --dry-run")
     directory = os.path.realpath(options.directory)
     found = finish.inspect(directory, options.way)
-    if isinstance(found, Finish) and (problem := _at_work(found)) is not None:
-        found = problem
+    if isinstance(found, Finish):
+        found = _at_work(found) or found
     if isinstance(found, Refusal):
-        return _tell(found, None, as_json=options.json)
+        return _tell(None, found, as_json=options.json)
     output = Output.to(sys.stderr, os.environ)
     for note in found.notes:
         output.line(f"# {clean(note)}")
     for step in found.steps:
         output.line(command_line(finish.command(found, step)))
     if options.dry_run:
-        return _tell(None, found, as_json=options.json, is_done=False)
+        return _tell(found, None, as_json=options.json, is_done=False)
     if not options.yes and not System().ask("Run these commands?"):
         output.line("Nothing was done.")
         return 1
     os.chdir(found.root)  # this process may stand in what is removed
-    return _tell(finish.carry_out(found), found, as_json=options.json)
+    return _tell(found, finish.carry_out(found), as_json=options.json)
 
 
 def _at_work(found: Finish) -> Refusal | None:
@@ -106,13 +106,11 @@ def _at_work(found: Finish) -> Refusal | None:
     return None
 
 
-def _tell(refusal: Refusal | None, found: Finish | None, *, as_json: bool, is_done: bool = True) -> int:
+def _tell(found: Finish | None, refusal: Refusal | None, *, as_json: bool, is_done: bool = True) -> int:
     if as_json:
         document = {
             "version": JSON_VERSION,
-            "path": found.path if found is not None else None,
-            "branch": found.branch if found is not None else None,
-            "commit": found.commit if found is not None else None,
+            **{name: getattr(found, name, None) for name in ("path", "branch", "commit")},
             "commands": [finish.command(found, step) for step in found.steps] if found is not None else [],
             "done": is_done and refusal is None,
             "refused": refusal.rule if refusal is not None else None,

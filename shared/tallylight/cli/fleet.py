@@ -76,7 +76,7 @@ def mark(verb: str, wanted: str | None, minutes: float | None, told: Callable[[P
         fleet.step(now, 0.1)
         panes = fleet.mirror.panes_of(machine)
         shown = next((pane for name, pane in panes if (name, pane.id) == (host, found.pane.id)), None)
-        if shown is None or _is_done(verb, minutes, found.pane, shown):
+        if shown is None or (shown.seen if verb == "seen" else _snoozed(minutes, found.pane, shown)):
             sys.stdout.write(f"{clean(found.address)} {told(shown) if shown is not None else 'is gone'}\n")
             fleet.link.close()
             return 0
@@ -86,9 +86,7 @@ def mark(verb: str, wanted: str | None, minutes: float | None, told: Callable[[P
     )
 
 
-def _is_done(verb: str, minutes: float | None, before: Pane, now: Pane) -> bool:
-    if verb == "seen":
-        return now.seen
+def _snoozed(minutes: float | None, before: Pane, now: Pane) -> bool:
     return now.snoozed_until != before.snoozed_until or (minutes == 0 and not now.snoozed_until)
 
 

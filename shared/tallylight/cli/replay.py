@@ -30,7 +30,6 @@ from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.ui import colours
 from tallylight.ui.layout import rule_words
 
 JSON_VERSION = 1
@@ -61,7 +60,7 @@ def main(argv: list[str]) -> int:
     agents, errors = agent_files.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally replay: {clean(str(error))}\n")
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     write = _json if options.json else _line
     with opened("replay", options.file) as (header, events, problems):
         replay = Replay(header, agents, relay=RelayCore(agent=_agent(header.command, agents)))

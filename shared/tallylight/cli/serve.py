@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from tallylight.agents import agent_files
 from tallylight.cli.fleet import subscriber
 from tallylight.cli.output import clean
-from tallylight.cli.parser import Parser
+from tallylight.cli.parser import Parser, within
 from tallylight.config.config_file import load_config
 from tallylight.config.settings import Config, Listed
 from tallylight.files import directories, extras, read_write
@@ -75,7 +75,9 @@ def make_parser() -> Parser:
         metavar="ADDRESS",
         help="the address to listen on; 127.0.0.1 by default",
     )
-    parser.add_argument("--port", type=_port, default=PORT, help=f"the port; {PORT} by default, 0 for any free port")
+    parser.add_argument(
+        "--port", type=within(0, 65535, int), default=PORT, help=f"the port; {PORT} by default, 0 for any free port"
+    )
     parser.add_argument(
         "--allow-host",
         action="append",
@@ -84,9 +86,7 @@ def make_parser() -> Parser:
         metavar="NAME[:PORT]",
         help="another host name to accept, as behind a proxy; may be repeated",
     )
-    parser.add_argument(
-        "--broker", action="store_true", help="show the other machines of the fleet, too, as its broker reports them"
-    )
+    parser.add_broker("show the other machines of the fleet, too, as its broker reports them")
     parser.add_argument("--qr", action="store_true", help="print the address as a QR code, too, for a phone's camera")
     return parser
 
@@ -273,12 +273,6 @@ def _open_files() -> int:
     except (OSError, ValueError):
         return soft
     return most
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= 65535):
-        raise argparse.ArgumentTypeError("must be 0 to 65535")
-    return int(text)
 
 
 def _name(text: str) -> str:

@@ -20,7 +20,7 @@ from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
-from tallylight.ui import beside, colours, details, tasks
+from tallylight.ui import beside, details, tasks
 from tallylight.ui.layout import duration
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -64,9 +64,7 @@ def make_parser() -> Parser:
         "in JSON the key `beside`",
     )
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
-    parser.add_argument(
-        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
-    )
+    parser.add_broker()
     parser.add_color()
     return parser
 
@@ -109,7 +107,7 @@ def _print(
     waited_s: float,
 ) -> None:
     """Write what of *shown* a person wants to see, and how long agents waited for them today."""
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     if not options.all:
         left_out = repeated((found.host, found.pane) for found in panes.panes)
         shown = [found for found in shown if found.is_lit and (found.host, found.pane.id) not in left_out]

@@ -20,7 +20,7 @@ import attrs
 from tallylight.cli.exit_codes import FAILED, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
 from tallylight.cli.output import GAP, Output, clean, status_words
-from tallylight.cli.parser import Parser
+from tallylight.cli.parser import Parser, within
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own_place, pick
@@ -73,7 +73,13 @@ def make_parser() -> Parser:
     which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")
     which.add_argument("--all", action="store_true", help="return when all of the panes are there")
     parser.add_argument("--new", action="store_true", help="count only what begins after this command")
-    parser.add_argument("--timeout", type=_seconds, default=math.inf, metavar="SECONDS", help="give up after so long")
+    parser.add_argument(
+        "--timeout",
+        type=within(0, 999_999_999, float),
+        default=math.inf,
+        metavar="SECONDS",
+        help="give up after so long",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object per pane that was waited for")
     return parser
 
@@ -119,16 +125,6 @@ def _statuses(text: str) -> frozenset[str]:
     if unknown:
         raise argparse.ArgumentTypeError(f"unknown status {unknown[0]!r}; known are {', '.join(_WORDS)}")
     return words
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < 1e9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
-    return seconds
 
 
 @attrs.frozen

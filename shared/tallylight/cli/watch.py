@@ -52,9 +52,7 @@ def make_parser() -> Parser:
         codes={0: "nobody reads any more", 1: "with --once: the broker cannot be reached"},
     )
     parser.add_argument("--once", action="store_true", help="exit after the first line, which is the whole state")
-    parser.add_argument(
-        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
-    )
+    parser.add_broker()
     return parser
 
 

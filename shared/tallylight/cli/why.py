@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Sequence
 
@@ -20,7 +19,7 @@ from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, Pane, RecordEntry, status_of
 from tallylight.snapshot.tasks import current
 from tallylight.snapshot.values import MAX_NUMBER
-from tallylight.ui import colours, details, tasks
+from tallylight.ui import details, tasks
 from tallylight.ui.layout import left, rule_words, wrap
 
 
@@ -47,7 +46,7 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
     complain("why", *panes.problems)
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     if not panes.panes and options.pane is None:
         output.line(nothing(panes))
         return 1

@@ -152,7 +152,7 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
 
 def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str, ...]]:
     """What the recordings and the copied screens show, and the programs that were recorded."""
-    said: list[tuple[float, str]] = []
+    times: list[tuple[float, str]] = []
     now: list[str] = []
     seen: list[sightings.Seen] = []
     for label in _LABELS:
@@ -160,10 +160,10 @@ def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str,
             if word == "now":
                 now.append(label)
             elif _TIME.fullmatch(word):
-                said.append((float(word), label))
+                times.append((float(word), label))
             else:
                 seen.append(sightings.of_screen(label, _screen(word)))
-    if said and len(options.recordings) != 1:
+    if times and len(options.recordings) != 1:
         raise TallyError("a time is one of one recording: give just one, or screens in files")
     if len(now) > bool(options.pane):
         raise TallyError("`now` is said of the pane that --pane names, and once: it does one thing at a time")
@@ -174,7 +174,7 @@ def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str,
         programs.append(found.pane.unknown)
     for file in options.recordings:
         with opened("agent", file) as (header, events, _):
-            seen.append(sightings.of_recording(header, events, said))
+            seen.append(sightings.of_recording(header, events, times))
         with contextlib.suppress(ValueError):  # its command was cut off in the middle of a quote
             programs.append(own_name(unwrap(shlex.split(header.command))))
     return seen, tuple(dict.fromkeys(filter(None, programs)))
@@ -255,7 +255,7 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
         with opened("agent", recording) as (header, events, _):
             result = check.check(header, list(events), agent)
         used |= result.used
-        _tell(recording, result, output)
+        _print_result(recording, result, output)
         if result.score is not None:
             total, counted = total.plus(result.score), counted + 1
     if unused := [rule for rule in dict.fromkeys(rules) if rule not in used]:
@@ -265,7 +265,7 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
     return 0
 
 
-def _tell(recording: str, result: check.Result, output: Output) -> None:
+def _print_result(recording: str, result: check.Result, output: Output) -> None:
     output.line()
     shown = ", ".join(f"{status.value} {seconds:.0f} s" for status, seconds in result.seconds.items() if seconds >= 0.5)
     output.line(f"{output.strong(clean(recording))}: {shown}")

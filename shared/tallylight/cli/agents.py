@@ -87,7 +87,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
         return Watch(environ.get("HOME", ""), listed)
 
-    fleet = subscriber() if is_fleet else None
+    fleet = subscriber("agents") if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(

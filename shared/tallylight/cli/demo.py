@@ -62,7 +62,7 @@ def shows_prompt(tracker: Tracker, now: float) -> None:
     tracker.command_end(None, now)
 
 
-def says(status: Status, kind: Kind | None = None, message: str = "") -> Act:
+def reports(status: Status, kind: Kind | None = None, message: str = "") -> Act:
     report = Report(source=Source.PROTOCOL, rule="osc-1338", status=status, kind=kind, agent=PILOT, message=message)
     return lambda tracker, now: tracker.report(report, now)
 
@@ -86,15 +86,15 @@ SCRIPT: tuple[Step, ...] = tuple(
             Step(13.5, SCOUT, ends, "It exits after its last output: green, until you have seen it."),
             Step(15.5, SCOUT, Tracker.seen, "You look: the light goes out."),
             Step(16.5, PILOT, starts(PILOT), "`pilot` reports its own status, which outranks any guess."),
-            Step(16.7, PILOT, says(Status.WORKING)),
-            Step(18.5, PILOT, says(Status.WAITING, Kind.PERMISSION, "May I run `make install`?"), "It asks you."),
+            Step(16.7, PILOT, reports(Status.WORKING)),
+            Step(18.5, PILOT, reports(Status.WAITING, Kind.PERMISSION, "May I run `make install`?"), "It asks you."),
             *writes(PILOT, 19.0, 20.0),
             Step(20.5, PILOT, Tracker.tick, "The clock on its screen changes, but that does not make it busy."),
             Step(22.0, PILOT, Tracker.tick, "Ten minutes later. No timer ends waiting: still amber.", skip=600.0),
-            Step(24.0, PILOT, says(Status.WORKING), "You approve."),
-            Step(25.5, PILOT, says(Status.DONE, message="Installed."), "Its turn is over: green."),
+            Step(24.0, PILOT, reports(Status.WORKING), "You approve."),
+            Step(25.5, PILOT, reports(Status.DONE, message="Installed."), "Its turn is over: green."),
             Step(27.5, PILOT, Tracker.seen, "You look at its answer: grey, ready for the next turn."),
-            Step(29.0, PILOT, says(Status.WORKING), "A new turn …"),
+            Step(29.0, PILOT, reports(Status.WORKING), "A new turn …"),
             Step(30.5, PILOT, ends, "… and it is killed in the middle. Down, without any report."),
             Step(33.0, PILOT, Tracker.seen, "You look: the light goes out."),
         ],
@@ -132,7 +132,7 @@ class Demo:
                 for line in wrap(step.caption, self.output.columns - 1):
                     self.output.line(self.output.strong(line))
             step.act(self._trackers[step.tab], self._now)
-            self._tell()
+            self._write_changes()
         self._advance(self._now + REST)
         self._erase()
 
@@ -147,12 +147,12 @@ class Demo:
                 self.wait((self._now - before) / self.speed)
             for tracker in self._trackers.values():
                 tracker.tick(self._now)
-            self._tell()
+            self._write_changes()
             if self._now >= frame:
                 self._draw()
                 frame = self._now + FRAME * self.speed
 
-    def _tell(self) -> None:
+    def _write_changes(self) -> None:
         """Write a line for each tab whose light has changed."""
         for tab, tracker in self._trackers.items():
             decision = tracker.decision

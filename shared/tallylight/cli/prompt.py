@@ -48,9 +48,9 @@ def main(argv: list[str]) -> int:
     """Print the line, if there is one."""
     if argv:
         make_parser().parse_args(argv)
-    told = line(statuses(os.environ))
-    if told:
-        sys.stdout.write(f"{told}\n")
+    shown = line(statuses(os.environ))
+    if shown:
+        sys.stdout.write(f"{shown}\n")
     return 0
 
 

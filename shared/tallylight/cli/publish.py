@@ -35,7 +35,7 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Publish until a signal ends it."""
     options = make_parser().parse_args(argv)
-    fleet = configured("tally publish")
+    fleet = configured("publish")
     on_signal(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP)
     extras.enable("fleet")
     try:
@@ -43,11 +43,11 @@ def main(argv: list[str]) -> int:
     except ImportError:
         raise extras.missing("fleet") from None
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         if not options.quiet:
             complain("publish", text, cells=400)
 
-    publisher = Publisher(fleet, os.environ, tell)
+    publisher = Publisher(fleet, os.environ, report)
     try:
         while True:
             publisher.step()

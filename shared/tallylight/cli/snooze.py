@@ -96,8 +96,8 @@ def mark(verb: str, argv: list[str]) -> int:
     found = find(options.pane)
     if found is None:
         return 1
-    told = _looked_at if verb == "seen" else lambda _: "is marked as not looked at"
-    return ask(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), told)
+    outcome = _looked_at if verb == "seen" else lambda _: "is marked as not looked at"
+    return ask(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), outcome)
 
 
 def _looked_at(pane: Pane) -> str:
@@ -114,15 +114,15 @@ def find(wanted: str | None) -> Found | None:
     return pick(panes, wanted, os.environ)
 
 
-def ask(found: Found, request: Request, is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
-    """Ask the host, wait until its snapshot shows that it was done, and say what that came to, as *told* words it."""
+def ask(found: Found, request: Request, is_done: Callable[[Found], bool], outcome: Callable[[Pane], str]) -> int:
+    """Ask the host, wait until its snapshot shows that it was done, and print what that came to, by *outcome*."""
     called = f"{found.name} ({clean(found.pane.project, 40)})" if found.pane.project else found.name
     requests.send(found.host, request, os.environ)
     end = time.monotonic() + DONE_S
     while time.monotonic() < end:
         now = next((new for new in read_panes(os.environ).panes if new.address == found.address), None)
         if now is None or is_done(now):
-            sys.stdout.write(f"{called} {told(now.pane) if now is not None else 'is gone'}\n")
+            sys.stdout.write(f"{called} {outcome(now.pane) if now is not None else 'is gone'}\n")
             return 0
         time.sleep(0.05)
     complain(request.verb, f"{found.host} did not do it; is it the same version?")

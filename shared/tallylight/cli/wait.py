@@ -19,7 +19,7 @@ import attrs
 
 from tallylight.cli.exit_codes import FAILED, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
-from tallylight.cli.output import GAP, Output, clean, status_words
+from tallylight.cli.output import GAP, Output, clean, complain, status_words
 from tallylight.cli.parser import Parser, within
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
@@ -110,12 +110,12 @@ def main(argv: list[str]) -> int:
         if ends:
             break
         if now >= end:
-            sys.stderr.write(f"tally wait: still waiting after {options.timeout:g} s\n")
+            complain("wait", f"still waiting after {options.timeout:g} s")
             return TIMED_OUT
         time.sleep(min(POLL_S, end - now))
         if feed.poll(time.monotonic()):
             panes = Panes.of(feed.snapshots, feed.problems)
-    _tell(ends, as_json=options.json)
+    _print(ends, as_json=options.json)
     return exit_code(ends)
 
 
@@ -184,13 +184,17 @@ def exit_code(ends: tuple[End, ...]) -> int:
     return next((_CODES[state] for state in _ORDER if state in states), 0)
 
 
-def _tell(ends: tuple[End, ...], *, as_json: bool) -> None:
+def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
     output = Output.to(sys.stdout, os.environ)
     for end in ends:
         pane = end.found.pane if end.found is not None else None
         if as_json:
-            told = {"address": end.address, "state": end.state, "pane": pane.to_json() if pane is not None else None}
-            output.line(json.dumps(told))
+            document = {
+                "address": end.address,
+                "state": end.state,
+                "pane": pane.to_json() if pane is not None else None,
+            }
+            output.line(json.dumps(document))
         else:
             output.line(GAP.join(cell for cell in _cells(end) if cell))
 

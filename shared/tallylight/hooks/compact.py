@@ -29,15 +29,22 @@ The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.
 def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
     """The table of one agent: what `hooks.mapping` and `hooks.install` know of it."""
     names = dict.fromkeys((agent.name, *agent.processes, *agent.generic))
-    found: dict[str, Any] = {
+    return {
         "version": VERSION,
         "names": tuple(names),
         "pid_env": hooks.pid_env,
         "daemon": hooks.daemon,
         "fields": attrs.asdict(hooks.fields),
-        "events": {event: _rules(hooks, event) for event in hooks.events},
+        # (values, status, kind, message, weak, ends_tool, child) for each rule that reads the event.
+        "events": {
+            event: tuple(
+                (rule.values, rule.status, rule.kind, rule.message, rule.weak, rule.ends_tool, rule.child)
+                for rule in hooks.rules
+                if event in rule.events
+            )
+            for event in hooks.events
+        },
     }
-    return found
 
 
 def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
@@ -57,15 +64,6 @@ def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
         "needs": tuple(attrs.asdict(need) for need in hooks.needs),
         "beside": hooks.beside,
     }
-
-
-def _rules(hooks: Hooks, event: str) -> tuple[tuple[Any, ...], ...]:
-    """(values, status, kind, message, weak, ends_tool, child) for each rule that reads *event*."""
-    return tuple(
-        (rule.values, rule.status, rule.kind, rule.message, rule.weak, rule.ends_tool, rule.child)
-        for rule in hooks.rules
-        if event in rule.events
-    )
 
 
 def module_text(agents: Iterable[Agent]) -> str:

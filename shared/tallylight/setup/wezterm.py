@@ -23,6 +23,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import made
 from tallylight.setup.checks import SETUP
+from tallylight.setup.kitty import application
 
 #: What a person puts into `wezterm.lua`, before it returns its configuration.
 LINES = (
@@ -133,18 +134,13 @@ def look(system: System) -> WezTerm:
     chosen = system.env.get("WEZTERM_CONFIG_FILE", "")
     places = [*([Path(chosen)] if chosen else []), folder / "wezterm.lua", system.home / ".wezterm.lua"]
     return WezTerm(
-        program=system.which("wezterm") or system.which("wezterm-gui") or _app(system),
+        program=system.which("wezterm")
+        or system.which("wezterm-gui")
+        or application(system, "WezTerm.app/Contents/MacOS/wezterm"),
         config=next((place for place in places if place.is_file()), None),
         link=folder / "tallylight",
         target=install_paths.layout(system).wezterm / "tallylight",
     )
-
-
-def _app(system: System) -> Path | None:
-    if system.platform != "darwin":
-        return None
-    places = [base / "Applications/WezTerm.app/Contents/MacOS/wezterm" for base in (Path("/"), system.home)]
-    return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
 def _leads_to(link: Path) -> Path | None:

@@ -75,7 +75,11 @@ def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable
         fleet.step(now, 0.1)
         panes = fleet.mirror.panes_of(machine)
         shown = next((pane for name, pane in panes if (name, pane.id) == (host, found.pane.id)), None)
-        if shown is None or (shown.seen if verb == "seen" else _snoozed(minutes, found.pane, shown)):
+        is_done = shown is None or shown.seen
+        if shown is not None and verb != "seen":
+            is_changed = shown.snoozed_until != found.pane.snoozed_until
+            is_done = is_changed or (minutes == 0 and not shown.snoozed_until)
+        if is_done:
             sys.stdout.write(f"{clean(found.address)} {outcome(shown) if shown is not None else 'is gone'}\n")
             fleet.link.close()
             return 0
@@ -83,10 +87,6 @@ def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable
     raise TallyError(
         f"{clean(machine, 40)} did not do it: what it shows has changed, or the broker does not let you ask it"
     )
-
-
-def _snoozed(minutes: float | None, before: Pane, now: Pane) -> bool:
-    return now.snoozed_until != before.snoozed_until or (minutes == 0 and not now.snoozed_until)
 
 
 class Elsewhere:

@@ -17,7 +17,6 @@ import shlex
 from collections.abc import Iterator
 
 from tallylight.agents import agent_files
-from tallylight.agents.agent import Agents
 from tallylight.cli.output import UNBOUNDED, Output, clean, complain, pad, status_words
 from tallylight.cli.parser import Parser
 from tallylight.evidence.foreground import identify
@@ -61,7 +60,12 @@ def main(argv: list[str]) -> int:
     output = Output.chosen(options.color)
     write = _json if options.json else _line
     with opened("replay", options.file) as (header, events, problems):
-        replay = Replay(header, agents, relay=RelayCore(agent=_agent(header.command, agents)))
+        try:
+            command = tuple(shlex.split(header.command))
+        except ValueError:
+            command = ()  # cut off in the middle of a quote
+        agent = identify([Process(1, argv=command)], agents).agent  # as the relay knew it then
+        replay = Replay(header, agents, relay=RelayCore(agent=agent.name if agent is not None else ""))
         shown = _words(replay.decision)  # that nothing is known yet is not new
         for decisions in itertools.chain(map(replay.play, events), [replay.finish()]):
             for decision in decisions:
@@ -106,16 +110,6 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
         raise TallyError(f"{clean(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(problems) > MAX_PROBLEMS:
         complain(verb, f"and {len(problems) - MAX_PROBLEMS} more")
-
-
-def _agent(command: str, agents: Agents) -> str:
-    """The agent that was recorded, as the relay knew it then."""
-    try:
-        argv = tuple(shlex.split(command))
-    except ValueError:
-        return ""  # cut off in the middle of a quote
-    agent = identify([Process(1, argv=argv)], agents).agent
-    return agent.name if agent is not None else ""
 
 
 def _words(decision: Decision) -> tuple[object, ...]:

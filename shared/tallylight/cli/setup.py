@@ -147,7 +147,9 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
     _show(system, plan)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
-    if tab_bar is None and not yes and hides_one_tab(answer) and not environment.has_tab_bar(place):
+    # By its own answer kitty shows no tab bar for one tab, and shows one for more.
+    hides_one = answer is not None and answer.bar_min_tabs > 1 and answer.bar_style != "hidden"
+    if tab_bar is None and not yes and hides_one and not environment.has_tab_bar(place):
         plan = plan._replace(state=environment.look(system, source, python, bindings, _offer_tab_bar(system)))
     _carry_out(system, plan)
     system.say("\nDone.")
@@ -167,11 +169,6 @@ def _carry_out(system: System, plan: _Plan) -> None:
         kitty_conf.apply(system, plan.edit)
     if wezterm.is_stale(plan.beside):
         wezterm.apply(system, plan.beside)
-
-
-def hides_one_tab(answer: free_keys.Answer | None) -> bool:
-    """Whether kitty, by its own *answer*, shows no tab bar for one tab, and shows one for more."""
-    return answer is not None and answer.bar_min_tabs > 1 and answer.bar_style != "hidden"
 
 
 def _offer_tab_bar(system: System) -> bool:

@@ -185,6 +185,7 @@ def exit_code(ends: tuple[End, ...]) -> int:
 
 
 def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
+    """Write of each pane what it is called, its state, its agent, its name and what it asks; or all that is known."""
     output = Output.to(sys.stdout, os.environ)
     for end in ends:
         pane = end.found.pane if end.found is not None else None
@@ -195,16 +196,11 @@ def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
                 "pane": pane.to_json() if pane is not None else None,
             }
             output.line(json.dumps(document))
+        elif end.found is None or pane is None:
+            output.line(f"{end.address}{GAP}{end.state}")
         else:
-            output.line(GAP.join(cell for cell in _cells(end) if cell))
-
-
-def _cells(end: End) -> tuple[str, ...]:
-    """What is written of a pane: what it is called, its state, its agent, its name and what it asks."""
-    if end.found is None:
-        return end.address, end.state
-    pane = end.found.pane
-    is_there = end.state == pane.status
-    words = status_words(pane.status, pane.kind) if is_there else end.state
-    asked = pane.question or pane.message if is_there else ""
-    return end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asked)
+            is_there = end.state == pane.status
+            words = status_words(pane.status, pane.kind) if is_there else end.state
+            asks = pane.question or pane.message if is_there else ""
+            cells = end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asks)
+            output.line(GAP.join(filter(None, cells)))

@@ -16,7 +16,7 @@ from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
-from tallylight.snapshot.schema import AnswerEntry, Pane, RecordEntry, status_of
+from tallylight.snapshot.schema import AnswerEntry, RecordEntry, status_of
 from tallylight.snapshot.tasks import current
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.ui import details, tasks
@@ -85,33 +85,8 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
     ledger = "".join(f", {word}" for word, is_so in (("seen", pane.seen), ("unread", pane.unread)) if is_so)
     output.line(f"{output.lit(pane.status, head)}{since}{ledger}")
     label = 10
-    facts = {
-        "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
-        "muted": _rest(pane.muted_until, now),
-        "pane": found.name,
-        "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
-        "program": _unknown(pane.unknown, pane.signs),
-        "project": pane.project,
-        "session": pane.session,
-        "about": pane.topic,
-        "title": pane.title,
-        "mode": pane.mode,
-        "worktree": pane.worktree,
-        "does": tasks.doing(pane.progress, pane.tasks, pane.detail),
-        "message": pane.message,
-        "record": details.summary(pane, now),
-        "children": details.children(pane),
-        "reply": pane.reply,
-        "queued": f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else pane.queued,
-        "question": pane.question if pane.question != pane.message else "",
-        "what": pane.what,
-        "answers": _answers(pane.choices),
-        **_answers_of(pane, now),
-        "advice": advice,
-        "reports": _pace(pane.said_per_s, pane.read_per_s),
-    }
     room = max(10, output.columns - label - 2)
-    for name, fact in facts.items():
+    for name, fact in _facts(found, now, advice).items():
         if fact:
             for number, line in enumerate(wrap(clean(fact, UNBOUNDED), room)):
                 output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
@@ -128,36 +103,51 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
     )
 
 
-def _answers_of(pane: Pane, now: float) -> dict[str, str]:
-    """The answers to the three questions; where the host tells none, the light as a whole."""
-    told = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
-    reason = pane.reason
+def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
+    """What is known of a pane, by what it is called; empty for what is not."""
+    pane, reason = found.pane, found.pane.reason
+    # The answers to the three questions; where the host tells none, the light as a whole.
+    answers = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
     whole = AnswerEntry(
         answer=pane.status.value, source=reason.source, rule=reason.rule, at=reason.at, changes=reason.changes
     )
-    return told or {"light": _answer(whole, now)}
+    unnamed = "which no agent file names"
+    if pane.signs:
+        program = f"{pane.unknown}, {unnamed}, is taken for an agent by {pane.signs}; to describe it:"
+    else:
+        program = f"{pane.unknown}, {unnamed}; if it is an agent:"
+    pace = f"{pane.said_per_s} a second, {pane.read_per_s} of them read: the newest of each record"
+    return {
+        "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
+        "muted": _rest(pane.muted_until, now),
+        "pane": found.name,
+        "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
+        "program": f"{program} `tally agent new {pane.unknown}`" if pane.unknown else "",
+        "project": pane.project,
+        "session": pane.session,
+        "about": pane.topic,
+        "title": pane.title,
+        "mode": pane.mode,
+        "worktree": pane.worktree,
+        "does": tasks.doing(pane.progress, pane.tasks, pane.detail),
+        "message": pane.message,
+        "record": details.summary(pane, now),
+        "children": details.children(pane),
+        "reply": pane.reply,
+        "queued": f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else pane.queued,
+        "question": pane.question if pane.question != pane.message else "",
+        "what": pane.what,
+        "answers": _answers(pane.choices),
+        **(answers or {"light": _answer(whole, now)}),
+        "advice": advice,
+        "reports": pace if pane.said_per_s else "",
+    }
 
 
 def _answer(entry: AnswerEntry, now: float) -> str:
     """An answer with who gave it, how long ago, and until when it holds."""
     by = f", by {entry.source}: {rule_words(entry.rule)}, {ago(entry.at, now)}" if entry.source else ""
     return f"{entry.answer}{by}" + (f"; until {entry.changes}" if entry.changes else "")
-
-
-def _unknown(name: str, signs: str) -> str:
-    """What is to be said of a program that no agent file names."""
-    if not name:
-        return ""
-    if not signs:
-        return f"{name}, which no agent file names; if it is an agent: `tally agent new {name}`"
-    return (
-        f"{name}, which no agent file names, is taken for an agent by {signs}; to describe it: `tally agent new {name}`"
-    )
-
-
-def _pace(said: int, read: int) -> str:
-    """How much of what its programs say is read, if that is not all."""
-    return f"{said} a second, {read} of them read: the newest of each record" if said else ""
 
 
 def _rest(until: float, now: float, more: str = "") -> str:

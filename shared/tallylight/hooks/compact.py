@@ -18,6 +18,8 @@ from tallylight.agents.hooks import Hooks
 
 #: Of what `table` makes: a file of another version is not read.
 VERSION = 1
+#: What of `Hooks` says where its hooks are written down.
+_PLACE = ("form", "why", "folder", "folder_env", "file", "entry", "note", "events", "beside")
 
 _HEADER = '''"""
 The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.tables`: change those instead.
@@ -52,17 +54,9 @@ def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
     return {
         "display": agent.display,
         "programs": (*agent.processes, *agent.generic),
-        "form": hooks.form,
-        "why": hooks.why,
-        "folder": hooks.folder,
-        "folder_env": hooks.folder_env,
-        "file": hooks.file,
-        "entry": hooks.entry,
+        **{name: getattr(hooks, name) for name in _PLACE},
         "new": hooks.version,
-        "note": hooks.note,
-        "events": hooks.events,
         "needs": tuple(attrs.asdict(need) for need in hooks.needs),
-        "beside": hooks.beside,
     }
 
 

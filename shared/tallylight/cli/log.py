@@ -14,7 +14,7 @@ from tallylight.config import config_file
 from tallylight.files import directories
 from tallylight.snapshot import history, history_file
 from tallylight.snapshot.history import History, Sum
-from tallylight.snapshot.turns import Ending, Turn
+from tallylight.snapshot.turns import Ending
 from tallylight.ui.layout import GAP, duration
 
 _WEEK, _MOST = 7, 31
@@ -131,26 +131,19 @@ def _draw_turns(output: Output, found: History) -> None:
         if not of_day:
             continue
         output.line(output.strong(day))
-        rows = [_TURNS_HEAD, *map(_turn_row, of_day)]
+        rows = [_TURNS_HEAD]
+        for turn in of_day:
+            began = time.strftime("%H:%M", time.localtime(turn.began))
+            end = _ENDINGS.get(turn.ending, turn.ending.value)
+            worked, waited = duration(turn.worked_s), duration(turn.waited_s)
+            names = clean(turn.agent, 20), clean(turn.project, 30)
+            rows.append((began, *names, worked, waited, end, clean(turn.title, 120)))
         lines = _fitted(output, rows, _TURNS_SHRINK, range(3, 5))
         output.line(lines[0])
         for turn, line in zip(of_day, lines[1:], strict=True):
             output.line(line)
             for asked in turn.asked:
                 output.line(f"{GAP * 3}? {clean(asked, max(8, output.columns - 8))}")
-
-
-def _turn_row(turn: Turn) -> tuple[str, ...]:
-    began = time.localtime(turn.began)
-    return (
-        f"{began.tm_hour:02}:{began.tm_min:02}",
-        clean(turn.agent, 20),
-        clean(turn.project, 30),
-        duration(turn.worked_s),
-        duration(turn.waited_s),
-        _ENDINGS.get(turn.ending, turn.ending.value),
-        clean(turn.title, 120),
-    )
 
 
 def _fitted(

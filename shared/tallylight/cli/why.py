@@ -16,7 +16,7 @@ from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
-from tallylight.snapshot.schema import AnswerEntry, RecordEntry, status_of
+from tallylight.snapshot.schema import AnswerEntry, status_of
 from tallylight.snapshot.tasks import current
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.ui import details, tasks
@@ -91,8 +91,12 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
             for number, line in enumerate(wrap(clean(fact, UNBOUNDED), room)):
                 output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
     _section(output, "its tasks", _task_rows(pane.progress, pane.tasks))
-    children = [record for record in pane.records if record.id]
-    _section(output, "its parts", [_record_row(record, now) for record in children])
+    children = []
+    for record in filter(lambda record: record.id, pane.records):
+        name = record.fields.get("title", "") or record.fields.get("message", "")
+        words = status_words(record.status, record.kind if record.status is Status.WAITING else None)
+        children.append([record.id, words, record.source, ago(record.at, now), name])
+    _section(output, "its parts", children)
     _section(
         output,
         "put aside",
@@ -190,12 +194,6 @@ def _task_rows(progress: str, names: Sequence[str]) -> list[list[str]]:
     now = current(progress, names)
     position = names.index(now) if now else len(names) if progress else 0
     return [[_DONE if i < position else _NOW if i == position and now else " ", name] for i, name in enumerate(names)]
-
-
-def _record_row(record: RecordEntry, now: float) -> list[str]:
-    name = record.fields.get("title", "") or record.fields.get("message", "")
-    words = status_words(record.status, record.kind if record.status is Status.WAITING else None)
-    return [record.id, words, record.source, ago(record.at, now), name]
 
 
 def _section(output: Output, title: str, rows: list[list[str]]) -> None:

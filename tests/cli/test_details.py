@@ -12,6 +12,7 @@ import pytest
 
 from tallylight.cli import doctor, status, why
 from tallylight.cli.output import UNBOUNDED, Output
+from tallylight.files.system import System
 from tallylight.model.finding import Health
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.addresses import Found
@@ -152,7 +153,7 @@ def test_doctor_tells_of_a_record_that_cannot_be_read() -> None:
             panes = tuple(Pane(id=str(n), status=Status.IDLE, agent="codex", strange_record=True) for n in range(2))
             return [attrs.evolve(host, panes=panes) for host in living], problems
 
-    found = list(doctor._records(Wire(kitty=7)))
+    found = [one for one in doctor.examine(System(), Wire(kitty=7)) if one.what == "records"]
 
     assert [(finding.what, finding.health) for finding in found] == [("records", Health.SKIPPED)]
     assert "codex" in found[0].text and not found[0].is_fault

@@ -128,7 +128,7 @@ def test_where_nothing_is_kept(capsys: pytest.CaptureFixture[str], fake_home: Pa
 def test_a_number_of_days_that_is_none(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It is refused with what it may be."""
     assert main(["log", f"--days={word}"]) == 2
-    assert "no number from 1 to 31" in capsys.readouterr().err
+    assert "must be 1 to 31" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:

@@ -297,7 +297,7 @@ def test_what_was_edited_since_is_left_alone(home: Path, conf: Path) -> None:
 
     assert setup(system, "--undo", "--yes") == 0
     assert conf.read_bytes() == pristine.replace(b"powerline", b"slant") + b"font_size 14\n"
-    assert "edited after setup" in system.text
+    assert "was edited since" in system.text
     [backup] = (home / ".local/state/tallylight/backup").iterdir()
     assert str(backup) in system.text
     assert backup.read_bytes() == pristine

@@ -128,7 +128,7 @@ def test_edited_in_between(system: FakeSystem) -> None:
     assert run(system, "remove", "--yes") == 0
     assert path.read_bytes() == SETTINGS.replace('"opus"', '"sonnet"').encode()
     assert "everything else was kept" in system.text
-    assert Path(system.text.rpartition("before Tallylight: ")[2]).read_bytes() == SETTINGS.encode()
+    assert Path(system.text.rpartition("as it was before ")[2].partition(": ")[2]).read_bytes() == SETTINGS.encode()
 
 
 def test_added_to_a_file_of_ours(system: FakeSystem) -> None:

@@ -46,7 +46,10 @@ def source(tmp_path: Path) -> Source:
     kittens = tmp_path / "src" / "kittens"
     kittens.mkdir()
     (kittens / "tally_watcher.py").write_text("# a watcher\n")
-    return Source(package, kittens)
+    lua = tmp_path / "src" / "wezterm"
+    lua.mkdir()
+    (lua / "init.lua").write_text("-- Lua files\n")
+    return Source(package, kittens, lua)
 
 
 def install(system: FakeSystem, source: Source, python: Path = PYTHON) -> environment.State:
@@ -154,7 +157,7 @@ def test_code_that_runs_from_a_release_does_not_build_one(home: Path, source: So
     system = make_system(home)
     name = install(system, source).release
     place = install_paths.layout(system)
-    private = Source((place.lib / "tallylight").resolve(), place.kittens.resolve())
+    private = Source((place.lib / "tallylight").resolve(), place.kittens.resolve(), place.wezterm.resolve())
 
     state = environment.look(system, private, PYTHON)
     assert (state.release, state.is_current) == (name, True)

@@ -17,8 +17,8 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SCREEN, SILENT, Rows
 from tallylight.agents.agent import check_agent
 from tallylight.agents.agent_files import packaged_agents
-from tallylight.cli.output import Output, clean, status_words
-from tallylight.cli.parser import Parser
+from tallylight.cli.output import Output, clean, complain, status_words
+from tallylight.cli.parser import Parser, within
 from tallylight.cli.replay import opened
 from tallylight.cli.send import reached
 from tallylight.evidence.commands import unwrap
@@ -28,16 +28,14 @@ from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
-from tallylight.recordings.asciicast import Header
 from tallylight.snapshot.addresses import NAMED, Found, add_pane
-from tallylight.ui import colours
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
 #: Of a copied screen.
 _SCREEN_LIMIT = 1 << 20
 #: Of a pane that is watched.
-_MOST_SECONDS = 600.0
+_MOST_SECONDS = 600
 #: Lines of one recording that are told.
 _MOST_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING)
@@ -80,7 +78,10 @@ def make_parser() -> Parser:
         )
     add_pane(new, "--pane", help_=f"watch this pane now: {NAMED}")
     new.add_argument(
-        "--seconds", type=_seconds, default=20.0, help="how long to watch it; Ctrl-C ends that sooner (default: 20)"
+        "--seconds",
+        type=within(1, _MOST_SECONDS, float),
+        default=20.0,
+        help="how long to watch it; Ctrl-C ends that sooner (default: 20)",
     )
     new.add_argument("--program", action="append", default=[], help="the name of its program, if it is not NAME")
     new.add_argument("--yes", action="store_true", help="write it without asking")
@@ -104,7 +105,7 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Write an agent file, or try one. The exit code is 1 if nothing was written, or something is wrong with a file."""
     options = make_parser().parse_args(argv)
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     if options.verb == "new":
         return _new(options, output, os.environ)
     return _check(options.file, options.recordings, output)
@@ -151,7 +152,7 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
 
 def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str, ...]]:
     """What the recordings and the copied screens show, and the programs that were recorded."""
-    said: list[tuple[float, str]] = []
+    times: list[tuple[float, str]] = []
     now: list[str] = []
     seen: list[sightings.Seen] = []
     for label in _LABELS:
@@ -159,10 +160,10 @@ def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str,
             if word == "now":
                 now.append(label)
             elif _TIME.fullmatch(word):
-                said.append((float(word), label))
+                times.append((float(word), label))
             else:
                 seen.append(sightings.of_screen(label, _screen(word)))
-    if said and len(options.recordings) != 1:
+    if times and len(options.recordings) != 1:
         raise TallyError("a time is one of one recording: give just one, or screens in files")
     if len(now) > bool(options.pane):
         raise TallyError("`now` is said of the pane that --pane names, and once: it does one thing at a time")
@@ -170,18 +171,13 @@ def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str,
     if options.pane:
         found, shown = _watched(options.pane, options.seconds, now)
         seen.append(shown)
-        programs += [found.pane.unknown] * bool(found.pane.unknown)
+        programs.append(found.pane.unknown)
     for file in options.recordings:
         with opened("agent", file) as (header, events, _):
-            seen.append(sightings.of_recording(header, events, said))
-        programs += _program(header)
-    return seen, tuple(dict.fromkeys(programs))
-
-
-def _seconds(word: str) -> float:
-    if not _TIME.fullmatch(word) or not 1 <= float(word) <= _MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"from 1 to {_MOST_SECONDS:.0f} seconds")
-    return float(word)
+            seen.append(sightings.of_recording(header, events, times))
+        with contextlib.suppress(ValueError):  # its command was cut off in the middle of a quote
+            programs.append(own_name(unwrap(shlex.split(header.command))))
+    return seen, tuple(dict.fromkeys(filter(None, programs)))
 
 
 def _watched(name: str, seconds: float, now: Sequence[str]) -> tuple[Found, sightings.Seen]:
@@ -190,7 +186,7 @@ def _watched(name: str, seconds: float, now: Sequence[str]) -> tuple[Found, sigh
     if now:
         return found, sightings.of_screen(now[0], _rows(client, found))
     looks = sightings.Looks()
-    sys.stderr.write(f"tally agent: watching {clean(found.name)} for {seconds:.0f} s; Ctrl-C ends that sooner\n")
+    complain("agent", f"watching {found.name} for {seconds:.0f} s; Ctrl-C ends that sooner")
     start = time.monotonic()
     with contextlib.suppress(KeyboardInterrupt):
         while (at := time.monotonic() - start) < seconds and not looks.is_full:
@@ -209,14 +205,6 @@ def _rows(client: PaneClient, found: Found) -> list[str]:
     if refusal.rule == "process":
         text += "; of another program give a copy: kitten @ get-text | tally agent new NAME --idle -"
     raise TallyError(f"{clean(found.name)}: {text}")
-
-
-def _program(header: Header) -> list[str]:
-    try:
-        name = own_name(unwrap(shlex.split(header.command)))
-    except ValueError:
-        return []
-    return [name] if name else []
 
 
 def _screen(file: str) -> list[str]:
@@ -256,8 +244,7 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
         agent, errors = check_agent(read_text(Path(file)), file)
     except FileNotFoundError:
         raise TallyError(f"{clean(file)}: there is no such file") from None
-    for mistake in errors:
-        sys.stderr.write(f"tally agent: {clean(str(mistake))}\n")
+    complain("agent", *errors)
     if errors:
         return 1
     rules = [rule.name for rule in agent.screen_rules]
@@ -268,7 +255,7 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
         with opened("agent", recording) as (header, events, _):
             result = check.check(header, list(events), agent)
         used |= result.used
-        _tell(recording, result, output)
+        _print_result(recording, result, output)
         if result.score is not None:
             total, counted = total.plus(result.score), counted + 1
     if unused := [rule for rule in dict.fromkeys(rules) if rule not in used]:
@@ -278,7 +265,7 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
     return 0
 
 
-def _tell(recording: str, result: check.Result, output: Output) -> None:
+def _print_result(recording: str, result: check.Result, output: Output) -> None:
     output.line()
     shown = ", ".join(f"{status.value} {seconds:.0f} s" for status, seconds in result.seconds.items() if seconds >= 0.5)
     output.line(f"{output.strong(clean(recording))}: {shown}")

@@ -7,7 +7,6 @@ import io
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
 
 from tallylight.cli.fleet import Elsewhere, subscriber
 from tallylight.cli.parser import Parser
@@ -50,9 +49,7 @@ def make_parser() -> Parser:
         },
         codes={0: "you left the list", 1: "no terminal to draw in"},
     )
-    parser.add_argument(
-        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
-    )
+    parser.add_broker()
     parser.add_color()
     return parser
 
@@ -82,7 +79,15 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         level = lambda host: read_panes(environ).level(host)  # noqa: E731
         return PaneClient(panes, lambda: caller, level, panes.started_by, environ, is_key=True)
 
-    fleet = subscriber() if is_fleet else None
+    # What reads the repositories of agents of this machine, unless a person wants none of that.
+    listed = Listed(branches=False) if is_fleet or is_panel else config_file.load_config(environ)[0].listed
+
+    def watch() -> Watch:
+        from tallylight.actions.beside import Watch  # not needed for the first picture
+
+        return Watch(environ.get("HOME", ""), listed)
+
+    fleet = subscriber("agents") if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
@@ -94,24 +99,10 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
         depth=depth,
-        beside=None if is_fleet or is_panel else _beside(environ),
+        beside=watch if listed != Listed(branches=False) else None,
         is_panel=is_panel,
         labels=labels_file.Reader(labels_file.path(environ)),
     )
-
-
-def _beside(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
-    """What reads the repositories of agents of this machine; None if a person wants none of that."""
-    config, _ = config_file.load_config(environ)
-    if config.listed == Listed(branches=False):
-        return None
-
-    def watch() -> Watch:
-        from tallylight.actions.beside import Watch  # not needed for the first picture
-
-        return Watch(environ.get("HOME", ""), config.listed)
-
-    return watch
 
 
 def _seconds(value: str) -> float:

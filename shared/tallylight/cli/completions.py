@@ -50,7 +50,14 @@ def main(argv: list[str]) -> int:
     if options.what in SCRIPTS:
         sys.stdout.write((made() / SCRIPTS[options.what]).read_text("utf-8"))
     elif options.what == "man":
-        _write(Path(options.folder))
+        folder, pages = Path(options.folder), list((made() / "man1").iterdir())
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for page in pages:
+                shutil.copyfile(page, folder / page.name)
+        except OSError as error:
+            raise TallyError(f"{clean(str(folder))}: cannot be written: {error.strerror}") from None
+        sys.stdout.write(f"{len(pages)} pages written into {clean(str(folder))}\n")
     else:
         if options.what == "panes":
             names = [found.name for found in read_panes(os.environ).panes if found.is_lit]
@@ -58,14 +65,3 @@ def main(argv: list[str]) -> int:
             names = sorted(agent.name for agent in agent_files.load_agents(os.environ)[0])
         sys.stdout.writelines(f"{clean(name)}\n" for name in names)
     return 0
-
-
-def _write(folder: Path) -> None:
-    pages = list((made() / "man1").iterdir())
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for page in pages:
-            shutil.copyfile(page, folder / page.name)
-    except OSError as error:
-        raise TallyError(f"{clean(str(folder))}: cannot be written: {error.strerror}") from None
-    sys.stdout.write(f"{len(pages)} pages written into {clean(str(folder))}\n")

@@ -12,14 +12,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tallylight.cli.output import Output, clean, pad
+from tallylight.cli.output import Output, clean, complain, pad
 from tallylight.cli.parser import Parser
 from tallylight.config import reference, settings
 from tallylight.files.directories import config_file
 from tallylight.files.read_write import atomic_write, read_text
 from tallylight.files.system import System
-from tallylight.model.errors import DataFileError, TallyError
-from tallylight.ui import colours
+from tallylight.model.errors import TallyError
 
 JSON_VERSION = 1
 #: Cells before what is said of where a value is from.
@@ -98,7 +97,12 @@ def main(argv: list[str], system: System | None = None) -> int:
     if options.verb == "check":
         code = _check(Path(options.file or path), must_exist=bool(options.file))
         if not options.file:
-            _tell_in_force(system)
+            from tallylight.setup import checks
+            from tallylight.snapshot import writer
+
+            # What of the file waits in hosts that run.
+            for finding in checks.in_force(system, writer.read_snapshots(writer.directory(system.env))[0]):
+                sys.stdout.write(f"{clean(finding.text, 500)}\n")
         return code
     sys.stdout.write(
         reference.defaults() if options.verb == "default" else json.dumps(reference.schema(), indent=2) + "\n"
@@ -106,17 +110,13 @@ def main(argv: list[str], system: System | None = None) -> int:
     return 0
 
 
-def _read(path: Path) -> tuple[str, settings.Config, list[DataFileError]]:
-    """The text of the file, empty where there is none, and what it says."""
+def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    about = str(path)
     try:
         text = read_text(path)
     except FileNotFoundError:
-        text = ""
-    return text, *settings.load(text, str(path))
-
-
-def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    text, config, mistakes = _read(path)
+        text, about = "", f"{path} is not there: these are the defaults"
+    config, mistakes = settings.load(text, str(path))
     every = reference.in_force(config, text, mistakes)
     known = [f"{key}." for key in (*(one.key for one in every), *reference.OWN_NAMES)]
     for key in options.keys:
@@ -133,10 +133,11 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
         }
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
         return 1 if mistakes else 0
-    output = Output.to(sys.stdout, colours.chosen(environ, options.color))
-    output.line(f"# {clean(str(path))}{'' if path.exists() else ' is not there: these are the defaults'}")
+    output = Output.chosen(options.color, environ)
+    output.line(f"# {clean(about)}")
     _print(output, shown)
-    return 1 if _complain(mistakes) else 0
+    complain("config", *mistakes, cells=500)
+    return 1 if mistakes else 0
 
 
 def _print(output: Output, shown: list[reference.InForce]) -> None:
@@ -155,13 +156,6 @@ def _print(output: Output, shown: list[reference.InForce]) -> None:
         output.line(f"{said}# default" if one.line is None else f"{output.strong(said)}# line {one.line}")
 
 
-def _complain(mistakes: list[DataFileError]) -> bool:
-    """Say what is wrong, if anything is."""
-    for mistake in mistakes:
-        sys.stderr.write(f"tally config: {clean(str(mistake), 500)}\n")
-    return bool(mistakes)
-
-
 def _check(path: Path, *, must_exist: bool = False) -> int:
     try:
         _, mistakes = settings.load(read_text(path), str(path))
@@ -170,19 +164,10 @@ def _check(path: Path, *, must_exist: bool = False) -> int:
             raise TallyError(f"{clean(str(path))}: there is no such file") from None
         sys.stdout.write(f"{clean(str(path))} is not there: every setting has its default\n")
         return 0
-    if _complain(mistakes):
-        return 1
-    sys.stdout.write(f"{clean(str(path))}: no mistakes\n")
-    return 0
-
-
-def _tell_in_force(system: System) -> None:
-    """Say what of the file waits in hosts that run."""
-    from tallylight.setup import checks
-    from tallylight.snapshot import writer
-
-    for finding in checks.in_force(system, writer.read_snapshots(writer.directory(system.env))[0]):
-        sys.stdout.write(f"{clean(finding.text, 500)}\n")
+    complain("config", *mistakes, cells=500)
+    if not mistakes:
+        sys.stdout.write(f"{clean(str(path))}: no mistakes\n")
+    return 1 if mistakes else 0
 
 
 def _edit(path: Path, system: System) -> int:

@@ -8,7 +8,6 @@ once, as a plain time-line.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -17,13 +16,12 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from tallylight.cli.output import Output, clean, pad, status_words
-from tallylight.cli.parser import Parser
+from tallylight.cli.parser import Parser, within
 from tallylight.model import lights
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
-from tallylight.ui import colours
 from tallylight.ui.layout import wrap
 
 #: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.
@@ -64,7 +62,7 @@ def shows_prompt(tracker: Tracker, now: float) -> None:
     tracker.command_end(None, now)
 
 
-def says(status: Status, kind: Kind | None = None, message: str = "") -> Act:
+def reports(status: Status, kind: Kind | None = None, message: str = "") -> Act:
     report = Report(source=Source.PROTOCOL, rule="osc-1338", status=status, kind=kind, agent=PILOT, message=message)
     return lambda tracker, now: tracker.report(report, now)
 
@@ -88,15 +86,15 @@ SCRIPT: tuple[Step, ...] = tuple(
             Step(13.5, SCOUT, ends, "It exits after its last output: green, until you have seen it."),
             Step(15.5, SCOUT, Tracker.seen, "You look: the light goes out."),
             Step(16.5, PILOT, starts(PILOT), "`pilot` reports its own status, which outranks any guess."),
-            Step(16.7, PILOT, says(Status.WORKING)),
-            Step(18.5, PILOT, says(Status.WAITING, Kind.PERMISSION, "May I run `make install`?"), "It asks you."),
+            Step(16.7, PILOT, reports(Status.WORKING)),
+            Step(18.5, PILOT, reports(Status.WAITING, Kind.PERMISSION, "May I run `make install`?"), "It asks you."),
             *writes(PILOT, 19.0, 20.0),
             Step(20.5, PILOT, Tracker.tick, "The clock on its screen changes, but that does not make it busy."),
             Step(22.0, PILOT, Tracker.tick, "Ten minutes later. No timer ends waiting: still amber.", skip=600.0),
-            Step(24.0, PILOT, says(Status.WORKING), "You approve."),
-            Step(25.5, PILOT, says(Status.DONE, message="Installed."), "Its turn is over: green."),
+            Step(24.0, PILOT, reports(Status.WORKING), "You approve."),
+            Step(25.5, PILOT, reports(Status.DONE, message="Installed."), "Its turn is over: green."),
             Step(27.5, PILOT, Tracker.seen, "You look at its answer: grey, ready for the next turn."),
-            Step(29.0, PILOT, says(Status.WORKING), "A new turn …"),
+            Step(29.0, PILOT, reports(Status.WORKING), "A new turn …"),
             Step(30.5, PILOT, ends, "… and it is killed in the middle. Down, without any report."),
             Step(33.0, PILOT, Tracker.seen, "You look: the light goes out."),
         ],
@@ -134,7 +132,7 @@ class Demo:
                 for line in wrap(step.caption, self.output.columns - 1):
                     self.output.line(self.output.strong(line))
             step.act(self._trackers[step.tab], self._now)
-            self._tell()
+            self._write_changes()
         self._advance(self._now + REST)
         self._erase()
 
@@ -149,12 +147,12 @@ class Demo:
                 self.wait((self._now - before) / self.speed)
             for tracker in self._trackers.values():
                 tracker.tick(self._now)
-            self._tell()
+            self._write_changes()
             if self._now >= frame:
                 self._draw()
                 frame = self._now + FRAME * self.speed
 
-    def _tell(self) -> None:
+    def _write_changes(self) -> None:
         """Write a line for each tab whose light has changed."""
         for tab, tracker in self._trackers.items():
             decision = tracker.decision
@@ -172,8 +170,10 @@ class Demo:
                 self.output.line(self.output.lit(decision.status, line) if decision.is_lit else line)
         self._draw()
 
-    def _strip(self) -> str:
-        """Draw the tab bar."""
+    def _draw(self) -> None:
+        """Draw the tab bar, and below it what would change the light, where the next line will go."""
+        if not self.is_live:
+            return
         cells = []
         for tab, tracker in self._trackers.items():
             decision = tracker.decision
@@ -185,15 +185,10 @@ class Demo:
                 colour = lights.pulsed(colour, self._now / self.speed)
             stripe = self.output.coloured(colour, lights.stripe(decision.status))
             cells.append(f"{stripe}{lights.mark(decision.status, decision.kind)} {tab} ")
-        return "  ".join(cells)
-
-    def _draw(self) -> None:
-        """Draw the tab bar, and below it what would change the light, where the next line will go."""
-        if self.is_live:
-            changes = self._trackers[self._tab].decision.reason.changes
-            until = clean(f"until: {changes}", self.output.columns - 1)
-            self.output.stream.write(f"\r\x1b[J\n{self._strip()}\n{until}\x1b[2A\r")
-            self.output.stream.flush()
+        changes = self._trackers[self._tab].decision.reason.changes
+        until = clean(f"until: {changes}", self.output.columns - 1)
+        self.output.stream.write(f"\r\x1b[J\n{'  '.join(cells)}\n{until}\x1b[2A\r")
+        self.output.stream.flush()
 
     def _erase(self) -> None:
         if self.is_live:
@@ -211,7 +206,9 @@ def make_parser() -> Parser:
         },
         codes={130: "you pressed ctrl-C"},
     )
-    parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="run this many times as fast")
+    parser.add_argument(
+        "--speed", type=within(0.1, 1000, float), default=1.0, metavar="N", help="run this many times as fast"
+    )
     parser.add_argument("--once", action="store_true", help="stop after one run instead of starting again")
     parser.add_color()
     return parser
@@ -220,7 +217,7 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Play the demo: again and again on a terminal, once elsewhere."""
     options = make_parser().parse_args(argv)
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     is_live = sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     try:
         if is_live:
@@ -234,10 +231,3 @@ def main(argv: list[str]) -> int:
         if is_live:
             output.stream.write("\r\x1b[J\x1b[?25h")
             output.stream.flush()
-
-
-def _speed(text: str) -> float:
-    speed = float(text)
-    if not 0.1 <= speed <= 1000:
-        raise argparse.ArgumentTypeError("must be 0.1 to 1000")
-    return speed

@@ -126,30 +126,21 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from checks.settings(system)
     yield from checks.in_force(system, wire.snapshots()[0])
     yield from state.findings(system, hooks.targets(system))
-    yield from _history(system)
+    config, _ = config_file.load_config(system.env)
+    if config.history.keep and (problem := history_file.problem(system.env)):
+        yield Finding("history", Health.BROKEN, problem, "until it can be written, `tally log` lacks what happens")
     passthrough = _multiplexer(system)
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
     light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
-    yield from _records(wire)
-    yield from passthrough
-    yield from light
-
-
-def _history(system: System) -> Iterator[Finding]:
-    """Whether the turns of agents can be written down, if they are to be."""
-    config, _ = config_file.load_config(system.env)
-    if config.history.keep and (problem := history_file.problem(system.env)):
-        yield Finding("history", Health.BROKEN, problem, "until it can be written, `tally log` lacks what happens")
-
-
-def _records(wire: Wire) -> Iterator[Finding]:
-    """The agents that run now and keep records that cannot be read: no fault of what is set up."""
+    # The agents that run now and keep records that cannot be read: no fault of what is set up.
     panes = [pane for host in wire.snapshots()[0] for pane in host.panes if pane.strange_record]
     for agent in sorted({pane.agent for pane in panes}):
         text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)
+    yield from passthrough
+    yield from light
 
 
 #: What the Lua in a WezTerm says is wrong with it, by the names it uses: what that is, and what to do.

@@ -29,26 +29,9 @@ DONE, FAILED, USAGE = 0, 1, 2
 STATUSES = ("active", "working", "waiting", "done", "idle", "error", "background", "clear")
 KINDS = ("permission", "question", "input", "auth")
 
-#: Option -> key on the wire, in the order of the wire. The first two are OSC 1338's own; the rest extends it.
+#: What each option is, for the help, in the order of the wire: its key there has the option's name. The first two are
+#: OSC 1338's own; the rest extends it.
 OPTIONS = {
-    "--tool": "tool",
-    "--project": "project",
-    "--id": "id",
-    "--kind": "kind",
-    "--session": "session",
-    "--title": "title",
-    "--cwd": "cwd",
-    "--worktree": "worktree",
-    "--mode": "mode",
-    "--message": "message",
-    "--what": "what",
-    "--detail": "detail",
-    "--progress": "progress",
-    "--background": "background",
-}
-
-#: What each option is, for the help.
-_ABOUT = {
     "--tool": ("NAME", "the agent: claude, codex …"),
     "--project": ("NAME", "what it works on"),
     "--id": ("PATH", "a separate record under this tab: a subagent"),
@@ -84,7 +67,7 @@ def make_parser() -> Parser:
         codes={0: "sent, or there is no terminal", 1: "the terminal does not take it, or it is too long"},
     )
     parser.add_argument("status", metavar="STATUS", choices=STATUSES, help=f"one of {', '.join(STATUSES)}")
-    for option, (metavar, about) in _ABOUT.items():
+    for option, (metavar, about) in OPTIONS.items():
         parser.add_argument(option, metavar=metavar, choices=KINDS if option == "--kind" else None, help=about)
     return parser
 
@@ -123,7 +106,7 @@ def parse(argv: list[str]) -> dict[str, str]:
                 if following is None:
                     raise ValueError(f"{option} needs a value")
                 value = following
-            fields[OPTIONS[option]] = _text(value)
+            fields[option.removeprefix("--")] = _text(value)
         elif word.startswith("-"):
             raise ValueError(f"unknown option {_shown(option)}")
         elif status:
@@ -135,7 +118,8 @@ def parse(argv: list[str]) -> dict[str, str]:
     if not status:
         raise ValueError("the status is missing")
     _check(status, fields)
-    return {"state": status} | {key: fields[key] for key in OPTIONS.values() if fields.get(key)}
+    keys = [option.removeprefix("--") for option in OPTIONS]
+    return {"state": status} | {key: fields[key] for key in keys if fields.get(key)}
 
 
 def _check(status: str, fields: dict[str, str]) -> None:

@@ -14,16 +14,3 @@ NOTHING = 6
 REFUSED = 7
 #: The time was over: the code of timeout(1).
 TIMED_OUT = 124
-
-#: All of them, with what each means.
-MEANINGS = {
-    0: "done; of `tally wait` also idle, or another status that you asked for",
-    1: "it failed, or there is no such pane",
-    2: "wrong usage",
-    WAITS: "an agent waits for a person",
-    FAILED: "an agent failed (`error`) or vanished in the middle of a turn (`down`)",
-    GONE: "the pane or its agent is gone",
-    NOTHING: "there is nothing to read: no question, no reply",
-    REFUSED: "a rule refused it; the message names the rule",
-    TIMED_OUT: "the timeout passed",
-}

@@ -6,7 +6,6 @@ Each command is shown before anything is done, and nothing is forced; `actions.f
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -47,7 +46,6 @@ def make_parser() -> Parser:
         "directory",
         metavar="DIRECTORY",
         nargs="?",
-        type=_directory,
         default=".",
         help="the worktree; by default this one",
     )
@@ -63,36 +61,32 @@ def make_parser() -> Parser:
     return parser
 
 
-def _directory(word: str) -> str:
-    if not word.strip():
-        raise argparse.ArgumentTypeError("the directory is empty; name one, or give none for this one")
-    return word
-
-
 def main(argv: list[str]) -> int:
     """Show what would be done, and do it."""
     parser = make_parser()
     options = parser.parse_args(argv)
     if options.json and not (options.yes or options.dry_run):
         parser.error("--json needs --yes or --dry-run")
+    if not options.directory.strip():
+        parser.error("the directory is empty; name one, or give none for this one")
     directory = os.path.realpath(options.directory)
     found = finish.inspect(directory, options.way)
-    if isinstance(found, Finish) and (problem := _at_work(found)) is not None:
-        found = problem
+    if isinstance(found, Finish):
+        found = _at_work(found) or found
     if isinstance(found, Refusal):
-        return _tell(found, None, as_json=options.json)
+        return _report(None, found, as_json=options.json)
     output = Output.to(sys.stderr, os.environ)
     for note in found.notes:
         output.line(f"# {clean(note)}")
     for step in found.steps:
         output.line(command_line(finish.command(found, step)))
     if options.dry_run:
-        return _tell(None, found, as_json=options.json, is_done=False)
+        return _report(found, None, as_json=options.json, is_done=False)
     if not options.yes and not System().ask("Run these commands?"):
         output.line("Nothing was done.")
         return 1
     os.chdir(found.root)  # this process may stand in what is removed
-    return _tell(finish.carry_out(found), found, as_json=options.json)
+    return _report(found, finish.carry_out(found), as_json=options.json)
 
 
 def _at_work(found: Finish) -> Refusal | None:
@@ -106,13 +100,11 @@ def _at_work(found: Finish) -> Refusal | None:
     return None
 
 
-def _tell(refusal: Refusal | None, found: Finish | None, *, as_json: bool, is_done: bool = True) -> int:
+def _report(found: Finish | None, refusal: Refusal | None, *, as_json: bool, is_done: bool = True) -> int:
     if as_json:
         document = {
             "version": JSON_VERSION,
-            "path": found.path if found is not None else None,
-            "branch": found.branch if found is not None else None,
-            "commit": found.commit if found is not None else None,
+            **{name: getattr(found, name, None) for name in ("path", "branch", "commit")},
             "commands": [finish.command(found, step) for step in found.steps] if found is not None else [],
             "done": is_done and refusal is None,
             "refused": refusal.rule if refusal is not None else None,

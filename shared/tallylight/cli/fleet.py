@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from tallylight.actions.gate import Refusal
-from tallylight.cli.output import clean
+from tallylight.cli.output import UNBOUNDED, clean, complain
 from tallylight.config import config_file
 from tallylight.files import directories, extras
 from tallylight.model.errors import TallyError
@@ -31,19 +31,18 @@ PATIENCE_S = 6.0
 DONE_S = 5.0
 
 
-def configured(command: str) -> Fleet:
-    """The fleet of the configuration, whose mistakes *command* tells; `TallyError` if it names no broker."""
+def configured(verb: str) -> Fleet:
+    """The fleet of the configuration, whose mistakes `tally` *verb* tells; `TallyError` if it names no broker."""
     config, problems = config_file.load_config(os.environ)
-    for problem in problems:
-        sys.stderr.write(f"{command}: {problem}\n")
+    complain(verb, *problems, cells=UNBOUNDED)
     if not config.fleet.broker:
         raise TallyError(f"no broker: set `broker` in [fleet] of {directories.config_file()} (docs/fleet.md)")
     return config.fleet
 
 
-def subscriber() -> Subscriber:
-    """A link to the broker of the configuration; `TallyError` if there is none, or no MQTT client."""
-    fleet = configured("tally")
+def subscriber(verb: str) -> Subscriber:
+    """A link to the configured broker, for `tally` *verb*; `TallyError` if there is none, or no MQTT client."""
+    fleet = configured(verb)
     extras.enable("fleet")
     try:
         from tallylight.remote.subscriber import Subscriber
@@ -62,11 +61,11 @@ def panes_of(mirror: Mirror) -> Panes:
     return Panes(in_order(panes, time.time()), hosts, machines=mirror.known, troubles=gone)
 
 
-def mark(verb: str, wanted: str | None, minutes: float | None, told: Callable[[Pane], str]) -> int:
+def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable[[Pane], str]) -> int:
     """Ask the machine of the pane *wanted* for a mark, wait until it shows it, and say what it came to."""
     if wanted is None:
         raise TallyError("name a pane as `tally status --broker` lists it")
-    fleet = subscriber()
+    fleet = subscriber(verb)
     _read(fleet)
     found = pick(panes_of(fleet.mirror), wanted, {})
     fleet.ask(found.host, found.pane, verb, minutes)
@@ -76,20 +75,18 @@ def mark(verb: str, wanted: str | None, minutes: float | None, told: Callable[[P
         fleet.step(now, 0.1)
         panes = fleet.mirror.panes_of(machine)
         shown = next((pane for name, pane in panes if (name, pane.id) == (host, found.pane.id)), None)
-        if shown is None or _is_done(verb, minutes, found.pane, shown):
-            sys.stdout.write(f"{clean(found.address)} {told(shown) if shown is not None else 'is gone'}\n")
+        is_done = shown is None or shown.seen
+        if shown is not None and verb != "seen":
+            is_changed = shown.snoozed_until != found.pane.snoozed_until
+            is_done = is_changed or (minutes == 0 and not shown.snoozed_until)
+        if is_done:
+            sys.stdout.write(f"{clean(found.address)} {outcome(shown) if shown is not None else 'is gone'}\n")
             fleet.link.close()
             return 0
     fleet.link.close()
     raise TallyError(
         f"{clean(machine, 40)} did not do it: what it shows has changed, or the broker does not let you ask it"
     )
-
-
-def _is_done(verb: str, minutes: float | None, before: Pane, now: Pane) -> bool:
-    if verb == "seen":
-        return now.seen
-    return now.snoozed_until != before.snoozed_until or (minutes == 0 and not now.snoozed_until)
 
 
 class Elsewhere:
@@ -136,7 +133,7 @@ class Elsewhere:
 
 def read_fleet() -> Panes:
     """Ask the broker once; `TallyError` if it does not answer."""
-    found = subscriber()
+    found = subscriber("status")
     _read(found)
     found.link.close()
     return attrs.evolve(panes_of(found.mirror), problems=tuple(TallyError(note) for note in found.notes()))

@@ -55,7 +55,14 @@ def main(argv: list[str]) -> NoReturn:
         sys.stdout.flush()
         posix._exit(0)
     try:
-        _set_alarm()
+        # The module behind `signal`, which would pull in enum.
+        import _signal  # type: ignore[import-not-found, unused-ignore]
+
+        def give_up(*_: object) -> NoReturn:
+            raise TimeoutError
+
+        _signal.signal(_signal.SIGALRM, give_up)
+        _signal.setitimer(_signal.ITIMER_REAL, PATIENCE_S)
         # As `os.environ` would have it.
         handle(argv, {tty.decoded(key): tty.decoded(value) for key, value in posix.environ.items()})
     except BaseException:  # noqa: S110 - silence is the contract, for an interrupt and the alarm too
@@ -84,17 +91,6 @@ def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
         while posix.read(0, 1 << 16):
             pass
     return sent
-
-
-def _set_alarm() -> None:
-    # The module behind `signal`, which would pull in enum.
-    import _signal  # type: ignore[import-not-found, unused-ignore]
-
-    def give_up(*_: object) -> NoReturn:
-        raise TimeoutError
-
-    _signal.signal(_signal.SIGALRM, give_up)
-    _signal.setitimer(_signal.ITIMER_REAL, PATIENCE_S)
 
 
 def _table(agent: str, environ: Mapping[str, str]) -> Mapping[str, Any] | None:
@@ -161,19 +157,17 @@ def ancestors() -> list[Ancestor]:
         process = tty.read_process(pid)
         if process is None:
             break
-        found.append(Ancestor(pid, process[2], _words(pid)))
-        if process[2] and not found[-1].words:
+        words: list[str] = []
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
+                words = [tty.decoded(word) for word in file.read(4096).split(b"\0") if word]
+        except OSError:
+            pass
+        found.append(Ancestor(pid, process[2], words))
+        if process[2] and not words:
             break  # without /proc each step is a program that is run, and the nearest terminal must do
         pid = process[0]
     return found
-
-
-def _words(pid: int) -> list[str]:
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
-            return [tty.decoded(word) for word in file.read(4096).split(b"\0") if word]
-    except OSError:
-        return []
 
 
 def agent_devices(table: Mapping[str, Any], environ: Mapping[str, str], chain: list[Ancestor]) -> list[str]:

@@ -163,19 +163,14 @@ def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> in
     code = run.do(planned, act)
     changed = {change["agent"] for change in run.changes if change["done"]}
     for target in right:
-        if target.agent in changed and not run.as_json:
-            _tell_more(system, target)
+        if target.agent in changed:
+            if target.place["note"]:
+                run.say(f"  {target.place['note']}")
+            found = state.standing(system, target)
+            if found.remedy:
+                run.say(f"  But: {found.text}.\n  → {found.remedy}")
+            run.say(f"  Restart any {target.place['display']} that already runs.")
     return code
-
-
-def _tell_more(system: System, target: Target) -> None:
-    """What a person has to know or do before the hooks work."""
-    if target.place["note"]:
-        system.say(f"  {target.place['note']}")
-    found = state.standing(system, target)
-    if found.remedy:
-        system.say(f"  But: {found.text}.\n  → {found.remedy}")
-    system.say(f"  Restart any {target.place['display']} that already runs.")
 
 
 def _status(system: System, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:

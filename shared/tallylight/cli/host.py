@@ -30,9 +30,7 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally host",
         description="Watch the panes that no terminal reports itself, and put them into the lists.",
-        examples={
-            "tally host sessions": "tmux and GNU Screen",
-        },
+        examples={"tally host sessions": "tmux and GNU Screen"},
         codes={0: "it was told to end", 1: "failed, or already running"},
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
@@ -40,7 +38,16 @@ def make_parser() -> Parser:
         examples = {f"tally host {example}": "until it is told to end"}
         kind = kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", examples=examples)
         if name == "sessions":
-            _add_sessions(kind)
+            kind.add_argument("--no-screen", action="store_true", help="ignore GNU Screen")
+            kind.add_argument("--no-tmux", action="store_true", help="ignore tmux")
+            kind.add_argument("--no-tmux-option", action="store_true", help="do not set options in the windows of tmux")
+            kind.add_argument(
+                "--socket", action="append", default=[], metavar="PATH", help="another tmux server; may be repeated"
+            )
+            kind.add_argument("--no-machines", action="store_true", help="ignore [machines] of the configuration")
+            kind.add_argument(
+                "--with-parent", action="store_true", help="exit when the process that started this one exits"
+            )
             continue
         which = "WezTerm's GUI" if name == "wezterm" else "the mux server, if it is another one"
         kind.add_argument(
@@ -54,17 +61,6 @@ def main(argv: list[str]) -> int:
     """Run one host until it is told to end."""
     options = make_parser().parse_args(argv)
     return KINDS[options.kind][2](options, os.environ)
-
-
-def _add_sessions(parser: Parser) -> None:
-    parser.add_argument("--no-screen", action="store_true", help="ignore GNU Screen")
-    parser.add_argument("--no-tmux", action="store_true", help="ignore tmux")
-    parser.add_argument("--no-tmux-option", action="store_true", help="do not set options in the windows of tmux")
-    parser.add_argument(
-        "--socket", action="append", default=[], metavar="PATH", help="another tmux server; may be repeated"
-    )
-    parser.add_argument("--no-machines", action="store_true", help="ignore [machines] of the configuration")
-    parser.add_argument("--with-parent", action="store_true", help="exit when the process that started this one exits")
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -91,7 +87,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         try:
             from tallylight.remote.host import MachinesHost
         except ModuleNotFoundError as error:
-            sys.stderr.write(f"tally host: no other machine is asked: this installation lacks `{error.name}`\n")
+            complain("host", f"no other machine is asked: this installation lacks `{error.name}`")
         else:
             poller.at_end.append(MachinesHost.serve(environ).stop)
     _end_at_signals(poller)

@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
     """Interrupt it, and return the exit code."""
     options = make_parser().parse_args(argv)
     found, client = reached(options.pane)
-    told = client.look(found, HOLDER)
-    if isinstance(told, Occupant):
-        told = client.perform(found, Interrupt(found.pane.id, told.pid, told.start))
-    return tell("interrupt", found, told, as_json=options.json)
+    reply = client.look(found, HOLDER)
+    if isinstance(reply, Occupant):
+        reply = client.perform(found, Interrupt(found.pane.id, reply.pid, reply.start))
+    return tell("interrupt", found, reply, as_json=options.json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tallylight.cli.output import Output, age, clean, complain, status_words
 from tallylight.cli.parser import Parser
@@ -15,7 +15,6 @@ from tallylight.snapshot.addresses import Panes, own_place, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.next_pane import stops
 from tallylight.snapshot.requests import Request
-from tallylight.snapshot.schema import Pane
 
 
 def make_parser() -> Parser:
@@ -50,11 +49,16 @@ def main(argv: list[str]) -> int:
             output.line("only agents in detached sessions need you; use `tally agents` to go there")
         else:
             output.line("nothing needs you" if panes.hosts else nothing(panes))
-        return 0 if panes.hosts else 1
+        return int(not panes.hosts)
     order = stops([found.pane for found in panes.panes if found.host == host], now, is_any=options.any)
     order = list(reversed(order)) if options.previous else order
     if options.dry_run:
-        _list(output, {found.pane.id: found.name for found in panes.panes if found.host == host}, order, now)
+        names = {found.pane.id: found.name for found in panes.panes if found.host == host}
+        for pane in order:
+            words = [names[pane.id], status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
+            output.line(clean("  ".join(filter(None, words)), output.columns))
+        if not order:
+            output.line("nothing needs you")
     elif host.startswith("kitty-"):
         chosen = tuple(f"--{name}" for name in ("previous", "any") if getattr(options, name))
         requests.send(host, Request("jump", "", chosen), os.environ)
@@ -64,14 +68,6 @@ def main(argv: list[str]) -> int:
         for goal in [pane.id for pane in order if pane.id != here][:1]:
             requests.send(host, Request("focus", goal), os.environ)
     return 0
-
-
-def _list(output: Output, names: Mapping[str, str], order: Sequence[Pane], now: float) -> None:
-    for pane in order:
-        words = [names[pane.id], status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
-        output.line(clean("  ".join(word for word in words if word), output.columns))
-    if not order:
-        output.line("nothing needs you")
 
 
 def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -10,13 +9,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 from tallylight.cli.output import Output, clean, fit
-from tallylight.cli.parser import Parser
+from tallylight.cli.parser import Parser, within
 from tallylight.config import config_file
 from tallylight.files import directories
 from tallylight.snapshot import history, history_file
 from tallylight.snapshot.history import History, Sum
-from tallylight.snapshot.turns import Ending, Turn
-from tallylight.ui import colours
+from tallylight.snapshot.turns import Ending
 from tallylight.ui.layout import GAP, duration
 
 _WEEK, _MOST = 7, 31
@@ -44,7 +42,8 @@ def make_parser() -> Parser:
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--today", action="store_true", help="only today")
     span.add_argument("--week", action="store_true", help="only the last seven days, each by itself")
-    span.add_argument("--days", type=_days, metavar="N", help=f"the last N days, each by itself; 1 to {_MOST}")
+    how_many = f"the last N days, each by itself; 1 to {_MOST}"
+    span.add_argument("--days", type=within(1, _MOST, int), metavar="N", help=how_many)
     parser.add_argument("--agent", metavar="A", help="only this agent")
     parser.add_argument("--project", metavar="P", help="only this project")
     parser.add_argument("--turns", action="store_true", help="list each turn, and what it asked")
@@ -62,7 +61,7 @@ def main(argv: list[str]) -> int:
         turns = [turn.to_json() for turn in found.turns]
         sys.stdout.write(json.dumps(found.to_json() | {"turns": turns}, indent=2) + "\n")
         return 0
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     config, _ = config_file.load_config(os.environ)
     if not config.history.keep:
         output.line(f"nothing is recorded: [history] keep = false in {directories.config_file(os.environ)}")
@@ -81,12 +80,6 @@ def main(argv: list[str]) -> int:
             output.line()
             _draw(output, f"the last {days} days", history.merged(found.sums))
     return 0
-
-
-def _days(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and 1 <= int(word[:4]) <= _MOST):
-        raise argparse.ArgumentTypeError(f"{word!r:.20} is no number from 1 to {_MOST}")
-    return int(word)
 
 
 def _only(found: History, agent: str | None, project: str | None) -> History:
@@ -138,26 +131,19 @@ def _draw_turns(output: Output, found: History) -> None:
         if not of_day:
             continue
         output.line(output.strong(day))
-        rows = [_TURNS_HEAD, *map(_turn_row, of_day)]
+        rows = [_TURNS_HEAD]
+        for turn in of_day:
+            began = time.strftime("%H:%M", time.localtime(turn.began))
+            end = _ENDINGS.get(turn.ending, turn.ending.value)
+            worked, waited = duration(turn.worked_s), duration(turn.waited_s)
+            names = clean(turn.agent, 20), clean(turn.project, 30)
+            rows.append((began, *names, worked, waited, end, clean(turn.title, 120)))
         lines = _fitted(output, rows, _TURNS_SHRINK, range(3, 5))
         output.line(lines[0])
         for turn, line in zip(of_day, lines[1:], strict=True):
             output.line(line)
             for asked in turn.asked:
                 output.line(f"{GAP * 3}? {clean(asked, max(8, output.columns - 8))}")
-
-
-def _turn_row(turn: Turn) -> tuple[str, ...]:
-    began = time.localtime(turn.began)
-    return (
-        f"{began.tm_hour:02}:{began.tm_min:02}",
-        clean(turn.agent, 20),
-        clean(turn.project, 30),
-        duration(turn.worked_s),
-        duration(turn.waited_s),
-        _ENDINGS.get(turn.ending, turn.ending.value),
-        clean(turn.title, 120),
-    )
 
 
 def _fitted(

@@ -169,7 +169,11 @@ def _dispatch(argv: list[str]) -> int:
 
         sys.stdout.write(f"tally {build.name()}\n")
         return DONE
-    _complain(f"unknown verb `{_printable(verb)}`{_hint(verb)}; see `tally --help`")
+    import difflib
+
+    close = difflib.get_close_matches(verb, [*VERBS, *ALIASES], n=1)
+    hint = f", did you mean `{close[0]}`?" if close else ""
+    _complain(f"unknown verb `{_printable(verb)}`{hint}; see `tally --help`")
     return USAGE
 
 
@@ -196,13 +200,6 @@ def usage() -> str:
     parts = [f"{group}:\n{two_columns(rows, first=first)}" for group, rows in groups.items()]
     more = "`tally VERB --help` has the options, examples and exit codes of one verb."
     return "\n".join(["usage: tally VERB [ARGUMENT …]\n", *parts, paragraph(more)])
-
-
-def _hint(word: str) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(word, [*VERBS, *ALIASES], n=1)
-    return f", did you mean `{close[0]}`?" if close else ""
 
 
 def _printable(word: str, most: int = 40) -> str:

@@ -83,7 +83,7 @@ def main(argv: list[str], verb: str = "mute") -> int:
         return bool(new.pane.muted_until) == (verb == "mute") or not new.is_lit
 
     request = Request("mute", found.pane.id, (TAB, "", seconds))
-    return ask(found, request, is_done, lambda _: f"and its tab: {_told(seconds)}")
+    return ask(found, request, is_done, lambda _: f"and its tab: {_outcome(seconds)}")
 
 
 def _ask_hosts(verb: str, request: Request) -> int:
@@ -102,11 +102,11 @@ def _ask_hosts(verb: str, request: Request) -> int:
     if done:
         scope, name, seconds = request.args
         what = "everything" if scope == ALL else f"project {clean(name, 80)}"
-        sys.stdout.write(f"{what}: {_told(seconds)}\n")
+        sys.stdout.write(f"{what}: {_outcome(seconds)}\n")
     return 0 if done else 1
 
 
-def _told(seconds: str) -> str:
+def _outcome(seconds: str) -> str:
     """What a mute of *seconds*, as a request has them, comes to."""
     if seconds == "0":
         return "notifications are on"

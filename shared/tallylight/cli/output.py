@@ -82,6 +82,11 @@ class Output:
             full_colour=depth is Depth.FULL,
         )
 
+    @classmethod
+    def chosen(cls, color: str, environ: Mapping[str, str] = os.environ) -> Output:
+        """Standard output, where the person has chosen with `--color` whether to colour."""
+        return cls.to(sys.stdout, colours.chosen(environ, color))
+
     def line(self, text: str = "") -> None:
         """Write one line."""
         self.stream.write(f"{text}\n")

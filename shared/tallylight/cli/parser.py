@@ -7,8 +7,8 @@ Each verb has `make_parser()`, which returns one of these. The help, the complet
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from tallylight.ui import colours
 
@@ -17,6 +17,7 @@ CODES: dict[int | str, str] = {0: "done", 1: "failed; standard error says why", 
 #: Cells of a line of help: longer ones are hard to read, and shorter ones leave no room for the second column.
 WIDEST, NARROWEST = 100, 30
 _INDENT = "  "
+Number = TypeVar("Number", int, float)
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,6 +36,10 @@ class Parser(argparse.ArgumentParser):
         self.examples = dict(examples or {})
         self.codes = {code: what for code, what in {**CODES, **(codes or {})}.items() if what}
 
+    def add_broker(self, help_: str = "show every machine of the fleet, as its broker reports it") -> None:
+        """Let the person say that the whole fleet is meant, and not this machine alone."""
+        self.add_argument("--broker", action="store_true", help=help_)
+
     def add_color(self) -> None:
         """Let the person say whether to colour; `ui.colours.chosen` carries it out."""
         self.add_argument(
@@ -51,6 +56,21 @@ class Parser(argparse.ArgumentParser):
         if self.examples:
             more = f"\nexamples:\n{two_columns(self.examples.items())}{more}"
         return super().format_help() + more
+
+
+def within(least: float, most: float, of: Callable[[str], Number]) -> Callable[[str], Number]:
+    """The type of an argument that is a number from *least* to *most*, read by *of*."""
+
+    def read(word: str) -> Number:
+        try:
+            found = of(word) if word.isascii() else None
+        except ValueError:
+            found = None
+        if found is None or not least <= found <= most:
+            raise argparse.ArgumentTypeError(f"must be {least} to {most}")
+        return found
+
+    return read
 
 
 def help_width() -> int:

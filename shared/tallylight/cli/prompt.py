@@ -48,9 +48,9 @@ def main(argv: list[str]) -> int:
     """Print the line, if there is one."""
     if argv:
         make_parser().parse_args(argv)
-    told = line(statuses(os.environ))
-    if told:
-        sys.stdout.write(f"{told}\n")
+    shown = line(statuses(os.environ))
+    if shown:
+        sys.stdout.write(f"{shown}\n")
     return 0
 
 
@@ -89,8 +89,10 @@ def _snapshots(folder: str) -> Iterator[dict[str, Any]]:
     except OSError:
         return
     try:
-        mode = _mode_of_own(parent)
-        names = sorted(name for name in os.listdir(parent) if _process(name)) if mode else []  # noqa: PTH208
+        mode = os.fstat(parent).st_mode
+        if os.fstat(parent).st_uid != os.getuid() or mode & 0o022:
+            return  # somebody else can change it
+        names = sorted(name for name in os.listdir(parent) if _process(name))  # noqa: PTH208
         for name in names[:MAX_FILES]:
             found = payload.members(_read(parent, name, mode), MAX_BYTES)
             pid, birth = _process(name), found.get("birth")
@@ -108,12 +110,6 @@ def _process(name: str) -> int:
     host, dash, pid = name.removesuffix(".json").rpartition("-")
     is_one = dash and name.endswith(".json") and host.isascii() and host.isalpha() and pid.isascii() and pid.isdigit()
     return int(pid[:10]) if is_one else 0
-
-
-def _mode_of_own(fd: int) -> int:
-    """The mode of what is this user's and which nobody else can change; 0 for anything else."""
-    found = os.fstat(fd)
-    return found.st_mode if found.st_uid == os.getuid() and not found.st_mode & 0o022 else 0
 
 
 def _read(parent: int, name: str, mode: int) -> bytes:

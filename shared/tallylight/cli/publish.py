@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 
 from tallylight.cli.ending import on_signal
 from tallylight.cli.fleet import configured
-from tallylight.cli.output import clean
+from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
-from tallylight.config.fleet import Fleet
 from tallylight.files import extras
 
 
@@ -29,42 +27,31 @@ def make_parser() -> Parser:
         },
         codes={0: "it was told to end"},
     )
-    parser.add_argument(
-        "--quiet",
-        action="store_true",
-        help="print nothing, not even that the broker cannot be reached",
-    )
+    nothing = "print nothing, not even that the broker cannot be reached"
+    parser.add_argument("--quiet", action="store_true", help=nothing)
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Publish until a signal ends it."""
     options = make_parser().parse_args(argv)
-    fleet = configured("tally publish")
+    fleet = configured("publish")
     on_signal(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP)
-    try:
-        publish(fleet, quiet=options.quiet)
-    except KeyboardInterrupt:
-        return 0
-    return 0
-
-
-def publish(fleet: Fleet, *, quiet: bool) -> None:
-    """Publish until `KeyboardInterrupt`; then say goodbye."""
     extras.enable("fleet")
     try:
         from tallylight.remote.publisher import Publisher
     except ImportError:
         raise extras.missing("fleet") from None
 
-    def tell(text: str) -> None:
-        if not quiet:
-            sys.stderr.write(f"tally publish: {clean(text, 400)}\n")
-            sys.stderr.flush()
+    def report(text: str) -> None:
+        if not options.quiet:
+            complain("publish", text, cells=400)
 
-    publisher = Publisher(fleet, os.environ, tell)
+    publisher = Publisher(fleet, os.environ, report)
     try:
         while True:
             publisher.step()
+    except KeyboardInterrupt:
+        return 0
     finally:
         publisher.close()

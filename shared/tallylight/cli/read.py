@@ -15,7 +15,7 @@ from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import QUESTION, SCREEN, SILENT, Reply, Rows, id_of
 from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
-from tallylight.cli.output import Output, clean, refused
+from tallylight.cli.output import Output, complain, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
@@ -56,41 +56,40 @@ def main(argv: list[str]) -> int:
     """Print what was asked for, and return the exit code."""
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
-    for problem in panes.problems:
-        sys.stderr.write(f"tally read: {clean(str(problem))}\n")
+    complain("read", *panes.problems)
     found = pick(panes, options.pane, os.environ)
     client = client_of(panes)
-    told: Reply | str
+    shown: Reply | str
     if (refused := client.may_read(found)) is not None:
-        told = refused
+        shown = refused
     elif options.screen:
-        told = client.look(found, SCREEN)
+        shown = client.look(found, SCREEN)
     elif options.question or (not options.reply and found.pane.status is Status.WAITING):
-        told = client.look(found, QUESTION)
-        if isinstance(told, Refusal) and told.rule == "no-question" and not options.question:
-            told = found.pane.question or found.pane.message or found.pane.reply
+        shown = client.look(found, QUESTION)
+        if isinstance(shown, Refusal) and shown.rule == "no-question" and not options.question:
+            shown = found.pane.question or found.pane.message or found.pane.reply
     else:
-        told = found.pane.reply
-    return _tell(found, told if isinstance(told, Rows | Question | str | Refusal) else SILENT, as_json=options.json)
+        shown = found.pane.reply
+    return _print(found, shown if isinstance(shown, Rows | Question | str | Refusal) else SILENT, as_json=options.json)
 
 
-def _tell(found: Found, told: Rows | Question | str | Refusal, *, as_json: bool) -> int:
-    if isinstance(told, Refusal):
-        code = refused("read", told)
-        return {"gone": GONE, "no-question": NOTHING}.get(told.rule, code)
+def _print(found: Found, shown: Rows | Question | str | Refusal, *, as_json: bool) -> int:
+    if isinstance(shown, Refusal):
+        code = refused("read", shown)
+        return {"gone": GONE, "no-question": NOTHING}.get(shown.rule, code)
     output = Output.to(sys.stdout, os.environ)
     if as_json:
-        output.line(json.dumps(document(found, told)))
+        output.line(json.dumps(document(found, shown)))
     else:
-        for line in lines(told):
+        for line in lines(shown):
             output.line(line)
-    if not told:
-        sys.stderr.write(f"tally read: nothing is known of what {found.name} said last\n")
+    if not shown:
+        complain("read", f"nothing is known of what {found.name} said last")
         return NOTHING
     return 0
 
 
-def document(found: Found, told: Rows | Question | str) -> dict[str, Any]:
+def document(found: Found, shown: Rows | Question | str) -> dict[str, Any]:
     """The JSON of `tally read`: what was not asked for, or is not there, is null."""
     pane = found.pane
     return {
@@ -99,9 +98,9 @@ def document(found: Found, told: Rows | Question | str) -> dict[str, Any]:
         "status": pane.status.value,
         "kind": pane.kind.value if pane.kind else None,
         "agent": pane.agent,
-        "question": question_document(told) if isinstance(told, Question) else None,
-        "reply": _clean(told) or None if isinstance(told, str) else None,
-        "screen": list(lines(told)) if isinstance(told, Rows) else None,
+        "question": question_document(shown) if isinstance(shown, Question) else None,
+        "reply": _clean(shown) or None if isinstance(shown, str) else None,
+        "screen": list(lines(shown)) if isinstance(shown, Rows) else None,
     }
 
 
@@ -116,14 +115,14 @@ def question_document(asked: Question) -> dict[str, Any]:
     }
 
 
-def lines(told: Rows | Question | str) -> list[str]:
+def lines(shown: Rows | Question | str) -> list[str]:
     """What is printed for a person, or for an agent that reads what its tool prints."""
-    if isinstance(told, Question):
-        rows = [*(told.context[told.first :] or (told.question,)), ""]
-        rows += [*(f"{choice.number}. {choice.label}" for choice in told.choices), ""]
-        rows += [told.missing] if told.missing else [f"id {id_of(told)}"]
+    if isinstance(shown, Question):
+        rows = [*(shown.context[shown.first :] or (shown.question,)), ""]
+        rows += [*(f"{choice.number}. {choice.label}" for choice in shown.choices), ""]
+        rows += [shown.missing] if shown.missing else [f"id {id_of(shown)}"]
     else:
-        rows = list(told.rows) if isinstance(told, Rows) else [told] * bool(told)
+        rows = list(shown.rows) if isinstance(shown, Rows) else [shown] * bool(shown)
     return [_clean(row) for row in rows]
 
 

@@ -14,12 +14,10 @@ import itertools
 import json
 import os
 import shlex
-import sys
 from collections.abc import Iterator
 
 from tallylight.agents import agent_files
-from tallylight.agents.agent import Agents
-from tallylight.cli.output import Output, clean, pad, status_words
+from tallylight.cli.output import UNBOUNDED, Output, clean, complain, pad, status_words
 from tallylight.cli.parser import Parser
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
@@ -30,7 +28,6 @@ from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.ui import colours
 from tallylight.ui.layout import rule_words
 
 JSON_VERSION = 1
@@ -59,16 +56,23 @@ def main(argv: list[str]) -> int:
     """Replay one recording. The exit code is 1 if a part of it could not be read."""
     options = make_parser().parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
-    for error in errors:
-        sys.stderr.write(f"tally replay: {clean(str(error))}\n")
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    complain("replay", *errors)
+    output = Output.chosen(options.color)
     write = _json if options.json else _line
     with opened("replay", options.file) as (header, events, problems):
-        replay = Replay(header, agents, relay=RelayCore(agent=_agent(header.command, agents)))
-        for time, decision in _changes(replay, events):
-            write(output, time, decision)
-        for fault in replay.faults:
-            sys.stderr.write(f"tally replay: {clean(options.file)}: {fault}\n")
+        try:
+            command = tuple(shlex.split(header.command))
+        except ValueError:
+            command = ()  # cut off in the middle of a quote
+        agent = identify([Process(1, argv=command)], agents).agent  # as the relay knew it then
+        replay = Replay(header, agents, relay=RelayCore(agent=agent.name if agent is not None else ""))
+        shown = _words(replay.decision)  # that nothing is known yet is not new
+        for decisions in itertools.chain(map(replay.play, events), [replay.finish()]):
+            for decision in decisions:
+                if (words := _words(decision)) != shown:
+                    shown = words
+                    write(output, replay.now, decision)
+        complain("replay", *(f"{options.file}: {fault}" for fault in replay.faults), cells=UNBOUNDED)
     return 1 if problems else 0
 
 
@@ -89,7 +93,7 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
             elif isinstance(item, Problem):
                 problems.append(item)
                 if len(problems) <= MAX_PROBLEMS:
-                    sys.stderr.write(f"tally {verb}: {clean(file)}:{item.line}: {item.text}\n")
+                    complain(verb, f"{file}:{item.line}: {item.text}", cells=UNBOUNDED)
 
     try:
         with open(file, "rb") as raw:  # noqa: PTH123 - a path's own words are in its error
@@ -105,30 +109,11 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
             raise
         raise TallyError(f"{clean(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(problems) > MAX_PROBLEMS:
-        sys.stderr.write(f"tally {verb}: and {len(problems) - MAX_PROBLEMS} more\n")
-
-
-def _agent(command: str, agents: Agents) -> str:
-    """The agent that was recorded, as the relay knew it then."""
-    try:
-        argv = tuple(shlex.split(command))
-    except ValueError:
-        return ""  # cut off in the middle of a quote
-    agent = identify([Process(1, argv=argv)], agents).agent
-    return agent.name if agent is not None else ""
-
-
-def _changes(replay: Replay, events: Iterator[Event]) -> Iterator[tuple[float, Decision]]:
-    """Each decision that tells a person something new, and its time. That nothing is known yet is not new."""
-    shown = _words(replay.decision)
-    for decisions in itertools.chain(map(replay.play, events), [replay.finish()]):
-        for decision in decisions:
-            if (words := _words(decision)) != shown:
-                shown = words
-                yield replay.now, decision
+        complain(verb, f"and {len(problems) - MAX_PROBLEMS} more")
 
 
 def _words(decision: Decision) -> tuple[object, ...]:
+    """What a decision tells a person."""
     return decision.status, decision.kind, decision.reason.source, decision.report.agent
 
 

@@ -110,7 +110,18 @@ def _restore(options: argparse.Namespace) -> int:
         return 0
     choices = [_choice(number, one, agents, time.time()) for number, one in chosen.items()]
     if options.json:
-        listed = [_to_json(choice, chosen[choice.number]) for choice in choices]
+        listed = [
+            {
+                "number": number,
+                "host": one.host.name,
+                "place": one.place,
+                "last_seen": one.host.written,
+                "tab": one.tab.name,
+                "pane": one.pane.to_json(),
+                "resume": to_json(choice.found),
+            }
+            for choice, (number, one) in zip(choices, chosen.items(), strict=True)
+        ]
         sys.stdout.write(json.dumps({"version": 1, "conversations": listed}, indent=2) + "\n")
         return 0
     if not choices:
@@ -184,18 +195,6 @@ def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
         id=kept.id, status=Status.DOWN, project=kept.project, conversation=kept.conversation, resume=kept.resume
     )  # fmt: skip
     return fork.act(Verb.RESUME, gone, agents)
-
-
-def _to_json(choice: Choice, lost: Lost) -> dict[str, object]:
-    return {
-        "number": choice.number,
-        "host": lost.host.name,
-        "place": lost.place,
-        "last_seen": lost.host.written,
-        "tab": lost.tab.name,
-        "pane": lost.pane.to_json(),
-        "resume": to_json(choice.found),
-    }
 
 
 def _list(output: Output, choices: list[Choice]) -> None:

@@ -54,7 +54,7 @@ def main(file: str, *, is_agreed: bool) -> int:
     sys.stdout.write(managed_block.diff(str(path), text, new))
     if not is_agreed and not (agreed := System().ask(f"Change {path}?")):
         if agreed is None:
-            sys.stderr.write("tally restore: nothing was changed; `--yes` changes it without a question\n")
+            complain("restore", "nothing was changed; `--yes` changes it without a question")
         return 1
     read_write.rewrite(path, new.encode("utf-8"))
     return 0

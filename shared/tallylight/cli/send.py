@@ -85,7 +85,13 @@ def _given(
     """What is to be typed: an answer to what was *asked*, or a text for who holds the pane now; or why nothing is."""
     if options.answer is not None and asked is not None:
         return Answer(found.pane.id, *asked, options.answer)
-    text = _text(options.text)
+    text = options.text
+    if text == "-":
+        # One more than is typed, so that what is too long is refused, and never cut.
+        try:
+            text = sys.stdin.read(MAX_TEXT + 2).removesuffix("\n")
+        except UnicodeDecodeError:
+            raise TallyError("standard input is no text in UTF-8; nothing was typed") from None
     if (problem := text_problem(text)) is not None:
         return problem
     if asked is None:
@@ -97,17 +103,6 @@ def _given(
     if options.queue:
         return DeferredText(found.pane.id, pid, start, text)
     return Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
-
-
-def _text(given: str) -> str:
-    """What to type: *given*, or standard input without the line end behind it."""
-    if given != "-":
-        return given
-    # One more than is typed, so that what is too long is refused, and never cut.
-    try:
-        return sys.stdin.read(MAX_TEXT + 2).removesuffix("\n")
-    except UnicodeDecodeError:
-        raise TallyError("standard input is no text in UTF-8; nothing was typed") from None
 
 
 def reached(wanted: str) -> tuple[Found, PaneClient]:

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from tallylight.agents import agent_files
 from tallylight.cli.fleet import subscriber
-from tallylight.cli.output import clean
-from tallylight.cli.parser import Parser
+from tallylight.cli.output import UNBOUNDED, complain
+from tallylight.cli.parser import Parser, within
 from tallylight.config.config_file import load_config
 from tallylight.config.settings import Config, Listed
 from tallylight.files import directories, extras, read_write
@@ -50,7 +50,7 @@ _MAX_FILES = 4096
 _FLEET_S = 0.2
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _ALONE = (
-    "tally serve: a phone cannot reach 127.0.0.1 of this machine; give the name that leads here from the phone with "
+    "a phone cannot reach 127.0.0.1 of this machine; give the name that leads here from the phone with "
     "--allow-host, see docs/serve.md"
 )
 _HAS_PORT = re.compile(r":[0-9]+\Z")
@@ -69,13 +69,11 @@ def make_parser() -> Parser:
         },
         codes={0: "it was told to end"},
     )
+    where = "the address to listen on; 127.0.0.1 by default"
+    parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS", help=where)
     parser.add_argument(
-        "--bind",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="the address to listen on; 127.0.0.1 by default",
+        "--port", type=within(0, 65535, int), default=PORT, help=f"the port; {PORT} by default, 0 for any free port"
     )
-    parser.add_argument("--port", type=_port, default=PORT, help=f"the port; {PORT} by default, 0 for any free port")
     parser.add_argument(
         "--allow-host",
         action="append",
@@ -84,9 +82,7 @@ def make_parser() -> Parser:
         metavar="NAME[:PORT]",
         help="another host name to accept, as behind a proxy; may be repeated",
     )
-    parser.add_argument(
-        "--broker", action="store_true", help="show the other machines of the fleet, too, as its broker reports them"
-    )
+    parser.add_broker("show the other machines of the fleet, too, as its broker reports them")
     parser.add_argument("--qr", action="store_true", help="print the address as a QR code, too, for a phone's camera")
     return parser
 
@@ -108,15 +104,14 @@ def main(argv: list[str]) -> int:
     from tallylight.hosts.detached.sessions import Multiplexers
 
     labels = labels_file.Reader(labels_file.path(os.environ))
-    everyone = Everyone(Feed(writer.directory(os.environ)), labels, subscriber() if options.broker else None)
+    everyone = Everyone(Feed(writer.directory(os.environ)), labels, subscriber("serve") if options.broker else None)
     listener = listen(options.bind, options.port)
     port = listener.getsockname()[1]
     names = [*options.allow_host, *_own_name(options.bind)]
     hosts = allowed_hosts(port, names)
     token = secrets.token_hex(TOKEN_BYTES)
     config, problems = load_config()
-    for problem in problems:
-        sys.stderr.write(f"{problem}\n")
+    complain("serve", *problems, cells=UNBOUNDED)
     panes = Multiplexers(os.environ)
     # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
     own = functools.cache(functools.partial(here, os.environ))
@@ -129,11 +124,11 @@ def main(argv: list[str]) -> int:
     app = make_app(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
     bound = _ip(options.bind)
     if not (bound.is_loopback if bound is not None else options.bind == "localhost"):
-        sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
+        complain("serve", f"{options.bind} is open to the network, and the connection is not encrypted")
     where = address(names[0] if names else "127.0.0.1", port, token)
     code = _code(where) if options.qr else ""
     if options.qr and not names:
-        sys.stderr.write(f"{_ALONE}\n")
+        complain("serve", _ALONE)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     file = directories.serve_token(os.environ)
     try:
@@ -146,7 +141,10 @@ def main(argv: list[str]) -> int:
         return 0
     finally:
         listener.close()
-        _remove(file, token)
+        with contextlib.suppress(OSError, TallyError):
+            # Unless a server that was started later has put its own there.
+            if read_write.read_limited(file, 4096).strip() == token.encode():
+                file.unlink()
     return 0
 
 
@@ -170,7 +168,7 @@ class Everyone:
     def __init__(self, feed: Feed, labels: labels_file.Reader, fleet: Subscriber | None = None) -> None:
         self._feed, self._labels = feed, labels
         self._others: tuple[Snapshot, ...] = ()
-        self._told: tuple[Snapshot, ...] = ()
+        self._shown_others: tuple[Snapshot, ...] = ()
         if fleet is not None:
             threading.Thread(target=self._follow, args=(fleet,), name="fleet", daemon=True).start()
 
@@ -178,9 +176,9 @@ class Everyone:
         """What all of them show; None if that is what they showed before."""
         others = self._others
         is_new = self._feed.poll(time.monotonic())
-        if not self._labels.poll() and not is_new and others is self._told:
+        if not self._labels.poll() and not is_new and others is self._shown_others:
             return None
-        self._told = others
+        self._shown_others = others
         return (*self._feed.snapshots, *others)
 
     def level(self, host: str) -> str:
@@ -195,7 +193,7 @@ class Everyone:
                     self._others = fleet.others
                 if fleet.link.has_failed and fleet.problem != problem:
                     problem = fleet.problem
-                    sys.stderr.write(f"tally serve: {clean(problem)}\n")
+                    complain("serve", problem)
                 elif not fleet.problem:
                     problem = ""
                 time.sleep(_FLEET_S)
@@ -255,13 +253,6 @@ def _write(path: Path, token: str) -> None:
         raise TallyError(f"{path}: {error.strerror or error}; could not write the token there") from None
 
 
-def _remove(path: Path, token: str) -> None:
-    """Take it away again, unless a server that was started later has put its own there."""
-    with contextlib.suppress(OSError, TallyError):
-        if read_write.read_limited(path, 4096).strip() == token.encode():
-            path.unlink()
-
-
 def _open_files() -> int:
     """How many files this process may have open: as many as the system lets it, up to what connections need."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -273,12 +264,6 @@ def _open_files() -> int:
     except (OSError, ValueError):
         return soft
     return most
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= 65535):
-        raise argparse.ArgumentTypeError("must be 0 to 65535")
-    return int(text)
 
 
 def _name(text: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -37,7 +36,6 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally setup",
         description="Install Tallylight for your user and set up your terminals: one include in kitty.conf, one link "
-        ""
         "for WezTerm. Every change is shown first.",
         allow_abbrev=False,
         examples={
@@ -83,29 +81,24 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     if not options.dry_run:
         _refuse_anothers_home(system, yes=options.yes)
     for name in options.extras:
-        if name == "completions":
-            _add_completions(system, dry_run=options.dry_run)
-            continue
-        if options.dry_run:
+        if name == "completions" and options.dry_run:
+            completions.made()
+            system.say("Dry run: completions and manual pages would be installed; nothing was changed.")
+        elif name == "completions":
+            bash, zsh, fish, man = map(system.short, completions.install(system))
+            system.say(f"Completions installed: {bash}, {fish}, {zsh}; manual pages: {man}.")
+            folder = zsh.rpartition("/")[0]
+            system.say(f"zsh: if it does not look there, put fpath+={folder} before compinit in ~/.zshrc.")
+        elif options.dry_run:
             system.say(f"Dry run: {', '.join(extras.EXTRAS[name])} would be installed; nothing was changed.")
-            continue
-        folder = environment.add_extra(system, environment.base_python(), name)
-        system.say(f"{', '.join(extras.EXTRAS[name])} installed into {system.short(folder)}.")
+        else:
+            place = environment.add_extra(system, environment.base_python(), name)
+            system.say(f"{', '.join(extras.EXTRAS[name])} installed into {system.short(place)}.")
     if options.extras:
         return DONE
     if options.undo or options.uninstall:
         return _undo(system, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
     return _setup(system, yes=options.yes, dry_run=options.dry_run, tab_bar=options.tab_bar)
-
-
-def _add_completions(system: System, *, dry_run: bool) -> None:
-    if dry_run:
-        completions.made()
-        system.say("Dry run: completions and manual pages would be installed; nothing was changed.")
-        return
-    bash, zsh, fish, man = map(system.short, completions.install(system))
-    system.say(f"Completions installed: {bash}, {fish}, {zsh}; manual pages: {man}.")
-    system.say(f"zsh: if it does not look there, put fpath+={zsh.rpartition('/')[0]} before compinit in ~/.zshrc.")
 
 
 def _refuse_anothers_home(system: System, *, yes: bool) -> None:
@@ -149,17 +142,19 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
     )
     if plan.state.is_current and plan.edit is None and not wezterm.is_stale(plan.beside):
         system.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
-        _tell(system, plan)
+        _report(system, plan)
         return DONE
     _show(system, plan)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
-    if tab_bar is None and not yes and hides_one_tab(answer) and not environment.has_tab_bar(place):
+    # By its own answer kitty shows no tab bar for one tab, and shows one for more.
+    hides_one = answer is not None and answer.bar_min_tabs > 1 and answer.bar_style != "hidden"
+    if tab_bar is None and not yes and hides_one and not environment.has_tab_bar(place):
         plan = plan._replace(state=environment.look(system, source, python, bindings, _offer_tab_bar(system)))
     _carry_out(system, plan)
     system.say("\nDone.")
-    _tell(system, plan)
-    _tell_next(system, plan)
+    _report(system, plan)
+    _report_next(system, plan)
     return DONE
 
 
@@ -176,11 +171,6 @@ def _carry_out(system: System, plan: _Plan) -> None:
         wezterm.apply(system, plan.beside)
 
 
-def hides_one_tab(answer: free_keys.Answer | None) -> bool:
-    """Whether kitty, by its own *answer*, shows no tab bar for one tab, and shows one for more."""
-    return answer is not None and answer.bar_min_tabs > 1 and answer.bar_style != "hidden"
-
-
 def _offer_tab_bar(system: System) -> bool:
     """Ask whether kitty is to show its tab bar always; show how that looks."""
     light = lights.STRIPE + lights.MARKS[Status.WAITING]
@@ -193,13 +183,13 @@ def _offer_tab_bar(system: System) -> bool:
     return bool(system.ask("Show the tab bar with one tab, too?"))
 
 
-def _tell_next(system: System, plan: _Plan) -> None:
+def _report_next(system: System, plan: _Plan) -> None:
     """Have the kitty around us start, if it can; say what is left to be done in one that runs."""
     running = plan.running
     if not plan.here.is_here:
         if plan.beside.is_here:
-            told = "" if plan.beside.uses_us else "save these lines in your WezTerm configuration, then "
-            system.say(f"\nNext: {told}run `tally doctor` in WezTerm.")
+            first = "" if plan.beside.uses_us else "save these lines in your WezTerm configuration, then "
+            system.say(f"\nNext: {first}run `tally doctor` in WezTerm.")
         return
     if plan.edit is None and plan.state.build:
         system.say(
@@ -254,7 +244,7 @@ def _show(system: System, plan: _Plan) -> None:
         system.say(f"  {'add' if state.has_tab_bar else 'remove'} `{environment.TAB_BAR}` there")
 
 
-def _tell(system: System, plan: _Plan) -> None:
+def _report(system: System, plan: _Plan) -> None:
     """Say what is there now."""
     system.say("")
     here, place = plan.here, install_paths.layout(system)
@@ -284,10 +274,10 @@ def _tell(system: System, plan: _Plan) -> None:
         if str(folder) not in system.env.get("PATH", "").split(os.pathsep):
             system.say(f"              {system.short(folder)} is not on your PATH: add it to use `tally` by name")
     if here.is_here:
-        _tell_keys(system, plan.bindings, plan.answer)
+        _report_keys(system, plan.bindings, plan.answer)
 
 
-def _tell_keys(system: System, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
+def _report_keys(system: System, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
     for number, (key, what) in enumerate(free_keys.rows(bindings, answer)):
         system.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
     if not bindings:
@@ -311,14 +301,14 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     linked = not wezterm.is_undone(system)
     if not any((wiring, taken, linked, goes)):
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
-        _tell_how_to_remove_the_rest(system)
+        _report_the_rest(system)
         return DONE
     _show_undo(system, wiring, taken, linked=linked, everything=everything)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for edit in wiring:
         kitty_conf.undo(system, edit)
-        system.say(_told(system, edit))
+        system.say(remove.taken_back(system, edit, "lines"))
     for edit in taken:
         system.say(remove.undo(system, edit))
     for path in wezterm.undo(system) if linked else ():
@@ -330,7 +320,7 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         if directories.config_dir(system.env).exists():
             system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
     else:
-        _tell_how_to_remove_the_rest(system)
+        _report_the_rest(system)
     return DONE
 
 
@@ -352,22 +342,7 @@ def _show_undo(
             system.say(f"So will completions and manual pages: {', '.join(map(system.short, pages))}.")
 
 
-def _told(system: System, edit: Edit) -> str:
-    name = system.short(edit.path)
-    if edit.goes:
-        return f"{name} removed: Tallylight had made it."
-    if edit.restores:
-        return f"{name} is restored, byte for byte."
-    if edit.entry is None:
-        return f"{name}: Tallylight's lines were removed."
-    when = datetime.datetime.fromtimestamp(edit.entry.at).astimezone().strftime("%Y-%m-%d")
-    kept = f" The file as it was before {when}: {edit.entry.backup}" if edit.entry.backup else ""
-    if not edit.before:
-        return f"{name} no longer exists; there is nothing to undo.{kept}"
-    return f"{name} was edited after setup: Tallylight's lines were removed, everything else was kept.{kept}"
-
-
-def _tell_how_to_remove_the_rest(system: System) -> None:
+def _report_the_rest(system: System) -> None:
     place = install_paths.layout(system)
     if place.data.exists():
         system.say(f"{system.short(place.data)} was kept; `tally setup --uninstall` removes it too.")

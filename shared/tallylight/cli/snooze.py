@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable
 
 from tallylight.cli import fleet
 from tallylight.cli.output import clean, complain
-from tallylight.cli.parser import Parser
+from tallylight.cli.parser import Parser, within
 from tallylight.cli.status import nothing
 from tallylight.model.status import NEEDS_PERSON, Status
 from tallylight.pane.marks import MAX_MINUTES
@@ -22,6 +21,7 @@ from tallylight.ui.layout import left
 
 #: How long the host may take to do it, in seconds; it looks four times a second.
 DONE_S = 3.0
+_ANY_MACHINE = "a pane of any machine of the fleet whose configuration allows it"
 _MARKS = {
     "seen": "Mark a pane as looked at. This answers no question: a waiting pane stays waiting.",
     "unread": "Mark a pane as not looked at: what was done before you looked shows as done again.",
@@ -43,10 +43,9 @@ def make_parser() -> Parser:
         codes={1: "no such pane, it does not need you, or its terminal did not do it"},
     )
     add_pane(parser, nargs="?")
-    _add_broker(parser)
-    parser.add_argument(
-        "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long; 0 ends it; 15 unless configured"
-    )
+    parser.add_broker(_ANY_MACHINE)
+    how_long = "how long; 0 ends it; 15 unless configured"
+    parser.add_argument("minutes", nargs="?", type=within(0, MAX_MINUTES, float), metavar="MINUTES", help=how_long)
     return parser
 
 
@@ -85,7 +84,7 @@ def make_marker(verb: str) -> Parser:
     )
     add_pane(parser, nargs="?")
     if verb == "seen":
-        _add_broker(parser)
+        parser.add_broker(_ANY_MACHINE)
     return parser
 
 
@@ -97,29 +96,13 @@ def mark(verb: str, argv: list[str]) -> int:
     found = find(options.pane)
     if found is None:
         return 1
-    told = _looked_at if verb == "seen" else lambda _: "is marked as not looked at"
-    return ask(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), told)
+    outcome = _looked_at if verb == "seen" else lambda _: "is marked as not looked at"
+    return ask(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), outcome)
 
 
 def _looked_at(pane: Pane) -> str:
     waits = ", and still waits for you" if pane.status is Status.WAITING else ""
     return f"is marked as looked at{waits}"
-
-
-def _add_broker(parser: Parser) -> None:
-    parser.add_argument(
-        "--broker", action="store_true", help="a pane of any machine of the fleet whose configuration allows it"
-    )
-
-
-def _minutes(text: str) -> float:
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = -1.0
-    if not 0 <= minutes <= MAX_MINUTES:
-        raise argparse.ArgumentTypeError(f"must be 0 to {MAX_MINUTES}")
-    return minutes
 
 
 def find(wanted: str | None) -> Found | None:
@@ -131,15 +114,15 @@ def find(wanted: str | None) -> Found | None:
     return pick(panes, wanted, os.environ)
 
 
-def ask(found: Found, request: Request, is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
-    """Ask the host, wait until its snapshot shows that it was done, and say what that came to, as *told* words it."""
+def ask(found: Found, request: Request, is_done: Callable[[Found], bool], outcome: Callable[[Pane], str]) -> int:
+    """Ask the host, wait until its snapshot shows that it was done, and print what that came to, by *outcome*."""
     called = f"{found.name} ({clean(found.pane.project, 40)})" if found.pane.project else found.name
     requests.send(found.host, request, os.environ)
     end = time.monotonic() + DONE_S
     while time.monotonic() < end:
         now = next((new for new in read_panes(os.environ).panes if new.address == found.address), None)
         if now is None or is_done(now):
-            sys.stdout.write(f"{called} {told(now.pane) if now is not None else 'is gone'}\n")
+            sys.stdout.write(f"{called} {outcome(now.pane) if now is not None else 'is gone'}\n")
             return 0
         time.sleep(0.05)
     complain(request.verb, f"{found.host} did not do it; is it the same version?")

@@ -24,7 +24,7 @@ from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import UNBOUNDED, Output, clean, complain, refused
+from tallylight.cli.output import UNBOUNDED, clean, complain, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
@@ -69,16 +69,16 @@ def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
-    base, told = _started(options, panes)
-    if isinstance(told, Refusal):
+    base, reply = _started(options, panes)
+    if isinstance(reply, Refusal):
         if base is not None:
             complain("start", f"the worktree {clean(str(base.path))} was made, and is left", cells=UNBOUNDED)
         if options.json:
             empty = dict.fromkeys(("address", "program", "cwd", "worktree"))
-            document = {"version": JSON_VERSION, **empty, "refused": told.rule, "text": clean(told.text)}
+            document = {"version": JSON_VERSION, **empty, "refused": reply.rule, "text": clean(reply.text)}
             sys.stdout.write(json.dumps(document) + "\n")
-        return refused("start", told)
-    address = f"{_host(options, panes)}:{told.pane}"
+        return refused("start", reply)
+    address = f"{_host(options, panes)}:{reply.pane}"
     # It runs, listed or not; but the next command is to find it.
     end = time.monotonic() + LISTED_S
     while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
@@ -87,7 +87,7 @@ def main(argv: list[str]) -> int:
         document = {
             "version": JSON_VERSION,
             "address": address,
-            "program": clean(told.text),
+            "program": clean(reply.text),
             "cwd": str(Path.cwd()),
             "worktree": {"path": str(base.path), "branch": base.branch} if base is not None else None,
             "refused": None,
@@ -126,8 +126,8 @@ def _started(options: argparse.Namespace, panes: Panes) -> tuple[Base | None, Do
     if is_tmux:
         return base, _start_in_tmux(known, options, panes.level(host))
     asked = request.Start(options.agent, options.place, options.name, options.prompt)
-    told = client_of(panes).start(host, asked)
-    return base, told if isinstance(told, Done | Refusal) else request.SILENT
+    reply = client_of(panes).start(host, asked)
+    return base, reply if isinstance(reply, Done | Refusal) else request.SILENT
 
 
 def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str) -> Done | Refusal:
@@ -151,9 +151,7 @@ def _worktree(name: str) -> Base | Refusal:
     named = base if isinstance(base, Refusal) else worktrees.named(base, name)
     if isinstance(named, Refusal):
         return named
-    output = Output.to(sys.stderr, os.environ)
-    for note in named.notes:
-        output.line(f"tally start: {clean(note)}")
-    output.line(f"tally start: {command_line(worktrees.command(named))}")
+    complain("start", *named.notes)
+    complain("start", command_line(worktrees.command(named)), cells=UNBOUNDED)
     made = worktrees.make(named)
     return made if isinstance(made, Refusal) else named

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 
 from tallylight.cli.exit_codes import WAITS
-from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
+from tallylight.cli.output import GAP, Output, age, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING, Beside
@@ -20,7 +20,7 @@ from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
-from tallylight.ui import beside, colours, details, tasks
+from tallylight.ui import beside, details, tasks
 from tallylight.ui.layout import duration
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -64,9 +64,7 @@ def make_parser() -> Parser:
         "in JSON the key `beside`",
     )
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
-    parser.add_argument(
-        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
-    )
+    parser.add_broker()
     parser.add_color()
     return parser
 
@@ -89,14 +87,20 @@ def main(argv: list[str]) -> int:
         code = WAITS if shown else 0 if panes.hosts or panes.machines else 1
     besides = None
     if options.output == "wide":
-        besides = {} if options.broker else _read_beside(shown)
+        besides = {}
+        if not options.broker:
+            from tallylight.actions import beside as beside_status
+            from tallylight.config import config_file
+
+            listed = config_file.load_config(os.environ)[0].listed
+            agents = (found.pane for found in shown)
+            besides = beside_status.read_all(agents, os.environ.get("HOME", ""), listed, BESIDE_S)
     # Only of this machine is known how long its agents waited.
     waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
     if options.json:
         sys.stdout.write(json.dumps(to_json(panes, shown, besides) | waited, indent=2) + "\n")
         return code
-    for problem in (*panes.problems, *filter(None, [labels.problem]), *panes.troubles):
-        sys.stderr.write(f"tally status: {clean(str(problem))}\n")
+    complain("status", *panes.problems, *filter(None, [labels.problem]), *panes.troubles)
     _print(options, panes, shown, besides, waited.get("waited_s", 0.0))
     return code
 
@@ -109,7 +113,7 @@ def _print(
     waited_s: float,
 ) -> None:
     """Write what of *shown* a person wants to see, and how long agents waited for them today."""
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     if not options.all:
         left_out = repeated((found.host, found.pane) for found in panes.panes)
         shown = [found for found in shown if found.is_lit and (found.host, found.pane.id) not in left_out]
@@ -124,16 +128,6 @@ def _print(
 def nothing(panes: Panes) -> str:
     """Word why there is nothing to list."""
     return _NOTHING if panes.hosts or panes.machines else _NO_HOST
-
-
-def _read_beside(panes: list[Found]) -> Mapping[int, Beside]:
-    """What stands beside *panes*, by `Pane.agent_pid`, as far as it is told in time and a person wants it."""
-    from tallylight.actions import beside as beside_status
-    from tallylight.config import config_file
-
-    config, _ = config_file.load_config(os.environ)
-    shown = (found.pane for found in panes)
-    return beside_status.read_all(shown, os.environ.get("HOME", ""), config.listed, BESIDE_S)
 
 
 def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, Beside] | None = None) -> None:
@@ -190,17 +184,17 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
         clean(pane.agent, 20),
         name,
         age(now - pane.since) if pane.since else "",
-        clean(_says(pane, name)),
+        clean(_summary(pane, name)),
     ]
 
 
-def _says(pane: Pane, name: str) -> str:
+def _summary(pane: Pane, name: str) -> str:
     """What tells most of a pane that is called *name*: what it asks, else how far it is and what it does."""
-    said = pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
+    text = pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
-        return pane.asks or said
+        return pane.asks or text
     doing = tasks.doing(pane.progress, pane.tasks, pane.detail, cells=0)
-    return GAP.join(part for part in (doing, said) if part)
+    return GAP.join(part for part in (doing, text) if part)
 
 
 def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | None = None) -> dict[str, object]:

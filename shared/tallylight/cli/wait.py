@@ -19,8 +19,8 @@ import attrs
 
 from tallylight.cli.exit_codes import FAILED, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
-from tallylight.cli.output import GAP, Output, clean, status_words
-from tallylight.cli.parser import Parser
+from tallylight.cli.output import GAP, Output, clean, complain, status_words
+from tallylight.cli.parser import Parser, within
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own_place, pick
@@ -73,7 +73,13 @@ def make_parser() -> Parser:
     which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")
     which.add_argument("--all", action="store_true", help="return when all of the panes are there")
     parser.add_argument("--new", action="store_true", help="count only what begins after this command")
-    parser.add_argument("--timeout", type=_seconds, default=math.inf, metavar="SECONDS", help="give up after so long")
+    parser.add_argument(
+        "--timeout",
+        type=within(0, 999_999_999, float),
+        default=math.inf,
+        metavar="SECONDS",
+        help="give up after so long",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object per pane that was waited for")
     return parser
 
@@ -104,12 +110,12 @@ def main(argv: list[str]) -> int:
         if ends:
             break
         if now >= end:
-            sys.stderr.write(f"tally wait: still waiting after {options.timeout:g} s\n")
+            complain("wait", f"still waiting after {options.timeout:g} s")
             return TIMED_OUT
         time.sleep(min(POLL_S, end - now))
         if feed.poll(time.monotonic()):
             panes = Panes.of(feed.snapshots, feed.problems)
-    _tell(ends, as_json=options.json)
+    _print(ends, as_json=options.json)
     return exit_code(ends)
 
 
@@ -119,16 +125,6 @@ def _statuses(text: str) -> frozenset[str]:
     if unknown:
         raise argparse.ArgumentTypeError(f"unknown status {unknown[0]!r}; known are {', '.join(_WORDS)}")
     return words
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < 1e9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
-    return seconds
 
 
 @attrs.frozen
@@ -188,23 +184,23 @@ def exit_code(ends: tuple[End, ...]) -> int:
     return next((_CODES[state] for state in _ORDER if state in states), 0)
 
 
-def _tell(ends: tuple[End, ...], *, as_json: bool) -> None:
+def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
+    """Write of each pane what it is called, its state, its agent, its name and what it asks; or all that is known."""
     output = Output.to(sys.stdout, os.environ)
     for end in ends:
         pane = end.found.pane if end.found is not None else None
         if as_json:
-            told = {"address": end.address, "state": end.state, "pane": pane.to_json() if pane is not None else None}
-            output.line(json.dumps(told))
+            document = {
+                "address": end.address,
+                "state": end.state,
+                "pane": pane.to_json() if pane is not None else None,
+            }
+            output.line(json.dumps(document))
+        elif end.found is None or pane is None:
+            output.line(f"{end.address}{GAP}{end.state}")
         else:
-            output.line(GAP.join(cell for cell in _cells(end) if cell))
-
-
-def _cells(end: End) -> tuple[str, ...]:
-    """What is written of a pane: what it is called, its state, its agent, its name and what it asks."""
-    if end.found is None:
-        return end.address, end.state
-    pane = end.found.pane
-    is_there = end.state == pane.status
-    words = status_words(pane.status, pane.kind) if is_there else end.state
-    asked = pane.question or pane.message if is_there else ""
-    return end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asked)
+            is_there = end.state == pane.status
+            words = status_words(pane.status, pane.kind) if is_there else end.state
+            asks = pane.question or pane.message if is_there else ""
+            cells = end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asks)
+            output.line(GAP.join(filter(None, cells)))

@@ -52,9 +52,7 @@ def make_parser() -> Parser:
         codes={0: "nobody reads any more", 1: "with --once: the broker cannot be reached"},
     )
     parser.add_argument("--once", action="store_true", help="exit after the first line, which is the whole state")
-    parser.add_argument(
-        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
-    )
+    parser.add_broker()
     return parser
 
 
@@ -62,7 +60,7 @@ def main(argv: list[str]) -> int:
     """Write lines until nobody reads them, or ctrl-C."""
     options = make_parser().parse_args(argv)
     try:
-        _follow(subscriber() if options.broker else None, once=options.once)
+        _follow(subscriber("watch") if options.broker else None, once=options.once)
     except BrokenPipeError:
         # Nobody reads: that is how it is meant to end. What is not written yet would be complained about at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

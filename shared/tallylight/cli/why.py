@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Sequence
 
@@ -17,10 +16,10 @@ from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
-from tallylight.snapshot.schema import AnswerEntry, Pane, RecordEntry, status_of
+from tallylight.snapshot.schema import AnswerEntry, status_of
 from tallylight.snapshot.tasks import current
 from tallylight.snapshot.values import MAX_NUMBER
-from tallylight.ui import colours, details, tasks
+from tallylight.ui import details, tasks
 from tallylight.ui.layout import left, rule_words, wrap
 
 
@@ -47,7 +46,7 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
     complain("why", *panes.problems)
-    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
+    output = Output.chosen(options.color)
     if not panes.panes and options.pane is None:
         output.line(nothing(panes))
         return 1
@@ -86,12 +85,48 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
     ledger = "".join(f", {word}" for word, is_so in (("seen", pane.seen), ("unread", pane.unread)) if is_so)
     output.line(f"{output.lit(pane.status, head)}{since}{ledger}")
     label = 10
-    facts = {
+    room = max(10, output.columns - label - 2)
+    for name, fact in _facts(found, now, advice).items():
+        if fact:
+            for number, line in enumerate(wrap(clean(fact, UNBOUNDED), room)):
+                output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
+    _section(output, "its tasks", _task_rows(pane.progress, pane.tasks))
+    children = []
+    for record in filter(lambda record: record.id, pane.records):
+        name = record.fields.get("title", "") or record.fields.get("message", "")
+        words = status_words(record.status, record.kind if record.status is Status.WAITING else None)
+        children.append([record.id, words, record.source, ago(record.at, now), name])
+    _section(output, "its parts", children)
+    _section(
+        output,
+        "put aside",
+        [
+            [e.source, e.status if status_of(e.status) else "?", rule_words(e.rule), ago(e.at, now), e.why]
+            for e in pane.losing
+        ],
+    )
+
+
+def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
+    """What is known of a pane, by what it is called; empty for what is not."""
+    pane, reason = found.pane, found.pane.reason
+    # The answers to the three questions; where the host tells none, the light as a whole.
+    answers = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
+    whole = AnswerEntry(
+        answer=pane.status.value, source=reason.source, rule=reason.rule, at=reason.at, changes=reason.changes
+    )
+    unnamed = "which no agent file names"
+    if pane.signs:
+        program = f"{pane.unknown}, {unnamed}, is taken for an agent by {pane.signs}; to describe it:"
+    else:
+        program = f"{pane.unknown}, {unnamed}; if it is an agent:"
+    pace = f"{pane.said_per_s} a second, {pane.read_per_s} of them read: the newest of each record"
+    return {
         "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
         "muted": _rest(pane.muted_until, now),
         "pane": found.name,
         "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
-        "program": _unknown(pane.unknown, pane.signs),
+        "program": f"{program} `tally agent new {pane.unknown}`" if pane.unknown else "",
         "project": pane.project,
         "session": pane.session,
         "about": pane.topic,
@@ -107,58 +142,16 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
         "question": pane.question if pane.question != pane.message else "",
         "what": pane.what,
         "answers": _answers(pane.choices),
-        **_answers_of(pane, now),
+        **(answers or {"light": _answer(whole, now)}),
         "advice": advice,
-        "reports": _pace(pane.said_per_s, pane.read_per_s),
+        "reports": pace if pane.said_per_s else "",
     }
-    room = max(10, output.columns - label - 2)
-    for name, fact in facts.items():
-        if fact:
-            for number, line in enumerate(wrap(clean(fact, UNBOUNDED), room)):
-                output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
-    _section(output, "its tasks", _task_rows(pane.progress, pane.tasks))
-    children = [record for record in pane.records if record.id]
-    _section(output, "its parts", [_record_row(record, now) for record in children])
-    _section(
-        output,
-        "put aside",
-        [
-            [e.source, e.status if status_of(e.status) else "?", rule_words(e.rule), ago(e.at, now), e.why]
-            for e in pane.losing
-        ],
-    )
-
-
-def _answers_of(pane: Pane, now: float) -> dict[str, str]:
-    """The answers to the three questions; where the host tells none, the light as a whole."""
-    told = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
-    reason = pane.reason
-    whole = AnswerEntry(
-        answer=pane.status.value, source=reason.source, rule=reason.rule, at=reason.at, changes=reason.changes
-    )
-    return told or {"light": _answer(whole, now)}
 
 
 def _answer(entry: AnswerEntry, now: float) -> str:
     """An answer with who gave it, how long ago, and until when it holds."""
     by = f", by {entry.source}: {rule_words(entry.rule)}, {ago(entry.at, now)}" if entry.source else ""
     return f"{entry.answer}{by}" + (f"; until {entry.changes}" if entry.changes else "")
-
-
-def _unknown(name: str, signs: str) -> str:
-    """What is to be said of a program that no agent file names."""
-    if not name:
-        return ""
-    if not signs:
-        return f"{name}, which no agent file names; if it is an agent: `tally agent new {name}`"
-    return (
-        f"{name}, which no agent file names, is taken for an agent by {signs}; to describe it: `tally agent new {name}`"
-    )
-
-
-def _pace(said: int, read: int) -> str:
-    """How much of what its programs say is read, if that is not all."""
-    return f"{said} a second, {read} of them read: the newest of each record" if said else ""
 
 
 def _rest(until: float, now: float, more: str = "") -> str:
@@ -201,12 +194,6 @@ def _task_rows(progress: str, names: Sequence[str]) -> list[list[str]]:
     now = current(progress, names)
     position = names.index(now) if now else len(names) if progress else 0
     return [[_DONE if i < position else _NOW if i == position and now else " ", name] for i, name in enumerate(names)]
-
-
-def _record_row(record: RecordEntry, now: float) -> list[str]:
-    name = record.fields.get("title", "") or record.fields.get("message", "")
-    words = status_words(record.status, record.kind if record.status is Status.WAITING else None)
-    return [record.id, words, record.source, ago(record.at, now), name]
 
 
 def _section(output: Output, title: str, rows: list[list[str]]) -> None:

@@ -28,56 +28,19 @@ class Action(NamedTuple):
     keys: tuple[str, ...]
 
 
+def _action(name: str, call: str, what: str, *keys: str) -> Action:
+    kitten, *options = call.split()
+    return Action(name, kitten, tuple(options), what, tuple(f"kitty_mod+{key}" for key in keys))
+
+
 ACTIONS = (
-    Action(
-        "jump",
-        "jump.py",
-        (),
-        "go to the next agent that needs you, and back after the last",
-        ("kitty_mod+y", "kitty_mod+a>j", "kitty_mod+alt+j"),
-    ),
-    Action(
-        "jump_previous",
-        "jump.py",
-        ("--previous",),
-        "go to the previous agent",
-        ("kitty_mod+a>k", "kitty_mod+alt+k", "kitty_mod+a>b"),
-    ),
-    Action(
-        "agents",
-        "agents.py",
-        (),
-        "list all agents; answer, fork, resume from there",
-        ("kitty_mod+i", "kitty_mod+a>a", "kitty_mod+alt+a"),
-    ),
-    Action(
-        "panel",
-        "panel.py",
-        (),
-        "open or close the list as a panel that stays",
-        ("kitty_mod+a>p", "kitty_mod+alt+p", "kitty_mod+a>l"),
-    ),
-    Action(
-        "fork",
-        "fork.py",
-        (),
-        "fork this conversation into a new pane",
-        ("kitty_mod+a>f", "kitty_mod+alt+f", "kitty_mod+a>o"),
-    ),
-    Action(
-        "resume",
-        "fork.py",
-        ("--resume",),
-        "resume an ended conversation",
-        ("kitty_mod+a>r", "kitty_mod+alt+r", "kitty_mod+a>e"),
-    ),
-    Action(
-        "snooze",
-        "snooze.py",
-        (),
-        "snooze this pane's question",
-        ("kitty_mod+a>s", "kitty_mod+alt+s", "kitty_mod+a>z"),
-    ),
+    _action("jump", "jump.py", "go to the next agent that needs you, and back after the last", "y", "a>j", "alt+j"),
+    _action("jump_previous", "jump.py --previous", "go to the previous agent", "a>k", "alt+k", "a>b"),
+    _action("agents", "agents.py", "list all agents; answer, fork, resume from there", "i", "a>a", "alt+a"),
+    _action("panel", "panel.py", "open or close the list as a panel that stays", "a>p", "alt+p", "a>l"),
+    _action("fork", "fork.py", "fork this conversation into a new pane", "a>f", "alt+f", "a>o"),
+    _action("resume", "fork.py --resume", "resume an ended conversation", "a>r", "alt+r", "a>e"),
+    _action("snooze", "snooze.py", "snooze this pane's question", "a>s", "alt+s", "a>z"),
 )
 #: Every key there may be a question about.
 CANDIDATES = tuple(dict.fromkeys(key for action in ACTIONS for key in action.keys))
@@ -98,8 +61,8 @@ class Binding(NamedTuple):
 def wanted(keys: object) -> dict[str, str]:
     """A person's own keys by the names of the actions, of the table `[keys]`: `""` is none. No others are taken."""
     found = keys if isinstance(keys, dict) else {}
-    said = ((action.name, found.get(action.name)) for action in ACTIONS)
-    return {name: key for name, key in said if isinstance(key, str) and re.fullmatch(f"({KEY})?", key)}
+    pairs = ((action.name, found.get(action.name)) for action in ACTIONS)
+    return {name: key for name, key in pairs if isinstance(key, str) and re.fullmatch(f"({KEY})?", key)}
 
 
 def choose(

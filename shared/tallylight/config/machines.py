@@ -44,22 +44,16 @@ def parse_machines(table: Table) -> dict[str, Machine]:
             table.ignore(name, "cannot be the name of a machine: use at most 32 letters, digits, `.`, `_` and `-`")
         elif len(found) >= MAX_MACHINES:
             table.ignore(name, f"is left out: at most {MAX_MACHINES} machines are watched; docs/fleet.md is for more")
-        elif (machine := _machine(table, name)) is not None:
-            found[name] = machine
+        elif isinstance(value := table.text_or_table(name), str):
+            if command := _words(table, name, value):
+                found[name] = Machine(name, command)
+        else:
+            command, attach = _words(value, "command", value.text("command")), value.text("attach")
+            value.close()
+            if command:
+                found[name] = Machine(name, command, _words(value, "attach", attach) if attach else ())
     table.close()
     return found
-
-
-def _machine(table: Table, name: str) -> Machine | None:
-    value = table.text_or_table(name)
-    if isinstance(value, str):
-        command = _words(table, name, value)
-        return Machine(name, command) if command else None
-    command, attach = _words(value, "command", value.text("command")), value.text("attach")
-    value.close()
-    if not command:
-        return None
-    return Machine(name, command, _words(value, "attach", attach) if attach else ())
 
 
 def _words(table: Table, key: str, command: str) -> tuple[str, ...]:

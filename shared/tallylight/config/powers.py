@@ -55,12 +55,14 @@ def held(before: Config, found: Config, runs: Collection[str] = ()) -> tuple[Con
         known = {(one.command, one.attach) for one in before.machines.values()}
         new = {name: one for name, one in machines.items() if (one.command, one.attach) not in known}
         for name, one in new.items():
-            withheld.append(Withheld(f"{MACHINES}.{name}", _said(one), _said(before.machines.get(name))))
+            withheld.append(
+                Withheld(f"{MACHINES}.{name}", _command_text(one), _command_text(before.machines.get(name)))
+            )
         kept = {name: before.machines.get(name) if name in new else one for name, one in machines.items()}
         machines = {name: one for name, one in kept.items() if one is not None}
     notify = attrs.evolve(found.notify, command=command)
     return attrs.evolve(found, scripting=allow, notify=notify, machines=machines), tuple(withheld)
 
 
-def _said(machine: Machine | None) -> str:
+def _command_text(machine: Machine | None) -> str:
     return json.dumps(shlex.join(machine.command)) if machine is not None else "nothing"

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from tallylight.config.declared import Setting, described
-from tallylight.config.machines import MAX_MACHINES, NAME, Machine
+from tallylight.config.machines import MAX_MACHINES, NAME
 from tallylight.config.settings import FORMS, SETTINGS, Config
 from tallylight.files.toml import line_of, load
 from tallylight.model.errors import DataFileError
@@ -57,10 +57,10 @@ _TABLES = {form.key or name: form.about for name, form in FORMS.items() if form.
 _OWN = {name for name, form in FORMS.items() if form.is_own}
 
 
-def _line(said: str, about: str) -> str:
-    """*said* and what it is about, behind it."""
-    cells = next((stop for stop in _STOPS if len(said) < stop), len(said) + 3)
-    return f"{said:{cells}}# {about}\n" if about else f"{said}\n"
+def _line(entry: str, about: str) -> str:
+    """*entry* and what it is about, behind it."""
+    cells = next((stop for stop in _STOPS if len(entry) < stop), len(entry) + 3)
+    return f"{entry:{cells}}# {about}\n" if about else f"{entry}\n"
 
 
 def defaults(*, is_template: bool = False) -> str:
@@ -79,15 +79,15 @@ def _default_lines(*, is_template: bool) -> Iterator[str]:
         if table and table not in known:
             yield "\n" + _line(f"[{table}]", _TABLES[table])
         form = one.form
-        said, about = f"{name} = {_toml(form.sample or one.default)}", form.about
+        entry, about = f"{name} = {_toml(form.sample or one.default)}", form.about
         if inner:
             if f"{table}.{name}" in known:
                 continue
-            said, about = f"{name} = {{}}", FORMS[table].names[name].about
+            entry, about = f"{name} = {{}}", FORMS[table].names[name].about
         known |= {table, f"{table}.{name}"}
         if form.limits[1]:
             about += f"; {form.limits[0]:g} to {form.limits[1]:g}" + (f", 0 is {form.zero}" if form.zero else "")
-        yield _line(f"# {said}" if is_template or table in _OWN else said, "" if table == "keys" else about)
+        yield _line(f"# {entry}" if is_template or table in _OWN else entry, "" if table == "keys" else about)
 
 
 def schema() -> dict[str, Any]:
@@ -144,22 +144,19 @@ def in_force(config: Config, text: str, mistakes: Iterable[DataFileError]) -> li
     wrong = {mistake.key for mistake in mistakes}
     found = []
     for one in SETTINGS:
-        at = _said_by(data, one)
+        at = _key_for(data, one)
         # A number outside its limits is moved to the nearest one, and so the line still has its say.
         counts = at and (at not in wrong or one.schema["type"] in ("number", "array"))
         found.append(InForce(one.key, _value(config, one), line_of(text, at) if counts else None))
     for name, machine in config.machines.items():
         key = f"machines.{name}"
-        found.append(InForce(key, _machine(machine), line_of(text, key)))
+        command, attach = (_toml(shlex.join(words)) for words in (machine.command, machine.attach))
+        value = f"{{ command = {command}, attach = {attach} }}" if machine.attach else command
+        found.append(InForce(key, value, line_of(text, key)))
     return found
 
 
-def _machine(machine: Machine) -> str:
-    command, attach = (_toml(shlex.join(words)) for words in (machine.command, machine.attach))
-    return f"{{ command = {command}, attach = {attach} }}" if machine.attach else command
-
-
-def _said_by(data: dict[str, Any], setting: Setting) -> str:
+def _key_for(data: dict[str, Any], setting: Setting) -> str:
     """The key of *data* that decides about *setting*: its own, for a colour also the palette's; empty for none."""
     table: Any = data
     for name in filter(None, setting.table.split(".")):

@@ -265,14 +265,9 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     *path* is only for the messages. Text that is not TOML at all gives the defaults and one error.
     """
     try:
-        table = parse(text, path)
+        top = parse(text, path)
     except DataFileError as error:
         return Config(), [error]
-    return _read(table), table.errors
-
-
-def _read(top: Table) -> Config:
-    """The configuration in *top*, which keeps what is wrong with it."""
     values: dict[str, Any] = {"machines": parse_machines(top.table("machines"))}
     tables = {"": top}
     colours = top.text_or_table("colours", _PALETTES)
@@ -303,4 +298,4 @@ def _read(top: Table) -> Config:
     tables["list"].retire("ports")
     for table in tables.values():
         table.close()
-    return config
+    return config, top.errors

@@ -18,6 +18,8 @@ from tallylight.agents.hooks import Hooks
 
 #: Of what `table` makes: a file of another version is not read.
 VERSION = 1
+#: What of `Hooks` says where its hooks are written down.
+_PLACE = ("form", "why", "folder", "folder_env", "file", "entry", "note", "events", "beside")
 
 _HEADER = '''"""
 The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.tables`: change those instead.
@@ -29,15 +31,22 @@ The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.
 def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
     """The table of one agent: what `hooks.mapping` and `hooks.install` know of it."""
     names = dict.fromkeys((agent.name, *agent.processes, *agent.generic))
-    found: dict[str, Any] = {
+    return {
         "version": VERSION,
         "names": tuple(names),
         "pid_env": hooks.pid_env,
         "daemon": hooks.daemon,
         "fields": attrs.asdict(hooks.fields),
-        "events": {event: _rules(hooks, event) for event in hooks.events},
+        # (values, status, kind, message, weak, ends_tool, child) for each rule that reads the event.
+        "events": {
+            event: tuple(
+                (rule.values, rule.status, rule.kind, rule.message, rule.weak, rule.ends_tool, rule.child)
+                for rule in hooks.rules
+                if event in rule.events
+            )
+            for event in hooks.events
+        },
     }
-    return found
 
 
 def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
@@ -45,27 +54,10 @@ def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
     return {
         "display": agent.display,
         "programs": (*agent.processes, *agent.generic),
-        "form": hooks.form,
-        "why": hooks.why,
-        "folder": hooks.folder,
-        "folder_env": hooks.folder_env,
-        "file": hooks.file,
-        "entry": hooks.entry,
+        **{name: getattr(hooks, name) for name in _PLACE},
         "new": hooks.version,
-        "note": hooks.note,
-        "events": hooks.events,
         "needs": tuple(attrs.asdict(need) for need in hooks.needs),
-        "beside": hooks.beside,
     }
-
-
-def _rules(hooks: Hooks, event: str) -> tuple[tuple[Any, ...], ...]:
-    """(values, status, kind, message, weak, ends_tool, child) for each rule that reads *event*."""
-    return tuple(
-        (rule.values, rule.status, rule.kind, rule.message, rule.weak, rule.ends_tool, rule.child)
-        for rule in hooks.rules
-        if event in rule.events
-    )
 
 
 def module_text(agents: Iterable[Agent]) -> str:

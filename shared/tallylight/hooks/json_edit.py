@@ -11,6 +11,7 @@ others is in both. A text that cannot be read, or has another shape than hooks h
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,9 +104,12 @@ def insert(
 
 def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) -> str:
     """*text* without our hooks for *agent*. *pieces* are those of its insertion, if they are known."""
-    cut = _cut(text, agent, pieces, grouped=grouped)
-    if cut is not None:
-        return cut
+    left = text
+    for piece in pieces:
+        left = left.replace(piece, "")
+    with contextlib.suppress(TallyError):  # what is left may be a text that cannot be read
+        if left != text and not ours(left, agent, grouped=grouped):
+            return left
     for _ in range(_MAX_OURS):
         root = _root(text)
         ways = (way for _, way in _hooks(root, grouped=grouped) if agent in map(agent_of, _commands(way)))
@@ -115,21 +119,6 @@ def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) 
         for start, end in reversed(_spans(text, root, first)):
             text = text[:start] + text[end:]
     raise TallyError(f"there are more than {_MAX_OURS} hooks of Tallylight in it")
-
-
-def _cut(text: str, agent: str, pieces: Sequence[str], *, grouped: bool) -> str | None:
-    """Cut out *pieces*; None if that leaves something of ours, or a text that cannot be read."""
-    left = text
-    for piece in pieces:
-        left = left.replace(piece, "")
-    if left == text:
-        return None
-    try:
-        if ours(left, agent, grouped=grouped):
-            return None
-    except TallyError:
-        return None
-    return left
 
 
 # Reading -----------------------------------------------------------------------------------------------------
@@ -247,16 +236,15 @@ def _begins_line(text: str, at: int) -> bool:
 
 
 def _spans(text: str, root: Node, way: list[tuple[Node, int]]) -> list[tuple[int, int]]:
-    """The hook at the end of *way*, with all around it that is empty without it. The file's own object stays."""
+    """
+    The hook at the end of *way*, with all around it that is empty without it, the blanks before it, and one comma.
+
+    The file's own object stays, and so do comments.
+    """
     container, index = next((step for step in reversed(way) if len(step[0].items) > 1), way[0])
     if len(container.items) == 1:
         index = next(i for i, (_, node) in enumerate(root.items) if node is container)
         container = root
-    return _item_spans(text, container, index)
-
-
-def _item_spans(text: str, container: Node, index: int) -> list[tuple[int, int]]:
-    """An item with the blanks before it, and one comma. Comments stay."""
     key, node = container.items[index]
     before = text[container.items[index - 1][1].end if index else container.start + 1 : (key or node).start]
     # The end of a line may be the end of a comment, too.

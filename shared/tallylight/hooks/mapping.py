@@ -63,7 +63,13 @@ def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made
     words = {}
     name, given = _find(payload, names["tool"]), _find(payload, names["input"])
     tool = _tool(name, given)
-    asked = "" if "id" in made or made["state"] != "done" else _asked(messages, payload)
+    asked = ""
+    if made["state"] == "done" and "id" not in made:
+        from tallylight.model.prose import last_question  # few events need it, and an agent waits for each
+
+        # The question that the agent's last words end with.
+        found = (last_question(_find(payload, source)) for source in messages if source != "tool")
+        asked = next(filter(None, found), "")
     if asked:
         words["kind"] = "question"
     if message := asked or _message(messages, payload, tool):
@@ -85,14 +91,6 @@ def _message(messages: Any, payload: Mapping[str, Any], tool: str) -> str:
         if text := tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE):
             return text
     return ""
-
-
-def _asked(messages: Any, payload: Mapping[str, Any]) -> str:
-    """The question that the agent's last words end with."""
-    from tallylight.model.prose import last_question  # few events need it, and an agent waits for each
-
-    found = (last_question(_find(payload, source)) for source in messages if source != "tool")
-    return next((text for text in found if text), "")
 
 
 def _rule(rules: Any, payload: Mapping[str, Any]) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -37,22 +38,17 @@ def plan_removal(
         # What lies in a directory of ours goes before it.
         entries = [entry for entry in reversed(known) if entry.agent == name]
         try:
-            planned += _removal_of(system, targets.get(name), name, entries)
+            target = targets.get(name)
+            planned += [_removal(system, target, name, entry.path, entry) for entry in entries]
+            path = target.path(system) if target is not None and target.form else None
+            if target is None or path is None or any(entry.path == path for entry in entries):
+                continue
+            with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
+                if is_present(system, target):
+                    planned.append(_removal(system, target, name, path, None))
         except TallyError as error:
             problems.append(error)
     return planned, problems
-
-
-def _removal_of(system: System, target: Target | None, agent: str, entries: Sequence[Entry]) -> list[Edit]:
-    """What is in the receipt, and what is found without it."""
-    planned = [_removal(system, target, agent, entry.path, entry) for entry in entries]
-    if target is not None and target.form:
-        path = target.path(system)
-        if not any(entry.path == path for entry in entries):
-            with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
-                if is_present(system, target):
-                    planned.append(_removal(system, target, agent, path, None))
-    return planned
 
 
 def _removal(system: System, target: Target | None, agent: str, path: Path, entry: Entry | None) -> Edit:
@@ -87,14 +83,7 @@ def undo(system: System, edit: Edit) -> str:
     """Take one file back, and its entry out of the receipt; what to tell of it."""
     book = read_receipt(system)
     name, entry = system.short(edit.path), edit.entry
-    if edit.after is not None:
-        told = f"{name}: Tallylight's hooks were removed, everything else was kept."
-        if edit.restores:
-            told = f"{name} is restored, byte for byte."
-        elif entry is not None and entry.backup:
-            told += f" The file as it was before Tallylight: {entry.backup}"
-    else:
-        told = f"{name} removed: Tallylight had made it." if edit.goes else f"{name} was already removed."
+    outcome = taken_back(system, edit, "hooks")
     try:
         theirs = edit.before or b""
         if edit.goes and entry is not None and not entry.pieces and checksum(theirs) != entry.written:
@@ -102,11 +91,28 @@ def undo(system: System, edit: Edit) -> str:
             kept = book.backup_of(edit.path)
             kept.parent.mkdir(parents=True, exist_ok=True)
             read_write.atomic_write(kept, theirs, 0o600)
-            told = f"{name} removed; it was edited after Tallylight wrote it, and that version is {kept}"
+            outcome = f"{name} removed; it was edited after Tallylight wrote it, and that version is {kept}"
         user_file.take_back(edit)
         table_path(system, edit.agent).unlink(missing_ok=True)
         if entry is not None:
             book.without(edit.path, edit.agent).save()
     except OSError as error:
         raise TallyError(f"cannot change {name}: {error.strerror or error}") from None
-    return told
+    return outcome
+
+
+def taken_back(system: System, edit: Edit, ours: str) -> str:
+    """What to tell of *edit*, which takes *ours* out of a file."""
+    name, entry = system.short(edit.path), edit.entry
+    if edit.goes:
+        return f"{name} removed: Tallylight had made it."
+    if edit.restores:
+        return f"{name} is restored, byte for byte."
+    kept = ""
+    if entry is not None and entry.backup:
+        when = datetime.datetime.fromtimestamp(entry.at).astimezone().strftime("%Y-%m-%d")
+        kept = f" The file as it was before {when}: {entry.backup}"
+    if not edit.before:
+        return f"{name} no longer exists; there is nothing to undo.{kept}"
+    since = " was edited since" if entry is not None else ""
+    return f"{name}{since}: Tallylight's {ours} were removed, everything else was kept.{kept}"

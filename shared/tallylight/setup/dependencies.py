@@ -67,7 +67,10 @@ def install(
                 done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT)
                 if done.returncode == 0:
                     return packages == required + wanted
-            problems.append(f"  {name}: {_reason(done.stderr or done.stdout)}")
+            lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+            errors = [line for line in lines if line.lower().startswith("error")]
+            reason = (errors or lines or ["failed"])[-1]
+            problems.append(f"  {name}: {''.join(c for c in reason if c.isprintable())[:300]}")
     raise TallyError(
         f"cannot install {_named(required + wanted)}; nothing was changed. Tried:\n"
         + "\n".join(problems)
@@ -94,12 +97,6 @@ def provide(system: System, python: Path, target: Path) -> bool:
 def _named(packages: tuple[str, ...]) -> str:
     *first, last = [package.partition(">")[0] for package in packages]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _reason(text: str) -> str:
-    told = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in told if line.lower().startswith("error")]
-    return "".join(c for c in (errors or told or ["failed"])[-1] if c.isprintable())[:300]
 
 
 def _pip_install(*pip: str) -> list[str]:
@@ -147,8 +144,8 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
         urls = values.load(_download(index))["urls"]
         chosen = next(entry for entry in urls if entry["packagetype"] == "bdist_wheel")
         # A mirror may give the address relative to its page.
-        said = (chosen["url"], chosen["digests"]["sha256"], chosen["filename"])
-        url, checksum, name = (word for word in said if values.exact(word, _MAX_NAME))
+        texts = (chosen["url"], chosen["digests"]["sha256"], chosen["filename"])
+        url, checksum, name = (word for word in texts if values.exact(word, _MAX_NAME))
         url = urllib.parse.urljoin(index, url)
     except (ValueError, LookupError, TypeError, StopIteration) as error:
         raise NoWayError(f"{index}: is not the index page of pip ({error!r})") from None

@@ -46,23 +46,17 @@ class Source(NamedTuple):
 
     package: Path
     kittens: Path
-    #: None for a source from before there were any.
-    wezterm: Path | None = None
-
-    @property
-    def folders(self) -> list[Path]:
-        return [self.package, self.kittens] + ([self.wezterm] if self.wezterm is not None else [])
+    wezterm: Path
 
 
 def running_source() -> Source:
     """The source that this very code belongs to."""
     package = Path(tallylight.__file__).resolve().parent
-    kittens, wezterm = ((package / f"_{name}", package.parent.parent / name) for name in ("kittens", "wezterm"))
-    return Source(package, _first(kittens) or kittens[1], _first(wezterm))
-
-
-def _first(folders: Sequence[Path]) -> Path | None:
-    return next((folder for folder in folders if folder.is_dir()), None)
+    of_wheel = (package / "_kittens").is_dir()
+    kittens, wezterm = (
+        package / f"_{name}" if of_wheel else package.parent.parent / name for name in ("kittens", "wezterm")
+    )
+    return Source(package, kittens, wezterm)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -77,7 +71,7 @@ def release_name(source: Source) -> str:
     """The name of the release that *source* makes: the version and a digest of every byte."""
     digest = hashlib.sha256()
     digest.update("\0".join((_FORMAT, *dependencies.REQUIRED, *dependencies.WANTED)).encode())
-    for folder in source.folders:
+    for folder in source:
         for path in _files(folder):
             data = path.read_bytes()
             digest.update(f"\0{path.relative_to(folder)}\0{len(data)}\0".encode())
@@ -169,8 +163,13 @@ def look(
         build = False
     else:
         name = release_name(source)
-        build = not _is_whole(place.releases / name)
-    stale = [link for link in _links(place, source) if not _links_to(link, _release_link(link, name))]
+        release = place.releases / name
+        there = Source(release / "lib" / "tallylight", release / "kittens", release / "wezterm")
+        try:
+            build = not (release / "lib" / "attrs").is_dir() or release_name(there) != name
+        except OSError:
+            build = True
+    stale = [link for link in _links(place) if not _links_to(link, f"releases/{name}/{link.name}")]
     stale += [path for path, data, _ in _written(place, python, bound, has_bar) if not _holds(path, data)]
     foreign = False
     if not _links_to(place.command, str(place.launcher)):
@@ -179,13 +178,9 @@ def look(
     return State(name, build, tuple(stale), foreign, bound, has_bar)
 
 
-def _links(place: Layout, source: Source) -> list[Path]:
+def _links(place: Layout) -> list[Path]:
     """What leads into the release in use."""
-    return [place.lib, place.kittens] + ([place.wezterm] if source.wezterm is not None else [])
-
-
-def _release_link(link: Path, name: str) -> str:
-    return f"releases/{name}/{link.name}"
+    return [place.lib, place.kittens, place.wezterm]
 
 
 def _written(
@@ -195,14 +190,6 @@ def _written(
         (place.kitty_conf, os.fsencode(kitty_conf_text(place, bindings, has_tab_bar=has_bar)), 0o644),
         (place.launcher, os.fsencode(launcher_text(place, python)), 0o755),
     ]
-
-
-def _is_whole(release: Path) -> bool:
-    source = Source(release / "lib" / "tallylight", release / "kittens", _first([release / "wezterm"]))
-    try:
-        return (release / "lib" / "attrs").is_dir() and release_name(source) == release.name
-    except OSError:
-        return False
 
 
 def _links_to(link: Path, target: str) -> bool:
@@ -237,9 +224,9 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
         if state.build:
             complete = _build(system, source, python, place.releases / state.release)
         made.write(_note(place), around)
-        for link in _links(place, source):
+        for link in _links(place):
             if link in state.stale:
-                _relink(link, _release_link(link, state.release))
+                _relink(link, f"releases/{state.release}/{link.name}")
         for path, data, mode in _written(place, python, state.bindings, state.has_tab_bar):
             if path in state.stale:
                 path.parent.mkdir(exist_ok=True)
@@ -248,19 +235,18 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
             place.command.parent.mkdir(parents=True, exist_ok=True)
             _relink(place.command, str(place.launcher))
         if state.build:
-            _prune(place, state.release)
+            # Keep the release before this one: a kitty that runs may still import from it.
+            others = [path for path in place.releases.glob("[!.]*") if path.name != state.release]
+            others.sort(key=lambda path: path.stat().st_mtime)
+            for path in others[:-1]:
+                shutil.rmtree(path, ignore_errors=True)
     except OSError as error:
         problem = error.strerror or str(error)
         raise TallyError(
             f"cannot install into {place.data}: {problem}; kitty's configuration was not touched"
         ) from None
     finally:
-        made.remove(
-            (
-                place.releases,
-                place.data,
-            )
-        )
+        made.remove([place.releases, place.data])
     return complete
 
 
@@ -277,8 +263,7 @@ def _build(system: System, source: Source, python: Path, release: Path) -> bool:
         lib = new / "lib"
         _copy(source.package, lib / "tallylight")
         _copy(source.kittens, new / "kittens")
-        if source.wezterm is not None:
-            _copy(source.wezterm, new / "wezterm")
+        _copy(source.wezterm, new / "wezterm")
         complete = dependencies.provide(system, python, lib)
         # Done here, so that neither kitty nor the command writes into the release at its first start.
         system.run([python, "-IS", "-m", "compileall", "-q", "-s", lib, "-p", release / "lib", lib], timeout=120)
@@ -316,14 +301,6 @@ def _relink(link: Path, target: str) -> None:
         raise
 
 
-def _prune(place: Layout, current: str) -> None:
-    """Keep the release before this one: a kitty that runs may still import from it."""
-    others = [path for path in place.releases.iterdir() if path.name != current and not path.name.startswith(".new-")]
-    others.sort(key=lambda path: path.stat().st_mtime)
-    for path in others[:-1]:
-        shutil.rmtree(path, ignore_errors=True)
-
-
 def add_extra(system: System, python: Path, name: str) -> Path:
     """Fetch the packages of an extra, whole or not at all; where they are. `TallyError` says why not."""
     folder = extras.folder(name, system.env)
@@ -339,12 +316,7 @@ def add_extra(system: System, python: Path, name: str) -> Path:
         (aside / "new").rename(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-        made.remove(
-            (
-                folder.parent,
-                folder.parent.parent,
-            )
-        )
+        made.remove([folder.parent, folder.parent.parent])
     return folder
 
 
@@ -355,19 +327,14 @@ def remove(system: System) -> list[Path]:
     if _is_our_link(place.command):
         place.command.unlink()
         removed.append(place.command)
-    for path in (place.lib, place.kittens, place.wezterm, place.kitty_conf, place.launcher):
+    for path in (*_links(place), place.kitty_conf, place.launcher):
         path.unlink(missing_ok=True)
     shutil.rmtree(place.releases, ignore_errors=True)
     shutil.rmtree(extras.root(system.env), ignore_errors=True)
     existed = place.data.is_dir()
     around = made.read(_note(place))
     _note(place).unlink(missing_ok=True)
-    made.remove(
-        (
-            place.launcher.parent,
-            place.data,
-        )
-    )
+    made.remove([place.launcher.parent, place.data])
     token = directories.serve_token(system.env)
     if token.exists():
         token.unlink()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,8 +40,8 @@ class Kitty(NamedTuple):
 
 def look(system: System) -> Kitty:
     program = find_program(system)
-    said = _VERSION.search(system.run([program, "--version"]).stdout) if program is not None else None
-    return Kitty(program, tuple(map(int, said.groups())) if said is not None else None, find_conf(system))
+    found = _VERSION.search(system.run([program, "--version"]).stdout) if program is not None else None
+    return Kitty(program, tuple(map(int, found.groups())) if found is not None else None, find_conf(system))
 
 
 def find_program(system: System) -> Path | None:
@@ -50,9 +49,13 @@ def find_program(system: System) -> Path | None:
     on_path = system.which("kitty")
     if on_path is not None:
         return on_path
-    places = [system.home / ".local/kitty.app/bin/kitty"]
-    if system.platform == "darwin":
-        places += [base / "Applications/kitty.app/Contents/MacOS/kitty" for base in (Path("/"), system.home)]
+    place = system.home / ".local/kitty.app/bin/kitty"
+    return place if os.access(place, os.X_OK) else application(system, "kitty.app/Contents/MacOS/kitty")
+
+
+def application(system: System, program: str) -> Path | None:
+    """The *program* of an application of macOS."""
+    places = [base / "Applications" / program for base in (Path("/"), system.home) if system.platform == "darwin"]
     return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
@@ -71,23 +74,17 @@ def find_conf(system: System) -> Path:
     chosen = system.env.get("KITTY_CONFIG_DIRECTORY", "")
     if chosen:
         return _expanded(system, chosen) / "kitty.conf"
-    for base in _bases(system):
+    bases = [_expanded(system, system.env["XDG_CONFIG_HOME"])] if "XDG_CONFIG_HOME" in system.env else []
+    bases.append(system.home / ".config")
+    if system.platform == "darwin":
+        bases.append(system.home / "Library/Preferences")
+    parts = filter(None, system.env.get("XDG_CONFIG_DIRS", "").split(os.pathsep))
+    for base in (*bases, *(_expanded(system, part) for part in parts)):
         folder = base / "kitty"
         if os.access(folder, os.W_OK) and (folder / "kitty.conf").exists():
             return folder / "kitty.conf"
     # Also a link that leads nowhere yet, and a file in a directory that may not be written to.
     return _expanded(system, system.env.get("XDG_CONFIG_HOME") or "~/.config") / "kitty" / "kitty.conf"
-
-
-def _bases(system: System) -> Iterator[Path]:
-    if "XDG_CONFIG_HOME" in system.env:
-        yield _expanded(system, system.env["XDG_CONFIG_HOME"])
-    yield system.home / ".config"
-    if system.platform == "darwin":
-        yield system.home / "Library/Preferences"
-    for part in system.env.get("XDG_CONFIG_DIRS", "").split(os.pathsep):
-        if part:
-            yield _expanded(system, part)
 
 
 def _expanded(system: System, text: str) -> Path:

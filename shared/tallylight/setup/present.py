@@ -28,7 +28,10 @@ def copy(system: System, target: Path, requirements: Iterable[str]) -> list[str]
     for requirement in requirements:
         if folders := _found(system, requirement):
             for folder in folders:
-                _copy(folder, target / folder.name)
+                (target / folder.name).mkdir(parents=True)
+                for path in folder.iterdir():
+                    if path.suffix in _KEPT or path.name == "py.typed":
+                        shutil.copyfile(path, target / folder.name / path.name)
             copied.append(requirement)
     return copied
 
@@ -48,10 +51,3 @@ def _found(system: System, requirement: str) -> list[Path]:
     if system.platform != "linux" and any(".abi3." not in path.name for path in compiled):
         return []
     return found[1]
-
-
-def _copy(folder: Path, target: Path) -> None:
-    target.mkdir(parents=True)
-    for path in folder.iterdir():
-        if path.suffix in _KEPT or path.name == "py.typed":
-            shutil.copyfile(path, target / path.name)

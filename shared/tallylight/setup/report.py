@@ -88,7 +88,11 @@ def report(
     """
     hosts = list(hosts)
     ours = vocabulary()
-    private = _private(environ, hosts)
+    # What is known to be private, though it may look like a word of ours.
+    private = {environ.get(name, "") for name in ("USER", "LOGNAME", "HOSTNAME", "HOST")}
+    private |= {platform.node(), Path(environ.get("HOME", "")).name}
+    for pane in (pane for host in hosts for pane in host.panes):
+        private |= {pane.project, pane.title, pane.topic, pane.session, pane.worktree, pane.host_title}
     lines = [f"tally {build.name()}", f"system: {_system()}", f"terminal: {_terminal(environ)}"]
     lines += [f"settings: {', '.join(_settings(*config)) or 'the defaults'}"]
     lines += [f"host: {masked(host.host, ours, private)}, {_panes(host.panes)}" for host in hosts]
@@ -96,16 +100,6 @@ def report(
         text = masked(f"{finding.what}: {finding.text}", ours, private)
         lines.append(f"{finding.health.value:<9}  {text}")
     return "```text\n" + "\n".join(lines) + "\n```"
-
-
-def _private(environ: Mapping[str, str], hosts: Iterable[Snapshot]) -> set[str]:
-    """What is known to be private, though it may look like a word of ours."""
-    names = (environ.get(name, "") for name in ("USER", "LOGNAME", "HOSTNAME", "HOST"))
-    found = {*names, platform.node(), Path(environ.get("HOME", "")).name}
-    for host in hosts:
-        for pane in host.panes:
-            found |= {pane.project, pane.title, pane.topic, pane.session, pane.worktree, pane.host_title}
-    return found - {""}
 
 
 def _system() -> str:

@@ -23,6 +23,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import made
 from tallylight.setup.checks import SETUP
+from tallylight.setup.kitty import application
 
 #: What a person puts into `wezterm.lua`, before it returns its configuration.
 LINES = (
@@ -115,16 +116,9 @@ class WezTerm(NamedTuple):
         lines = _USES.findall(self._text())
         return any(not _GUARDED.search(line) and not _PLUGIN.search(line) for line in lines)
 
-    @property
-    def our_lines(self) -> list[tuple[int, str]]:
-        """The lines of the configuration that name us, with their numbers."""
-        lines = self._text(keeps_comments=True).splitlines()
-        found = [(number, line.strip()[:_MAX_LINE]) for number, line in enumerate(lines, 1) if "tallylight" in line]
-        return found[:_MAX_QUOTED]
-
-    def _text(self, *, keeps_comments: bool = False) -> str:
-        text = read_write.text_or_nothing(self.config) if self.config is not None else ""
-        return text if keeps_comments else _COMMENT.sub("", text)
+    def _text(self) -> str:
+        """The configuration without its comments."""
+        return _COMMENT.sub("", read_write.text_or_nothing(self.config) if self.config is not None else "")
 
 
 def look(system: System) -> WezTerm:
@@ -133,18 +127,13 @@ def look(system: System) -> WezTerm:
     chosen = system.env.get("WEZTERM_CONFIG_FILE", "")
     places = [*([Path(chosen)] if chosen else []), folder / "wezterm.lua", system.home / ".wezterm.lua"]
     return WezTerm(
-        program=system.which("wezterm") or system.which("wezterm-gui") or _app(system),
+        program=system.which("wezterm")
+        or system.which("wezterm-gui")
+        or application(system, "WezTerm.app/Contents/MacOS/wezterm"),
         config=next((place for place in places if place.is_file()), None),
         link=folder / "tallylight",
         target=install_paths.layout(system).wezterm / "tallylight",
     )
-
-
-def _app(system: System) -> Path | None:
-    if system.platform != "darwin":
-        return None
-    places = [base / "Applications/WezTerm.app/Contents/MacOS/wezterm" for base in (Path("/"), system.home)]
-    return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
 def _leads_to(link: Path) -> Path | None:
@@ -201,7 +190,9 @@ def warning(system: System) -> Iterator[str]:
         return
     name = system.short(here.config)
     yield f"{name} still loads Tallylight; delete these lines, which are not changed for you:"
-    yield from (f"  {number}: {line}" for number, line in here.our_lines)
+    lines = enumerate(read_write.text_or_nothing(here.config).splitlines(), 1)
+    ours = [f"  {number}: {line.strip()[:_MAX_LINE]}" for number, line in lines if "tallylight" in line]
+    yield from ours[:_MAX_QUOTED]
     if here.needs_us:
         yield f"Until then {system.short(here.link)} stays, as a file that does nothing: WezTerm would show an error."
     yield ""

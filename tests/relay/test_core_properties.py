@@ -115,7 +115,7 @@ def test_passthrough_passes_everything(stream: tuple[bytes, list[bytes]]) -> Non
             each.core.from_child(piece, 1.0)
         each.finish(2.0)
         out = each.core.to_terminal()
-        ends.append((each.core.to_child(), each.core.reports(), each.core.arm(), each.seen(out)))
+        ends.append((each.core.to_child(), each.core.reports(), each.seen(out)))
         if each is marked:
             assert each.split(out)[0] == data + CANCEL
 
@@ -134,7 +134,7 @@ def test_a_cut_changes_nothing(stream: tuple[bytes, list[bytes]]) -> None:
     for marked in (whole, cut):
         marked.finish(2.0)
         out, core = marked.core.to_terminal(), marked.core
-        ends.append((marked.split(out)[0], core.to_child(), core.reports(), core.arm(), marked.seen(out)))
+        ends.append((marked.split(out)[0], core.to_child(), core.reports(), marked.seen(out)))
 
     assert ends[0] == ends[1]
 

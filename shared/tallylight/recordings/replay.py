@@ -28,10 +28,11 @@ from tallylight.recordings.grid import Grid
 from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.selective import SelectiveTracker
 from tallylight.relay.core import RelayCore
+from tallylight.wire import osc9_4, osc133
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
-from tallylight.wire.osc9_4 import ProgressReport, ProgressState
-from tallylight.wire.osc133 import Mark, MarkKind
+from tallylight.wire.osc9_4 import ProgressReport
+from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
@@ -187,11 +188,11 @@ class Replay:
             case Title(text):
                 pane.title(text, now)
             case ProgressReport(state):
-                self._has_bar = state is not ProgressState.CLEAR
+                self._has_bar = state != osc9_4.CLEAR
             case Mark() as mark:
-                if mark.kind is MarkKind.COMMAND_START:
+                if mark.kind == osc133.COMMAND_START:
                     pane.marked(True, None, now)
-                elif mark.kind in (MarkKind.PROMPT_START, MarkKind.COMMAND_END):
+                elif mark.kind in (osc133.PROMPT_START, osc133.COMMAND_END):
                     # Of a shell without an end mark, kitty takes its prompt for one.
                     pane.marked(False, mark.exit_code, now)
             case _ if pane.agent is not None and sequence.number in (9, 99, 777):

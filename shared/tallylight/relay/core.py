@@ -222,16 +222,6 @@ class RelayCore:
         """What the program says now, a report for each record."""
         return self._records.current()
 
-    def arm(self) -> osc88.Arm | None:
-        """
-        How the program wants to be started again: what OSC 88 said or, failing that, OSC 26.
-
-        The arguments of the latter are templates: placeholders are filled at the gate.
-        """
-        roots = (report for report in self._records.current() if not report.id and report.resume)
-        derived = (osc88.Arm(command=root.resume[0], arguments=root.resume[1:], cwd=root.cwd) for root in roots)
-        return self._protocols.arm or next(derived, None)
-
     # What is done with a sequence ----------------------------------------------------------------------------
 
     def _take(self, sequence: Sequence) -> bool:
@@ -255,10 +245,10 @@ class RelayCore:
             return False  # the host reads it too
         if (attention := self._protocols.attention(event)) is not None:
             self._notify(attention)
+        if isinstance(event, osc1338.Recipe):
+            self._records.armed(event)
+            return True
         reports = self._protocols.read(event, self._records.status())
-        if isinstance(event, osc88.Arm | osc88.Clear):
-            arm = self._protocols.arm
-            self._records.armed(arm.argv if arm else (), arm.cwd if arm else "")
         for report in reports or ():
             self._report(report)
         return reports is not None
@@ -327,7 +317,7 @@ class RelayCore:
             self._answers -= 1
             if not self._owed:
                 self._owed_at = self._now
-            self._owed.append(osc7501.answer(sequence))
+            self._owed.append(osc7501.ANSWERS[sequence.terminator])
             if self._keys.is_safe:
                 self._pay()
 
@@ -396,9 +386,8 @@ def _key(sequence: Sequence) -> Key | None:
     number, body = sequence.number, sequence.body
     if number == osc7501.NUMBER:
         fields = dict(_FIELD_7501.findall(body))
-        state = osc7501.STATES.get(fields.get(b"state", b""))
-        id_ = fields.get(b"id", b"").decode("ascii", "replace")
-        return None if state is None else record_key(number, id_, is_clear=state is osc7501.State.CLEAR)
+        state, id_ = fields.get(b"state"), fields.get(b"id", b"").decode("ascii", "replace")
+        return record_key(number, id_, is_clear=osc7501.STATUSES[state] is None) if state in osc7501.STATUSES else None
     if number == osc1338.NUMBER:
         return key_of(body.decode("utf-8", "replace"), number)
     if number == user_var.NUMBER and isinstance(event := wire.decode(sequence), user_var.UserVar):

@@ -138,9 +138,8 @@ class Records:
         elif not report.id and self._arm != self._arm_told:
             self._change("")
 
-    def armed(self, argv: tuple[str, ...], cwd: str) -> None:
-        """The program asked to be resumed by *argv* in *cwd*, which wins over what a report says; or took that back."""
-        arm = osc1338.Recipe(argv, cwd)
+    def armed(self, arm: osc1338.Recipe) -> None:
+        """The program asked to be resumed so, which wins over what a report says; or it took that back."""
         if self._arm != arm:
             self._arm = arm
             self._change("")

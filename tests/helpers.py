@@ -33,7 +33,7 @@ from tallylight.model.report import Progress, Report
 from tallylight.wire import osc26, osc21337
 from tallylight.wire.frame import Update
 from tallylight.wire.passthrough import Unwrapper, unwrap
-from tallylight.wire.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text, raw
+from tallylight.wire.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text
 
 VECTORS = Path(__file__).parent / "vectors"
 #: Above this many bytes a vector is cut at both ends and every so often, instead of everywhere.
@@ -183,6 +183,11 @@ def cuts(data: bytes) -> Iterable[list[bytes]]:
     for at in places:
         yield [data[:at], data[at:]]
     yield [data[at : at + 1] for at in range(len(data))]
+
+
+def raw(items: Iterable[Item]) -> bytes:
+    """The bytes that *items* came from."""
+    return b"".join([item.raw for item in items])
 
 
 def coalesce(items: Iterable[Item]) -> list[Item]:

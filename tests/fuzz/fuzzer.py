@@ -30,9 +30,9 @@ from tallylight.model.status import Status
 from tallylight.wire import cli_agent, notification, osc26, osc1338, osc21337, title, user_var
 from tallylight.wire.frame import Update
 from tallylight.wire.passthrough import Unwrapper
-from tallylight.wire.scanner import Item, Scanner, Sequence, raw
+from tallylight.wire.scanner import Item, Scanner, Sequence
 from tallylight.wire.text import sanitise
-from tests.helpers import VECTORS, coalesce, load_vectors
+from tests.helpers import VECTORS, coalesce, load_vectors, raw
 from tests.strategies import FRAGMENTS
 
 SEEDS = Path(__file__).parent / "seeds"

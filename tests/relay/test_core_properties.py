@@ -62,7 +62,7 @@ def expected(data: bytes) -> tuple[bytes, int]:
     """What must be left of *data*, and how many queries it holds, by the scanner alone."""
     scanner, terminal = Scanner(), Scanner()
     left, queries = b"", 0
-    for item in [*scanner.feed(data), *scanner.flush()]:
+    for item in scanner.feed(data):
         if isinstance(item, Sequence) and item.raw.startswith(INTRODUCERS):
             queries += item.payload == b"7501;?"
             is_ours = item.number in OURS or is_read(item.raw)
@@ -70,7 +70,7 @@ def expected(data: bytes) -> tuple[bytes, int]:
                 continue
         left += item.raw
         terminal.feed(item.raw)
-    return left, queries
+    return left + scanner.pending(), queries
 
 
 @functools.cache

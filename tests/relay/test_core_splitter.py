@@ -43,14 +43,14 @@ def scanned(data: bytes, *, screen: bool) -> tuple[list[Sequence], bytes, int]:
     """What the scanner finds of interest in *data*, the rest of the bytes, and how often it sees RIS."""
     scanner = Scanner(screen=screen)
     found, rest, resets = [], b"", 0
-    for item in [*scanner.feed(data), *scanner.flush()]:
+    for item in scanner.feed(data):
         is_osc = isinstance(item, Sequence) and item.kind is SequenceKind.OSC
         if isinstance(item, Sequence) and is_osc and item.raw.startswith(INTRODUCERS) and not item.raw.startswith(BAR):
             found.append(item)
         else:
             rest += item.raw
             resets += item.raw == b"\x1bc"
-    return found, rest, resets
+    return found, rest + scanner.pending(), resets
 
 
 @given(chunkings(streams()), st.booleans())

@@ -37,8 +37,8 @@ def through(pieces: list[bytes], *, screen: bool) -> Through:
 def left(data: bytes, *, screen: bool) -> tuple[bytes, bytes]:
     """The least and the most of *data* that may come out: without what may be consumed, and everything."""
     scanner = Scanner(screen=screen)
-    items = [*scanner.feed(data), *scanner.flush()]
-    return b"".join(item.raw for item in items if not item.raw.startswith(INTRODUCERS)), data
+    pieces = [*(item.raw for item in scanner.feed(data)), scanner.pending()]
+    return b"".join(piece for piece in pieces if not piece.startswith(INTRODUCERS)), data
 
 
 def other(data: bytes) -> bytes:

@@ -22,9 +22,9 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire import envelope, osc26, osc1338, pairs, title, user_var
 from tallylight.wire.frame import Update
 from tallylight.wire.passthrough import Unwrapper, unwrap
-from tallylight.wire.scanner import Item, Scanner, Sequence, raw
+from tallylight.wire.scanner import Item, Scanner, Sequence
 from tallylight.wire.text import sanitise
-from tests.helpers import is_linear, least_seconds, only_sequence
+from tests.helpers import is_linear, least_seconds, only_sequence, raw
 from tests.strategies import FRAGMENTS, chunkings, streams, wire_reports
 from tests.tables import each
 

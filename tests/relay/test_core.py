@@ -443,14 +443,6 @@ def test_the_agent_that_was_started_is_named() -> None:
     assert told(line.at(1.0, osc("1338;state=working")))[0].agent == "aider"
 
 
-def test_observe_hears_every_report() -> None:
-    """What is told to *observe* is every report, coalesced or not."""
-    heard: list[Report] = []
-    Line(RelayCore(observe=heard.append)).at(1.0, WORKING, DONE, variable("state=idle"), b"\x1bc")
-
-    assert [report.status for report in heard] == [Status.WORKING, Status.DONE, Status.IDLE, None]
-
-
 # Answers -------------------------------------------------------------------------------------------------------
 
 
@@ -748,7 +740,7 @@ def test_a_record_survives_the_way() -> None:
         progress=Progress(1, 4), background=2,
     )  # fmt: skip
 
-    assert told(Line().at(1.0, osc1338.encode(report))) == [report]
+    assert told(Line().at(1.0, envelope.osc(1338, osc1338.encode_payload(report)))) == [report]
 
 
 def test_a_clock_that_goes_back_silences_nobody() -> None:

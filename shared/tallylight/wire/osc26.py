@@ -46,6 +46,7 @@ _WORD = "Status word"
 #: What `finished` takes away. Who the agent is and how to resume it stays.
 LIVE = ("Status", _WORD, "Detail", "TaskList", "TaskProgress")
 WORD_CELLS = 64
+RULE = "osc-26"
 
 _TOKEN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
@@ -95,7 +96,7 @@ class Accumulator:
         live = values if self._spoke else {}
         return Report(
             source=Source.PROTOCOL,
-            rule="osc-26",
+            rule=RULE,
             status=status,
             kind=kind,
             agent=agent,

@@ -70,7 +70,13 @@ def encode(evidence: Evidence) -> dict[str, object]:
             about |= {"candidate": True} if found.is_candidate else {}
             return {"type": "foreground", **about, "gone": is_gone}
         case Report() as report:
-            return _report_fields(report)
+            fields: dict[str, object] = {"type": "report", "source": report.source.word, "status": report.status}
+            for name in ("id", "kind", "agent", *_TEXTS, "background"):
+                if value := getattr(report, name):
+                    fields[name] = value
+            if report.progress is not None:
+                fields["progress"] = [report.progress.done, report.progress.total]
+            return fields
     raise TypeError(evidence)
 
 
@@ -86,16 +92,6 @@ def decode(fields: object) -> Evidence | None:
         case "report":
             return _report(fields)
     return None
-
-
-def _report_fields(report: Report) -> dict[str, object]:
-    fields: dict[str, object] = {"type": "report", "source": report.source.word, "status": report.status}
-    for name in ("id", "kind", "agent", *_TEXTS, "background"):
-        if value := getattr(report, name):
-            fields[name] = value
-    if report.progress is not None:
-        fields["progress"] = [report.progress.done, report.progress.total]
-    return fields
 
 
 def _foreground(fields: dict[str, Any]) -> ForegroundChange:

@@ -201,11 +201,10 @@ class Replay:
     def _notified(self, sequence: Sequence) -> None:
         number, event = sequence.number or 0, wire.decode(sequence)
         payload = sequence.body.decode("utf-8", "replace")
+        report = None
         if number == 777 and notified.is_machine_talk(number, payload):
             report = notified.spoken(number, payload, self.decision.status)
         elif isinstance(event, (Chunk, Notification)) and (whole := self._notifications.merge(event)) is not None:
             report = notified.plain(number, whole.title, whole.body)
-        else:
-            report = None
         if report is not None:
             self._pane.notified(report, self.now)

@@ -29,10 +29,6 @@ _DEADLY = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-def _collect(_number: int, _frame: FrameType | None) -> None:
-    """Be there: the interpreter writes the number into the pipe itself."""
-
-
 class Signals:
     """
     Every signal of `COLLECTED` since the last look; *fd* is readable while there is one.
@@ -47,7 +43,8 @@ class Signals:
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         self._before: dict[int, Handler] = {number: signal.getsignal(number) for number in COLLECTED}
         for number in COLLECTED:
-            signal.signal(number, _collect)
+            # The interpreter writes the number into the pipe itself.
+            signal.signal(number, lambda *_: None)
 
     def take(self) -> bytes:
         """The numbers of the signals that have come, in order, as bytes."""

@@ -126,13 +126,9 @@ def _text(value: bytes, most_encoded: int, most: int) -> str:
     if len(value) > most_encoded:
         raise DecodeError("too-long", f"{len(value)} bytes of base64, {most_encoded} at most")
     # Padding may be left out, but not left unfinished.
-    data = base64.decode_bytes(value if b"=" in value else value + b"=" * (-len(value) % 4))
-    if len(data) > most:
-        raise DecodeError("too-long", f"{len(data)} bytes of text, {most} at most")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DecodeError("bad-encoding", f"base64 of bytes that are not UTF-8: {error.reason}") from None
+    text = base64.decode_text(value if b"=" in value else value + b"=" * (-len(value) % 4))
+    if (size := len(text.encode())) > most:
+        raise DecodeError("too-long", f"{size} bytes of text, {most} at most")
     if _CONTROL.search(text):
         raise DecodeError("bad-encoding", "a control character")
     return text

@@ -181,9 +181,8 @@ class Grid:
     def _csi(self, payload: bytes) -> None:
         private, numbers, final = _parsed(payload)
         if private:
-            if private == b"?" and final in ("h", "l"):
-                for mode in numbers:
-                    self._mode(mode, final == "h")
+            for mode in numbers if private == b"?" and final in ("h", "l") else ():
+                self._set_mode(mode, final == "h")
             return
         first, second = (*numbers, 0, 0)[:2]
         place = self._place(final, max(first, 1), max(second, 1))
@@ -251,7 +250,7 @@ class Grid:
             case "s":
                 self._saved = (row, column)
 
-    def _mode(self, mode: int, is_on: bool) -> None:
+    def _set_mode(self, mode: int, is_on: bool) -> None:
         if mode == 25:
             self.cursor_visible = is_on
         elif mode in _ALTERNATE and is_on != (self._other is not None):

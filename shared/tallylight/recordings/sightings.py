@@ -155,8 +155,19 @@ class Looks:
 
     def seen(self, said: Iterable[tuple[float, str]] = (), *, has_bar: bool = False) -> Seen:
         """All of them; *said*: times at which a person says what it was."""
-        looks = self._looks if self._truth else _spread(self._looks)
-        return Seen(_segmented(_corrected(looks, said)), has_bar)
+        looks = self._looks
+        if not self._truth:
+            # A dialog asks from the moment it is drawn: what shows the same is called so too.
+            asked = {_like(look) for look in looks if look.label == ASKING}
+            looks = [attrs.evolve(look, label=ASKING) if _like(look) in asked else look for look in looks]
+        found: list[Sighting] = []
+        segment, before = 0, ""
+        for look in _corrected(looks, said):
+            if look.label != before:
+                segment, before = segment + 1, look.label
+            if look.label:
+                found.append(attrs.evolve(look, segment=segment))
+        return Seen(tuple(found), has_bar)
 
 
 def is_hint(row: str) -> bool:
@@ -222,21 +233,3 @@ def _corrected(looks: list[Sighting], said: Iterable[tuple[float, str]]) -> list
 def _like(look: Sighting) -> tuple[str, ...]:
     """What is the same in looks at one dialog: its last rows, except for numbers and spinners."""
     return tuple(_CHANGING.sub("", row) for row in look.rows[-6:])
-
-
-def _spread(looks: list[Sighting]) -> list[Sighting]:
-    """*looks*, those that show what is asked elsewhere called so too: a dialog asks from the moment it is drawn."""
-    asked = {_like(look) for look in looks if look.label == ASKING}
-    return [attrs.evolve(look, label=ASKING) if _like(look) in asked else look for look in looks]
-
-
-def _segmented(looks: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """The looks that have a label, those of one stretch with one number."""
-    found: list[Sighting] = []
-    segment, before = 0, ""
-    for look in looks:
-        if look.label != before:
-            segment, before = segment + 1, look.label
-        if look.label:
-            found.append(attrs.evolve(look, segment=segment))
-    return tuple(found)

@@ -30,16 +30,17 @@ from collections.abc import Callable
 
 from tallylight import wire
 from tallylight.model import attributes
-from tallylight.model.report import Report
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
 from tallylight.relay.position import Position
-from tallylight.relay.protocols import Protocols
 from tallylight.relay.splitter import Splitter
-from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, user_var
+from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
+from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Inbox, Key, Limits, key_of, record_key
+from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.scanner import Sequence
 
@@ -89,7 +90,9 @@ class RelayCore(Core):
         self._inbox = Inbox(PACE)
         #: A notification that is yet to be told.
         self._attention = ""
-        self._protocols = Protocols()
+        #: What protocols that send only what changed have said before, and notifications in chunks.
+        self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
+        self._notifications = Notifications()
         self._unwrapper = Unwrapper(screen=screen)
         self._keys = Position()
         #: Answers that wait for the end of a sequence of the terminal's, and since when.
@@ -151,7 +154,7 @@ class RelayCore(Core):
         self._read_on()
         if self._is_changed:
             self._write(now)
-        if self._next_beat is not None and now >= self._next_beat and self._splitter.is_safe:
+        if self._next_beat is not None and now >= self._next_beat and self._splitter.position.is_safe:
             # Tell again what the host was told, or stop where there is nothing left.
             payloads = self._records.repeated(BATCH)
             self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
@@ -195,7 +198,7 @@ class RelayCore(Core):
         self._mirror.clear()
         self._pay()
         # What the program has left unfinished would swallow our words.
-        end = b"" if self._splitter.is_safe else envelope.ST
+        end = b"" if self._splitter.position.is_safe else envelope.ST
         while self._is_changed and (data := self._writes(now)):
             self._terminal.append(end + data)
             end = b""
@@ -209,8 +212,8 @@ class RelayCore(Core):
         held = self._held_at + HELD_S if self._splitter.held else None
         owed = self._owed_at + KEY_S if self._owed else None
         # Inside a sequence there is nothing to do before its end has come.
-        write = self._next_write if self._is_changed and self._splitter.is_safe else None
-        beat = self._next_beat if self._splitter.is_safe else None
+        write = self._next_write if self._is_changed and self._splitter.position.is_safe else None
+        beat = self._next_beat if self._splitter.position.is_safe else None
         return min((at for at in (held, owed, write, beat, self._inbox.due()) if at is not None), default=None)
 
     # What is known -------------------------------------------------------------------------------------------
@@ -261,27 +264,39 @@ class RelayCore(Core):
         """Do what one sequence says; return whether it is ours."""
         self._is_fresh = False
         event = wire.decode(sequence)
-        reports: list[Report] | None = None
-        if isinstance(event, user_var.UserVar):
-            report = osc1338.decode_variable(event.value) if event.name == envelope.CARRIER else None
-            if report is not None:  # the host reads it too, so that it is not ours
-                self._records.noted(report, self._now)
-        elif isinstance(event, osc1338.Recipe):
-            self._records.armed(event)
-            return True
-        elif (attention := self._protocols.attention(event)) is not None:
-            # What speaks a protocol needs no such hint.
-            if not len(self._records) and (agent := self._agent()):
-                self._attention = osc1338.encode_payload(attributes.evolve(attention, agent=agent))
-        else:
-            reports = self._protocols.read(event, self._records.status())
-        for report in reports or ():
+        report: Report | None = None
+        match event:
+            case Report():
+                report = event
+            case Update():
+                report = (self._otty if event.number == osc26.NUMBER else self._tab).merge(event)
+            case cli_agent.CliAgentEvent():
+                report = cli_agent.to_report(event, self._records.status())
+            case osc1338.Recipe():
+                self._records.armed(event)
+            case user_var.UserVar(envelope.CARRIER, value):
+                if (noted := osc1338.decode_variable(value)) is not None:
+                    self._records.noted(noted, self._now)
+            case Notification() | Chunk():
+                self._notify(event)
+        if report is not None:
             self._records.report(report, self._now)
             if report.rule == osc26.RULE:
                 self._mirror.report(report, self._now)
         if self._heartbeat and self._next_beat is None and len(self._records):
             self._next_beat = self._now + self._heartbeat
-        return reports is not None
+        return isinstance(event, Report | Update | cli_agent.CliAgentEvent | osc1338.Recipe)
+
+    def _notify(self, event: Notification | Chunk) -> None:
+        """Tell a notification, once it is whole, of an agent that says nothing else: it raises attention, no more."""
+        whole = self._notifications.merge(event)
+        # What speaks a protocol needs no such hint.
+        if whole is not None and not len(self._records) and (agent := self._agent()):
+            text = f"{whole.title}: {whole.body}" if whole.body else whole.title
+            report = Report(
+                source=Source.NOTIFICATION, status=Status.WAITING, rule="notification", agent=agent, message=text
+            )
+            self._attention = osc1338.encode_payload(report)
 
     def _answer(self, sequence: Sequence) -> None:
         if self._answers < 1 and self._now == self._answered_at:
@@ -309,7 +324,7 @@ class RelayCore(Core):
         # How to start again is not a matter of the screen.
         self._inbox.forget_but(osc88.NUMBER)
         self._records.clear()
-        self._protocols.reset()
+        self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
         self._mirror.clear()
 
     # Our own writes ------------------------------------------------------------------------------------------
@@ -322,7 +337,7 @@ class RelayCore(Core):
         # A clock that went back must not silence us.
         self._next_write = min(self._next_write, now + 1 / WRITES_A_SECOND)
         # Behind all there is; or where the last sequence was taken out, if the program has begun something since.
-        place = len(self._terminal) if self._splitter.is_safe else gap
+        place = len(self._terminal) if self._splitter.position.is_safe else gap
         if now >= self._next_write and place is not None and (data := self._writes(now)):
             self._terminal.insert(place, data)
             self._next_write = now + 1 / WRITES_A_SECOND

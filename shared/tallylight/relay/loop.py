@@ -259,15 +259,13 @@ class Relay:
             elif number == signal.SIGCONT:
                 if not continued:
                     self._resume()
-            elif number == signal.SIGHUP and self._is_hung_up():
-                self._hang_up()
-            elif self._program:
-                _kill(self._program, number)
-
-    def _is_hung_up(self) -> bool:
-        check = select.poll()
-        check.register(self._outer.fd, 0)
-        return any(event & _GONE for _, event in check.poll(0))
+            else:
+                check = select.poll()
+                check.register(self._outer.fd, 0)
+                if number == signal.SIGHUP and any(event & _GONE for _, event in check.poll(0)):
+                    self._hang_up()
+                elif self._program:
+                    _kill(self._program, number)
 
     def _hear_monitor(self) -> None:
         data = os.read(self._pipe, 4096)

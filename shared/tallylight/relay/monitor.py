@@ -86,7 +86,9 @@ class _Monitor:
             if os.WIFSTOPPED(status):
                 self._say(f"T{os.WSTOPSIG(status)}")
                 continue
-            self._leave_terminal()
+            # Take the foreground, so that our end does not hang up on what the program has left running in its group.
+            with pty.ignoring(OSError):
+                os.tcsetpgrp(self._slave, os.getpgrp())
             self._say(f"X{status}")
             os._exit(0)
 
@@ -110,11 +112,6 @@ class _Monitor:
     def _say(self, line: str) -> None:
         with pty.ignoring(OSError):  # nobody may listen any more
             os.write(self._pipe, f"{line}\n".encode())
-
-    def _leave_terminal(self) -> None:
-        """Take the foreground, so that our end does not hang up on what the program has left running in its group."""
-        with pty.ignoring(OSError):
-            os.tcsetpgrp(self._slave, os.getpgrp())
 
     def _continue(self, _number: int, _frame: FrameType | None) -> None:
         if self._program:
@@ -162,7 +159,8 @@ def program_environment() -> dict[str, str]:
 
 def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
     """Become *command*, found as a shell finds it; OSError says why not."""
-    signals.default()
+    for number in signals.IGNORED_BY_PYTHON:
+        signal.signal(number, signal.SIG_DFL)
     name = command[0]
     folders = [""] if "/" in name else [f"{folder or '.'}/" for folder in os.get_exec_path(environment)]
     refusal: OSError = FileNotFoundError(errno.ENOENT, "")

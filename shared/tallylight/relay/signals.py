@@ -26,7 +26,7 @@ PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signa
 COLLECTED = (*PASSED_ON, signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 _DEADLY = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 #: The interpreter ignores these for itself; a program expects them as they are by default.
-_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Signals:
@@ -82,12 +82,6 @@ def stop_group() -> None:
     before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(0, signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, before)
-
-
-def default() -> None:
-    """In a process about to become another program: undo what the interpreter has done to signals."""
-    for number in _IGNORED_BY_PYTHON:
-        signal.signal(number, signal.SIG_DFL)
 
 
 def die(number: int) -> NoReturn:

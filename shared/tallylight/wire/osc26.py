@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
@@ -137,12 +138,9 @@ def _value(key: str, value: str) -> str | None:
         return None
 
 
-def _label(cells: int) -> Callable[[str], str | None]:
-    def read(value: str) -> str | None:
-        # What is nothing but invisible characters would read as "clear": it is a bad value instead.
-        return sanitise(_base64(value), cells=cells, graphemes=cells).strip() or None
-
-    return read
+def _label(cells: int, value: str) -> str | None:
+    # What is nothing but invisible characters would read as "clear": it is a bad value instead.
+    return sanitise(_base64(value), cells=cells, graphemes=cells).strip() or None
 
 
 def _base64(value: str) -> str:
@@ -188,11 +186,11 @@ _READERS: dict[str, Callable[[str], str | None]] = {
     "Status": _read_status,
     "TaskProgress": lambda value: value if progress(value) else None,
     # One more than the gate lets pass: what is too long must not become another id.
-    "SessionId": _label(257),
-    "SessionTitle": _label(256),
-    "ProjectFolder": _label(1024),
-    "WorkTree": _label(1024),
-    "Mode": _label(64),
+    "SessionId": partial(_label, 257),
+    "SessionTitle": partial(_label, 256),
+    "ProjectFolder": partial(_label, 1024),
+    "WorkTree": partial(_label, 1024),
+    "Mode": partial(_label, 64),
     "TaskList": _read_tasks,
     "MethodResume": _read_arguments,
     "MethodFork": _read_arguments,

@@ -139,7 +139,7 @@ def _progress(pair: object) -> Progress | None:
 
 def text(value: object, cells: int) -> str:
     """*value*, harmless and at most so many *cells* wide, if it is a text; else `""`."""
-    return sanitise(value, cells=cells, graphemes=cells) if isinstance(value, str) else ""
+    return sanitise(value, cells=cells) if isinstance(value, str) else ""
 
 
 def _integer(value: object) -> int | None:

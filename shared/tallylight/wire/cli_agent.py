@@ -143,4 +143,4 @@ def _string(fields: dict[str, Any], key: str) -> str:
 
 
 def _label(text: str, cells: int) -> str:
-    return sanitise(text, cells=cells, graphemes=cells).strip()
+    return sanitise(text, cells=cells).strip()

@@ -106,8 +106,8 @@ class Notifications:
 
 def from_texts(title: str, body: str) -> Notification:
     """Make a notification of two texts as they were sent; `malformed` if there is nothing to show."""
-    first = title and sanitise(title, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
-    second = body and sanitise(body, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+    first = title and sanitise(title, cells=TEXT_CELLS).strip()
+    second = body and sanitise(body, cells=TEXT_CELLS).strip()
     if not (first or second):
         raise DecodeError("malformed", "a notification without text")
     return Notification(first, second) if first else Notification(second)

@@ -143,7 +143,7 @@ def decode_recipe(value: str | None) -> Recipe | None:
         return None
     cwd, cells = fields.get(b"cwd", ""), _TEXTS["cwd"][1]
     # Cut or cleaned it would be another directory.
-    is_whole = sanitise(cwd, cells=cells, graphemes=cells) == cwd
+    is_whole = sanitise(cwd, cells=cells) == cwd
     return Recipe(_argument_list(fields[b"resume"]), cwd if is_whole else "")
 
 
@@ -223,7 +223,7 @@ def _report(payload: str, rule: str) -> Report:
         if key == "what":
             found[name] = middle(text, cells) if is_waiting else ""
         elif cells:
-            found[name] = sanitise(text, cells=cells, graphemes=cells)
+            found[name] = sanitise(text, cells=cells)
         elif key in _READERS:
             found[name] = _READERS[key](text)
     via = fields.get("via", "")
@@ -246,7 +246,7 @@ def _lines(words: tuple[str, ...]) -> str:
 def _tasks(text: str) -> tuple[str, ...]:
     if not text:
         return ()
-    found = (sanitise(line, cells=MAX_TASK, graphemes=MAX_TASK).strip() for line in text.split("\n")[:MAX_TASKS])
+    found = (sanitise(line, cells=MAX_TASK).strip() for line in text.split("\n")[:MAX_TASKS])
     return tuple(task for task in found if task)
 
 

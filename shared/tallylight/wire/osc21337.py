@@ -78,7 +78,7 @@ def _value(key: str, escaped: str) -> str | None:
     """Unescape and check one pair's value; None drops the pair."""
     value = _ESCAPED.sub(r"\1", escaped) if "\\" in escaped else escaped
     if key in ("status", "detail"):
-        shown = sanitise(value, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+        shown = sanitise(value, cells=TEXT_CELLS).strip()
         # What is nothing but invisible characters would read as "clear": it is a bad value instead.
         return shown if shown or not value else None
     if key in ("indicator", "status-color"):

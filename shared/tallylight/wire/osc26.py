@@ -140,7 +140,7 @@ def _value(key: str, value: str) -> str | None:
 
 def _label(cells: int, value: str) -> str | None:
     # What is nothing but invisible characters would read as "clear": it is a bad value instead.
-    return sanitise(_base64(value), cells=cells, graphemes=cells).strip() or None
+    return sanitise(_base64(value), cells=cells).strip() or None
 
 
 def _base64(value: str) -> str:
@@ -154,7 +154,7 @@ def _read_status(value: str) -> str | None:
 
 
 def _word(value: str) -> str | None:
-    return sanitise(value, cells=WORD_CELLS, graphemes=WORD_CELLS).strip() or None
+    return sanitise(value, cells=WORD_CELLS).strip() or None
 
 
 def _read_detail(value: str) -> str | None:
@@ -178,7 +178,7 @@ def _read_arguments(value: str) -> str | None:
     text = _base64(value)
     words = " ".join(text.split())
     # An argument is executed, not shown: what sanitising would change is refused.
-    return words if words and words == sanitise(text, cells=1024, graphemes=1024).strip() else None
+    return words if words and words == sanitise(text, cells=1024).strip() else None
 
 
 _READERS: dict[str, Callable[[str], str | None]] = {

@@ -83,7 +83,7 @@ def decode(sequence: Sequence) -> Report:
     status = STATUSES[values[b"state"]]
     kind = _KINDS.get(values.get(b"kind", b"")) if status is Status.WAITING else None
     percent = values.get(b"progress", b"") if status in (Status.WORKING, Status.WAITING) else b""
-    message = sanitise(message, cells=MESSAGE_CELLS, graphemes=MESSAGE_CELLS)
+    message = sanitise(message, cells=MESSAGE_CELLS)
     what = ""
     if kind is Kind.PERMISSION:
         # Claude Code says `approve Bash: npm test`; a message that names no tool says what it is about by itself.

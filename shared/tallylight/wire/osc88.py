@@ -54,7 +54,7 @@ def decode(sequence: Sequence) -> Recipe:
         elif equals and key == b"v" and not _VERSION.fullmatch(value):
             raise DecodeError("malformed", "v is a number")
     for key, cells in _TEXTS.items():
-        if cells and sanitise(texts[key], cells=cells, graphemes=cells) != texts[key]:
+        if cells and sanitise(texts[key], cells=cells) != texts[key]:
             raise DecodeError("unsafe", "text that cannot be shown as it is")
     if not texts[b"cmd"].strip():
         raise DecodeError("malformed", "an arm without cmd")

@@ -17,7 +17,6 @@ from unicodedata import category, east_asian_width, normalize
 
 #: Enough for any label; a title may have more, see `wire.title`.
 CELLS = 256
-GRAPHEMES = 256
 #: Marks kept on one base. Vietnamese needs 2, Hebrew with cantillation 4; GNU Screen crashed on more (CVE-2021-26937).
 MARKS = 4
 #: People and roles joined by ZWJ in one emoji: four in the largest families.
@@ -108,31 +107,28 @@ def _clusters() -> re.Pattern[str]:
     return re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 
 
-def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> str:
+def sanitise(text: str, *, cells: int = CELLS, graphemes: int | None = None) -> str:
     """
-    Make *text* harmless, at most *cells* wide and *graphemes* long.
+    Make *text* harmless, at most *cells* wide; and *graphemes* long, where that is to be less.
 
     Line breaks, tabs, odd spaces and blanks become a space; everything else that draws nothing goes, and what nobody
     knows how to draw becomes `�`. ZWJ, VS16 and tags stay inside emoji, and ZWNJ between letters that it keeps from
     joining. What is over a cap is cut off, without an ellipsis.
     """
-    most = min(cells, graphemes)
+    most = cells if graphemes is None else min(cells, graphemes)
     if text.isascii() and text[:most].isprintable():
         return text[:most]
     if _PLAIN.fullmatch(text):
         return text[:most]
-    if len(text) <= _CACHED:
-        return _sanitise_again(text, cells, graphemes)
-    return _sanitise(text, cells, graphemes)
+    return (_sanitise_again if len(text) <= _CACHED else _sanitise)(text, cells, most)
 
 
-def _sanitise(text: str, cells: int, graphemes: int) -> str:
-    most = min(cells, graphemes)
+def _sanitise(text: str, cells: int, most: int) -> str:
     text = text[: most * _LONGEST]
     # Marks are cut before NFC, which is quadratic in the length of a run of them, and everything is stripped again
     # after it, because NFC has the last word on what a character is.
     text = _cap(_strip(text), most * _LONGEST, most * _LONGEST, 2 * MARKS)
-    return _cap(_strip(normalize("NFC", text)), cells, graphemes, MARKS)
+    return _cap(_strip(normalize("NFC", text)), cells, most, MARKS)
 
 
 #: A tab bar asks for the same few titles at every redraw.
@@ -155,7 +151,7 @@ def middle(text: str, cells: int) -> str:
     most = 4 * cells
     if len(text) > 2 * most:
         text = f"{text[:most]}…{text[-most:]}"
-    text = sanitise(_LINE_ENDS.sub(" ↵ ", text.strip()), cells=3 * most, graphemes=3 * most)
+    text = sanitise(_LINE_ENDS.sub(" ↵ ", text.strip()), cells=3 * most)
     if width(text) <= cells:
         return text
     head = sanitise(text, cells=cells // 2)

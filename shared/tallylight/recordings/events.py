@@ -88,23 +88,17 @@ def decode(fields: object) -> Evidence | None:
         case "exit":
             return Exit(_integer(fields.get("code")), _integer(fields.get("signal")))
         case "foreground":
-            return _foreground(fields)
+            name, found = fields.get("name"), None
+            if name is not None:
+                if not isinstance(name, str) or not _NAME.fullmatch(name):
+                    raise LineError("has a name in the foreground that names no program")
+                is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
+                is_candidate = fields.get("candidate") is True
+                found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
+            return ForegroundChange(found, fields.get("gone") is not False)
         case "report":
             return _report(fields)
     return None
-
-
-def _foreground(fields: dict[str, Any]) -> ForegroundChange:
-    is_gone = fields.get("gone") is not False
-    name = fields.get("name")
-    if name is None:
-        return ForegroundChange(None, is_gone)
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise LineError("has a name in the foreground that names no program")
-    is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
-    is_candidate = fields.get("candidate") is True
-    found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
-    return ForegroundChange(found, is_gone)
 
 
 def _report(fields: dict[str, Any]) -> Report:

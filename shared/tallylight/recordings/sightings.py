@@ -148,7 +148,7 @@ class Looks:
         rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
         is_read = _is_dialog(lines, row)
         truth = self._truth
-        label = _told(truth, time) if truth else _guessed(rows, self._before, self._changes, is_read=is_read)
+        label = _by_truth(truth, time) if truth else _guessed(rows, self._before, self._changes, is_read=is_read)
         self._before = rows
         self._looks.append(Sighting(time, label, 0, rows, title, is_read))
         return label
@@ -184,7 +184,7 @@ def _is_dialog(lines: Sequence[str], cursor_row: int) -> bool:
     return found is not None and found.status is Status.WAITING
 
 
-def _told(truth: Sequence[tuple[float, str]], time: float) -> str:
+def _by_truth(truth: Sequence[tuple[float, str]], time: float) -> str:
     """What the marks say of *time*, unless it has only just become so."""
     since, word = next(((at, word) for at, word in reversed(truth) if at <= time), (0.0, "starting"))
     following = next((at for at, _ in truth if at > time), None)

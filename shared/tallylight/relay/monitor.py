@@ -80,16 +80,16 @@ class _Monitor:
                 os._exit(NOT_EXECUTABLE)
         _own_group(self._program)
         signal.signal(signal.SIGCONT, self._continue)
-        self._say(f"P{self._program}")
+        self._report(f"P{self._program}")
         while True:
             _, status = os.waitpid(self._program, os.WUNTRACED)
             if os.WIFSTOPPED(status):
-                self._say(f"T{os.WSTOPSIG(status)}")
+                self._report(f"T{os.WSTOPSIG(status)}")
                 continue
             # Take the foreground, so that our end does not hang up on what the program has left running in its group.
             with pty.ignoring(OSError):
                 os.tcsetpgrp(self._slave, os.getpgrp())
-            self._say(f"X{status}")
+            self._report(f"X{status}")
             os._exit(0)
 
     def _become(self, command: list[str], ignored: list[signal.Signals]) -> NoReturn:
@@ -106,10 +106,10 @@ class _Monitor:
         try:
             execute(command, environment)
         except OSError as error:
-            self._say(f"E{error.errno}")
+            self._report(f"E{error.errno}")
         os._exit(NOT_EXECUTABLE)
 
-    def _say(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         with pty.ignoring(OSError):  # nobody may listen any more
             os.write(self._pipe, f"{line}\n".encode())
 

@@ -64,7 +64,7 @@ class Records:
         self._limit = limit
         self._records: OrderedDict[str, _Claims] = OrderedDict()
         #: What the host knows of a record: what was told last (None for one to be told again), and when.
-        self._told: dict[str, tuple[Report | None, float]] = {}
+        self._published: dict[str, tuple[Report | None, float]] = {}
         #: Those of them whose record is gone, the longest gone first.
         self._gone: dict[str, None] = {}
         #: Those of them that are withdrawn in place of a program that ended while it waited.
@@ -74,7 +74,7 @@ class Records:
         #: What OSC 88 asked for. It goes out with the root record, alone while there is none.
         self._arm = osc1338.Recipe()
         #: What the host knows of it.
-        self._arm_told = osc1338.Recipe()
+        self._arm_published = osc1338.Recipe()
         #: Ids to be looked at by `take`, in the order in which they changed.
         self._changed: dict[str, None] = {}
 
@@ -117,8 +117,8 @@ class Records:
                 # Those below inherit the name.
                 for id_ in self._within(report.id, self._records):
                     self._changed[id_] = None
-        elif (told := self._told.get(report.id)) and now - told[1] >= REFRESH_S and rank == _best(claims):
-            self._told[report.id] = (None, told[1])
+        elif (last := self._published.get(report.id)) and now - last[1] >= REFRESH_S and rank == _best(claims):
+            self._published[report.id] = (None, last[1])
             self._changed[report.id] = None
 
     def noted(self, report: Report, now: float) -> None:
@@ -127,15 +127,15 @@ class Records:
         self._changed.pop(report.id, None)
         self._forget(report.id)
         if report.status is None:
-            for id_ in self._within(report.id, [*self._told, *self._changed]):
+            for id_ in self._within(report.id, [*self._published, *self._changed]):
                 self._changed.pop(id_, None)
                 self._forget(id_)
         if report.id in self._records:
-            self._told[report.id] = (self._merged(report.id), now)
+            self._published[report.id] = (self._merged(report.id), now)
             if not report.id and self._arm.argv:  # which the program does not put into the variable itself
-                self._told[report.id] = (None, now)
+                self._published[report.id] = (None, now)
                 self._changed[""] = None
-        elif not report.id and self._arm != self._arm_told:
+        elif not report.id and self._arm != self._arm_published:
             self._changed[""] = None
 
     def armed(self, arm: osc1338.Recipe) -> None:
@@ -163,12 +163,12 @@ class Records:
 
     def renew(self) -> None:
         """Tell the host everything again: it may have forgotten, or be another one."""
-        for id_, (_, at) in self._told.items():
-            self._told[id_] = (None, at)
-        for id_ in (*self._told, *self._records):
+        for id_, (_, at) in self._published.items():
+            self._published[id_] = (None, at)
+        for id_ in (*self._published, *self._records):
             self._changed[id_] = None
         if self._arm.argv:
-            self._arm_told = osc1338.Recipe()
+            self._arm_published = osc1338.Recipe()
             self._changed[""] = None
 
     def take(self, limit: int, now: float) -> list[str]:
@@ -177,37 +177,37 @@ class Records:
         gone = [id_ for id_ in self._changed if id_ not in self._records]
         # Parents first: the host takes what is below a withdrawn record away with it.
         for id_ in sorted(gone, key=lambda id_: (id_.count("/"), bool(id_))):
-            if id_ in self._told:
+            if id_ in self._published:
                 if len(payloads) >= limit:
                     return payloads
                 payloads.append(self._goodbye(id_))
-                for below in [id_, *self._within(id_, self._told)]:
+                for below in [id_, *self._within(id_, self._published)]:
                     self._forget(below)
                     if below in self._records:
                         self._changed[below] = None
-            if not id_ and self._arm != self._arm_told:
+            if not id_ and self._arm != self._arm_published:
                 if len(payloads) >= limit:
                     return payloads
                 payloads.append(osc1338.encode_recipe(self._arm))
-                self._arm_told = self._arm
+                self._arm_published = self._arm
             self._changed.pop(id_, None)
         for id_ in list(self._changed):
             if len(payloads) >= limit:
                 break
             del self._changed[id_]
-            report, known = self._merged(id_), self._told.get(id_, (None, 0.0))[0]
+            report, known = self._merged(id_), self._published.get(id_, (None, 0.0))[0]
             payload = _payload(report)
             if not id_:
-                self._arm_told = self._arm
+                self._arm_published = self._arm
             if payload not in ("", _payload(known)):
                 payloads.append(payload)
-                self._told[id_] = (report, now)
+                self._published[id_] = (report, now)
         return payloads
 
     def repeated(self, limit: int) -> list[str]:
         """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
-        told = [self._told[id_][0] for id_ in self._records if id_ in self._told]
-        payloads = filter(None, map(_payload, told[-limit:]))
+        published = [self._published[id_][0] for id_ in self._records if id_ in self._published]
+        payloads = filter(None, map(_payload, published[-limit:]))
         return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
 
     def _goodbye(self, id_: str) -> str:
@@ -223,21 +223,21 @@ class Records:
 
     def _drop(self, id_: str) -> None:
         del self._records[id_]
-        if id_ not in self._told:
+        if id_ not in self._published:
             self._nested -= "/" in id_
             self._changed.pop(id_, None)
             return
         self._changed[id_] = None
-        self._told[id_] = (None, self._told[id_][1])
+        self._published[id_] = (None, self._published[id_][1])
         self._gone[id_] = None
         if len(self._gone) > 2 * self._limit:
-            for old in sorted(self._gone, key=lambda each: self._told[each][1])[: self._limit]:
+            for old in sorted(self._gone, key=lambda each: self._published[each][1])[: self._limit]:
                 self._forget(old)
                 self._changed.pop(old, None)
 
     def _forget(self, id_: str) -> None:
         """The host knows nothing of this record."""
-        self._told.pop(id_, None)
+        self._published.pop(id_, None)
         if id_ in self._gone:
             del self._gone[id_]
             self._nested -= "/" in id_

@@ -50,7 +50,7 @@ class TabStatus:
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
-        self._spoke = False
+        self._has_report = False
 
     def merge(self, update: Update) -> Report | None:
         """
@@ -68,8 +68,8 @@ class TabStatus:
         detail = self._values.get("detail", "") or ("" if status else word)
         if self._values.get("awaiting") == "1":
             status = Status.WAITING
-        spoke, self._spoke = self._spoke, status is not None
-        if status is None and not spoke:
+        had_report, self._has_report = self._has_report, status is not None
+        if status is None and not had_report:
             return None
         return Report(source=Source.PROTOCOL, rule=RULE, status=status, detail=detail if status else "")
 

@@ -67,7 +67,7 @@ class Accumulator:
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
-        self._spoke = False
+        self._has_report = False
 
     def merge(self, update: Update) -> Report | None:
         """
@@ -91,10 +91,10 @@ class Accumulator:
             status, kind = STATUSES[values["Status"]]
             if status is None:
                 self._forget_live()
-        elif not self._spoke:
+        elif not self._has_report:
             return None
-        self._spoke = status is not None
-        live = values if self._spoke else {}
+        self._has_report = status is not None
+        live = values if self._has_report else {}
         return Report(
             source=Source.PROTOCOL,
             rule=RULE,

@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import asked, colours, published
+from benchmarks import asked, colours, exact_words, published
 
 from tallylight.agents.agent import Agents
 from tallylight.agents.agent_files import load_agents
@@ -239,16 +239,17 @@ def table(scores: Sequence[tuple[str, scoring.Score]]) -> str:
     lines = [head, ("---",) + ("---:",) * 6]
     for name, found in scores:
         shares = (f"{100 * share:.1f} %" for share in (found.missed_waiting, found.false_waiting, found.wrong_working))
-        times = (_seconds(found.stuck), _seconds(found.latency(0.5)), _seconds(found.latency(0.95)))
+        latencies = [exact_words.quantile(found.latencies_s, part) for part in (0.5, 0.95)]
+        times = map(_seconds, (found.stuck, *latencies))
         lines.append((name, *shares, *times))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def exact_table(scores: Sequence[tuple[str, scoring.Exact]]) -> str:
+def exact_table(scores: Sequence[tuple[str, exact_words.Exact]]) -> str:
     """The share of the time of each truth in which exactly that was shown, as Markdown; a row an agent."""
-    lines = [("", *scoring.EXACT), ("---",) + ("---:",) * len(scoring.EXACT)]
+    lines = [("", *exact_words.EXACT), ("---",) + ("---:",) * len(exact_words.EXACT)]
     for name, found in scores:
-        shares = (found.right(word) for word in scoring.EXACT)
+        shares = (found.right(word) for word in exact_words.EXACT)
         lines.append((name, *("" if share is None else f"{100 * share:.1f} %" for share in shares)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -262,7 +263,7 @@ class Judged(NamedTuple):
 
     name: str
     score: scoring.Score
-    exact: scoring.Exact
+    exact: exact_words.Exact
     partings: list[str]
 
     @property
@@ -279,7 +280,7 @@ def _judge(task: tuple[Path, int]) -> Judged:
     return Judged(
         recording.name,
         scoring.score(truth, light, end),
-        scoring.exact(truth, light, end),
+        exact_words.exact(truth, light, end),
         scoring.partings(truth, light, end),
     )
 
@@ -321,7 +322,7 @@ def main(argv: list[str] | None = None) -> int:
                 for row, found in zip(ROWS, judged, strict=False):
                     _print_worst(row, found)
             scores = [
-                (f"{row.name} ({len(found)})", scoring.total([one.score for one in found]))
+                (f"{row.name} ({len(found)})", exact_words.total([one.score for one in found]))
                 for row, found in zip(ROWS, judged, strict=False)
             ]
             print(f"{title} ({len(files)} recordings):\n\n{table(scores)}\n")
@@ -337,12 +338,12 @@ def _measure(pool: concurrent.futures.Executor, files: Iterable[Path], index: in
     return list(pool.map(_judge, [(paths[name], index) for name in recordings_for(ROWS[index], paths)]))
 
 
-def exact_rows(judged: Sequence[Judged]) -> list[tuple[str, scoring.Exact]]:
+def exact_rows(judged: Sequence[Judged]) -> list[tuple[str, exact_words.Exact]]:
     """A row for all recordings, and one for each agent."""
-    rows = [(f"all ({len(judged)})", scoring.exact_total([one.exact for one in judged]))]
+    rows = [(f"all ({len(judged)})", exact_words.exact_total([one.exact for one in judged]))]
     for agent in sorted({one.agent for one in judged}):
         own = [one.exact for one in judged if one.agent == agent]
-        rows.append((f"{agent} ({len(own)})", scoring.exact_total(own)))
+        rows.append((f"{agent} ({len(own)})", exact_words.exact_total(own)))
     return rows
 
 

@@ -39,7 +39,7 @@ from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.relay.core import RelayCore
 from tallylight.wire import envelope
-from tallylight.wire.osc133 import Mark, MarkKind
+from tallylight.wire.osc133 import COMMAND_END, COMMAND_START, Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
@@ -197,8 +197,8 @@ class Host:
                     self._timed(lambda event=event: pane.carrier(event.value, self.now))  # type: ignore[misc]
                 elif isinstance(event, Title):
                     self._timed(lambda event=event: pane.title(event.text, self.now))  # type: ignore[misc]
-                elif isinstance(event, Mark) and event.kind in (MarkKind.COMMAND_START, MarkKind.COMMAND_END):
-                    is_start, code = event.kind is MarkKind.COMMAND_START, event.exit_code
+                elif isinstance(event, Mark) and event.kind in (COMMAND_START, COMMAND_END):
+                    is_start, code = event.kind == COMMAND_START, event.exit_code
                     self._timed(lambda is_start=is_start, code=code: pane.marked(is_start, code, self.now))  # type: ignore[misc]
         if self.now - self._ticked >= TICK_S:
             self._ticked = self.now

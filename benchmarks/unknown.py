@@ -29,8 +29,9 @@ from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.replay import Replay
 from tallylight.recordings.sightings import of_recording
-from tallylight.wire.osc9_4 import ProgressReport, ProgressState
-from tallylight.wire.osc133 import Mark, MarkKind
+from tallylight.wire import osc9_4, osc133
+from tallylight.wire.osc9_4 import ProgressReport
+from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 
@@ -72,8 +73,8 @@ def _tell(found: Unknown, event: object) -> None:
         case Title(text):
             found.titled(text)
         case ProgressReport(state):
-            found.barred(is_shown=state is not ProgressState.CLEAR)
-        case Mark() if event.kind is MarkKind.COMMAND_START:
+            found.barred(is_shown=state != osc9_4.CLEAR)
+        case Mark() if event.kind == osc133.COMMAND_START:
             found.marked()
 
 

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import exact_words
 from benchmarks.accuracy import CORPUS, ROWS, SITUATIONS, Recording, name_of, read, recordings_for
 
 from tallylight.agents.agent_files import load_agents
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
-from tallylight.recordings import scoring
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
 
@@ -65,10 +65,10 @@ def _why(decision: Decision) -> str:
 
 
 def stretches(recording: Recording, track: list[tuple[float, str, str]]) -> Iterator[Stretch]:
-    """The stretches of a recording in which another word than the true one was shown, as `scoring.exact` counts."""
+    """The stretches of a recording in which another word than the true one was shown, as `exact_words.exact` counts."""
     times = [at for at, _, _ in track] + [recording.end]
     for (at, word, why), until in zip(track, times[1:], strict=True):
-        alone = scoring.exact(recording.truth, [(0.0, ""), (at, word), (until, "")], recording.end)
+        alone = exact_words.exact(recording.truth, [(0.0, ""), (at, word), (until, "")], recording.end)
         for (true, shown), seconds in alone.seconds:
             if shown and shown == word != true and seconds >= LEAST_S:
                 yield Stretch(seconds, at, recording.name, true, shown, why)

@@ -31,8 +31,9 @@ from tallylight import wire
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Progress, Report
 from tallylight.wire import osc26, osc21337
+from tallylight.wire.frame import Update
 from tallylight.wire.passthrough import Unwrapper, unwrap
-from tallylight.wire.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text, raw
+from tallylight.wire.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text
 
 VECTORS = Path(__file__).parent / "vectors"
 #: Above this many bytes a vector is cut at both ends and every so often, instead of everywhere.
@@ -40,8 +41,7 @@ EVERY_CUT = 300
 _NOTATION = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(\\))")
 _NAMES = {"Report": "report", "Update": "update", "Mark": "mark", "ProgressReport": "progress"}
 _NAMES |= {"Title": "title", "UserVar": "user_var", "Notification": "notification", "Chunk": "chunk"}
-_NAMES |= {"Status7501": "status", "CliAgentEvent": "cli_agent", "TabUpdate": "tab"}
-_NAMES |= {"Arm": "arm", "Clear": "clear", "Query": "query"}
+_NAMES |= {"CliAgentEvent": "cli_agent", "Recipe": "recipe"}
 
 
 @attrs.frozen(kw_only=True)
@@ -171,11 +171,9 @@ class Memory:
 
     def merge(self, event: wire.Event | None) -> Report | None:
         """Take an event in; return what the agent now says."""
-        if isinstance(event, osc26.Update):
-            return self.agent.merge(event)
-        if isinstance(event, osc21337.TabUpdate):
-            return self.tab.merge(event)
-        return None
+        if not isinstance(event, Update):
+            return None
+        return (self.agent if event.number == osc26.NUMBER else self.tab).merge(event)
 
 
 def cuts(data: bytes) -> Iterable[list[bytes]]:
@@ -185,6 +183,11 @@ def cuts(data: bytes) -> Iterable[list[bytes]]:
     for at in places:
         yield [data[:at], data[at:]]
     yield [data[at : at + 1] for at in range(len(data))]
+
+
+def raw(items: Iterable[Item]) -> bytes:
+    """The bytes that *items* came from."""
+    return b"".join([item.raw for item in items])
 
 
 def coalesce(items: Iterable[Item]) -> list[Item]:
@@ -227,6 +230,8 @@ def describe(event: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Report):
+        return describe(value)["report"]
     if isinstance(value, Progress):
         return f"{value.done}/{value.total}"
     if isinstance(value, Enum):

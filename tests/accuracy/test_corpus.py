@@ -15,7 +15,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from benchmarks import accuracy
+from benchmarks import accuracy, exact_words
 from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_for
 
 from tallylight.recordings import scoring
@@ -146,7 +146,7 @@ def test_shown(name: str) -> None:
         # An agent that is told to leave may draw some more, so that its last turn is over and it works all the same.
         if wanted not in shown | {scoring.class_of(before)} or (wanted == "waiting" and last != "waiting"):
             wrong.append(f"{start:.2f} to {end:.2f}: {word}, shown {last}")
-        settled = next(status for at, status in reversed(light) if at <= end - scoring.TYPING_S)
+        settled = next(status for at, status in reversed(light) if at <= end - exact_words.TYPING_S)
         is_exact = settled == word or (name, word) in OTHER_WORDS
         if name in TUNED and word in ("idle", "done", "error") and not is_exact:
             wrong.append(f"{start:.2f} to {end:.2f}: {word}, and shown in the end {settled}")

@@ -6,10 +6,10 @@ import gzip
 import re
 
 import pytest
+from benchmarks import exact_words
 from benchmarks.accuracy import CORPUS, engine, read
 
 from tallylight.model.report import Source
-from tallylight.recordings import scoring
 from tests.accuracy.test_corpus import SECRETS
 from tests.recordings.test_own_records import ends
 from tests.tables import sampled
@@ -29,9 +29,9 @@ def test_exact_words(agent: str) -> None:
         if path.name.partition("-")[0] == agent:
             recording = read(path)
             light = engine(recording, relay=False, without={Source.PROTOCOL})
-            found.append(scoring.exact(recording.truth, light, recording.end))
-    whole = scoring.exact_total(found)
-    shares = {word: share for word in scoring.EXACT if (share := whole.right(word)) is not None}
+            found.append(exact_words.exact(recording.truth, light, recording.end))
+    whole = exact_words.exact_total(found)
+    shares = {word: share for word in exact_words.EXACT if (share := whole.right(word)) is not None}
 
     assert {word: share for word, share in shares.items() if share < LEAST} == {}
     assert shares.keys() >= {"working", "done", "waiting"}
@@ -47,7 +47,7 @@ def test_how_soon_an_end_is_shown(agent: str) -> None:
         late += ends(recording, engine(recording, relay=False, without={Source.PROTOCOL}))
 
     assert len(late) >= 8
-    assert scoring.quantile(late, 0.95) <= 0.6
+    assert exact_words.quantile(late, 0.95) <= 0.6
 
 
 def test_they_name_nobody() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+from benchmarks.exact_words import exact, exact_total, quantile
 
-from tallylight.recordings.scoring import Score, class_of, exact, exact_total, quantile, score
+from tallylight.recordings.scoring import Score, class_of, score
 from tests.tables import each
 
 #: Ten seconds at the prompt, ten of work, ten of a dialog, ten of rest.
@@ -68,7 +69,7 @@ def test_never() -> None:
     assert found.false_waiting == 0
     assert found.wrong_working == pytest.approx(9.5 / 38.5)
     assert found.latencies_s == (math.inf, math.inf, 0.0)
-    assert found.latency(0.95) == math.inf
+    assert quantile(found.latencies_s, 0.95) == math.inf
     assert found.stuck_s == (0.0,)
 
 
@@ -154,7 +155,7 @@ def test_sum() -> None:
     one, other = Score(waiting_s=10, missed_s=1), Score(waiting_s=30, missed_s=0)
 
     assert one.plus(other).missed_waiting == pytest.approx(1 / 40)
-    assert Score().missed_waiting == Score().stuck == Score().latency(0.5) == 0
+    assert Score().missed_waiting == Score().stuck == 0
 
 
 @each(

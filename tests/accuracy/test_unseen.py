@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks import exact_words
 from benchmarks.accuracy import UNSEEN, Recording, engine, read
 
 from tallylight.model.report import Source
-from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Mark
 from tests.accuracy.test_corpus import SECRETS, WORDS
 from tests.real_agents import unseen
@@ -66,9 +66,9 @@ def test_exact_words(agent: str) -> None:
     for path in PATHS:
         if SCENES[path.name].agent == agent:
             light = engine(recording(path), relay=False, without={Source.PROTOCOL})
-            found.append(scoring.exact(recording(path).truth, light, recording(path).end))
-    whole = scoring.exact_total(found)
-    shares = {word: share for word in scoring.EXACT if (share := whole.right(word)) is not None}
+            found.append(exact_words.exact(recording(path).truth, light, recording(path).end))
+    whole = exact_words.exact_total(found)
+    shares = {word: share for word in exact_words.EXACT if (share := whole.right(word)) is not None}
 
     assert {word: share for word, share in shares.items() if share < LEAST} == {}
     assert shares.keys() >= {"working", "done", "waiting", "idle"}

@@ -52,7 +52,7 @@ def test_warps_events(vector: Vector) -> None:
     assert is_machine_talk(number, text) == bool(vector.events)
     assert (report is not None) == (moment in RAISES)
     if report is not None:
-        is_limit = vector.events[0]["cli_agent"].get("is_limit", False)
+        is_limit = vector.events[0]["cli_agent"]["report"].get("kind") == "limit"
         assert (report.status, report.kind) == ((Status.WAITING, Kind.LIMIT) if is_limit else RAISES[moment])
         assert report.source is Source.NOTIFICATION and report.id == ""
 

@@ -45,8 +45,9 @@ def test_a_lost_byte_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 
 def test_a_hoarding_scanner_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scanner that holds everything until the end comes is caught."""
-    monkeypatch.setattr(scanner.Scanner, "_hold", lambda self, piece, items: self._held.extend(piece))
+    """A scanner that holds more than it was told to is caught."""
+    start = scanner.Scanner.__init__
+    monkeypatch.setattr(scanner.Scanner, "__init__", lambda self, _=0, *, screen=False: start(self, screen=screen))
 
     with pytest.raises(AssertionError):
         Fuzzer(seed=4).run(20)

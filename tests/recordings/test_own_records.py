@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from benchmarks import exact_words
 from benchmarks.accuracy import CORPUS, Recording, engine, read
 
 from tallylight.model.report import Source
-from tallylight.recordings import scoring
 
 RECORDED = sorted((CORPUS / "records").glob("*.cast.gz"))
 #: Seconds from an end to the light that shows it, at most, of 95 in a hundred.
@@ -42,7 +42,7 @@ def test_how_soon_an_end_is_shown(agent: str) -> None:
                 found += ends(recording, engine(recording, relay=False, without=unheard))
 
     assert len(late[True]) >= 5
-    assert scoring.quantile(late[True], 0.95) <= LATEST_S[agent] < scoring.quantile(late[False], 0.95)
+    assert exact_words.quantile(late[True], 0.95) <= LATEST_S[agent] < exact_words.quantile(late[False], 0.95)
 
 
 def test_what_no_screen_shows() -> None:
@@ -51,7 +51,7 @@ def test_what_no_screen_shows() -> None:
     shares = []
     for unheard in ({Source.PROTOCOL}, {Source.PROTOCOL, Source.RECORD}):
         light = engine(recording, relay=False, without=unheard)
-        shares.append(scoring.exact(recording.truth, light, recording.end).right("error"))
+        shares.append(exact_words.exact(recording.truth, light, recording.end).right("error"))
 
     assert shares == [1.0, 0.0]
 
@@ -60,6 +60,6 @@ def test_a_command_in_the_background() -> None:
     """Copilot's turn is over while only a command of it runs on: it is no work."""
     recording = read(CORPUS / "records/copilot-background.cast.gz")
     light = engine(recording, relay=False, without={Source.PROTOCOL})
-    share = scoring.exact(recording.truth, light, recording.end).right("background")
+    share = exact_words.exact(recording.truth, light, recording.end).right("background")
 
     assert share is not None and share > 0.85

@@ -72,7 +72,7 @@ def test_a_withdrawal_that_the_program_writes_itself_loses_no_arm() -> None:
     records = Records()
     records.report(Report(source=Source.PROTOCOL, status=Status.WORKING), 1.0)
     records.take(BATCH, 1.0)
-    records.armed(("claude", "--continue"), "")
+    records.armed(Recipe(("claude", "--continue")))
     records.noted(Report(source=Source.PROTOCOL, status=None, rule=osc1338.VARIABLE_RULE), 1.01)
 
     told_now = [osc1338.decode_recipe(payload) for payload in records.take(BATCH, 1.1)]
@@ -97,8 +97,10 @@ def test_the_explicit_arm_wins_over_the_derived_one() -> None:
     otty = envelope.osc(26, f"CodeAgent=claude;Status=idle;MethodResume={method};MethodFork={fork}")
     derived = told(line.at(1.0, otty))
     explicit = told(line.at(2.0, arm("claude", "--resume mine")))
-    again = told(line.at(3.0, CLEAR))
+    broken = told(line.at(3.0, envelope.osc(88, "arm;args=!!!!")))
+    again = told(line.at(4.0, CLEAR))
 
+    assert not broken
     resumes = [r.resume for r in (*derived, *explicit, *again)]
     assert resumes == [
         ("claude", "--resume", "{SessionId}"),

@@ -15,7 +15,7 @@ from tallylight.model.timing import Timing
 from tallylight.relay.core import ANSWERS_A_SECOND, BATCH, HELD_S, KEY_S, RelayCore
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
-from tallylight.wire import envelope, osc88, osc1338
+from tallylight.wire import envelope, osc1338
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.user_var import UserVar
 from tests.relay.told import QUERY, Line, state, told, words
@@ -443,14 +443,6 @@ def test_the_agent_that_was_started_is_named() -> None:
     assert told(line.at(1.0, osc("1338;state=working")))[0].agent == "aider"
 
 
-def test_observe_hears_every_report() -> None:
-    """What is told to *observe* is every report, coalesced or not."""
-    heard: list[Report] = []
-    Line(RelayCore(observe=heard.append)).at(1.0, WORKING, DONE, variable("state=idle"), b"\x1bc")
-
-    assert [report.status for report in heard] == [Status.WORKING, Status.DONE, Status.IDLE, None]
-
-
 # Answers -------------------------------------------------------------------------------------------------------
 
 
@@ -469,6 +461,8 @@ def test_the_query_is_answered_before_the_terminal_can(query: bytes, core: Relay
     "data",
     [
         b"\x1b]7501;??\x07", b"\x1b]7501;?:state=idle\x07", b"\x1b]7501\x07", b"\x1b]7501; ?\x07", b"\x1b]88;query\x07",
+        b"\x1b]7501;?:future=1\x07", b"\x1b]7501;\x07", b"\x1b]7501;? \x07", b"\x1b]07501;?\x07", b"\x1b]7501?\x07",
+        b"\x1bP7501;?\x1b\\", b"\x1b_7501;?\x1b\\",
         b"\x1bPq\x1b\\]7501;?\x07", b"\x1bPtmux;\x1b\x1b]7501;?\x07\x1b\\", b"\x1b]0;7501;?\x07",
     ],
 )  # fmt: skip
@@ -568,25 +562,6 @@ def test_the_bar_goes_with_the_program() -> None:
 
 def encoded(text: str) -> str:
     return b64encode(text.encode()).decode()
-
-
-def test_an_explicit_arm_wins() -> None:
-    """MethodResume arms until OSC 88 does, and again once that is cleared."""
-    line = Line()
-    derived = osc88.Arm(command="claude", arguments=("--resume", "{SessionId}"), cwd="/p")
-    line.at(
-        1.0,
-        otty(
-            CodeAgent="claude", Status="idle", ProjectFolder=encoded("/p"), MethodResume=encoded("--resume {SessionId}")
-        ),
-    )
-    assert line.core.arm() == derived
-    line.at(2.0, osc(f"88;arm;cmd={encoded('nvim')}"))
-    assert line.core.arm() == osc88.Arm(command="nvim")
-    line.at(3.0, osc("88;arm;args=!!!!"))
-    assert line.core.arm() == osc88.Arm(command="nvim")
-    line.at(4.0, osc("88;clear"))
-    assert line.core.arm() == derived
 
 
 def test_an_arm_never_becomes_output() -> None:
@@ -765,7 +740,7 @@ def test_a_record_survives_the_way() -> None:
         progress=Progress(1, 4), background=2,
     )  # fmt: skip
 
-    assert told(Line().at(1.0, osc1338.encode(report))) == [report]
+    assert told(Line().at(1.0, envelope.osc(1338, osc1338.encode_payload(report)))) == [report]
 
 
 def test_a_clock_that_goes_back_silences_nobody() -> None:

@@ -43,14 +43,14 @@ def scanned(data: bytes, *, screen: bool) -> tuple[list[Sequence], bytes, int]:
     """What the scanner finds of interest in *data*, the rest of the bytes, and how often it sees RIS."""
     scanner = Scanner(screen=screen)
     found, rest, resets = [], b"", 0
-    for item in [*scanner.feed(data), *scanner.flush()]:
+    for item in scanner.feed(data):
         is_osc = isinstance(item, Sequence) and item.kind is SequenceKind.OSC
         if isinstance(item, Sequence) and is_osc and item.raw.startswith(INTRODUCERS) and not item.raw.startswith(BAR):
             found.append(item)
         else:
             rest += item.raw
             resets += item.raw == b"\x1bc"
-    return found, rest, resets
+    return found, rest + scanner.pending(), resets
 
 
 @given(chunkings(streams()), st.booleans())
@@ -75,7 +75,7 @@ def test_it_knows_where_the_terminal_stands(stream: tuple[bytes, list[bytes]], s
     scanner.feed(passed)
 
     assert passed == data[: len(data) - split.splitter.held]
-    assert split.splitter.is_safe == (not scanner.pending() and not is_cut(passed[-3:]))
+    assert split.splitter.position.is_safe == (not scanner.pending() and not is_cut(passed[-3:]))
 
 
 @given(streams(), st.integers(0, 200), streams())
@@ -92,7 +92,7 @@ def test_a_release_loses_nothing(before: bytes, at: int, after: bytes) -> None:
     scanner.feed(data)
 
     assert b"".join(split.out) == data
-    assert split.splitter.is_safe == (not scanner.pending() and not is_cut(data[-3:]))
+    assert split.splitter.position.is_safe == (not scanner.pending() and not is_cut(data[-3:]))
 
 
 @each("text", ["a", "é", "✓", "💡"])
@@ -103,18 +103,18 @@ def test_it_is_unsafe_inside_a_character(text: str) -> None:
 
     for byte in data[:-1]:
         split.feed(bytes([byte]))
-        assert not split.splitter.is_safe
+        assert not split.splitter.position.is_safe
     split.feed(data[-1:])
-    assert split.splitter.is_safe
+    assert split.splitter.position.is_safe
 
 
 def test_latin_1_does_not_silence_us() -> None:
     """Bytes that no UTF-8 character starts with do not count as the start of one."""
     split = Split()
     split.feed(b"abc\x9c")
-    assert split.splitter.is_safe
+    assert split.splitter.position.is_safe
     split.feed(b"\xff")
-    assert split.splitter.is_safe
+    assert split.splitter.position.is_safe
 
 
 @each("data", [b"plain text", b"\x1b[1mbold\x1b[m", b"\x1b]0;title\x07", b"\x1b_Gq;AAAA\x1b\\", *FOREIGN])
@@ -174,9 +174,9 @@ def test_an_endless_sequence_is_passed_on() -> None:
 
     assert not split.splitter.held
     assert split.feed(b"more") == b"more"
-    assert not split.splitter.is_safe
+    assert not split.splitter.position.is_safe
     assert split.feed(b"\x07") == b"\x07"
-    assert split.splitter.is_safe
+    assert split.splitter.position.is_safe
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_what_was_released_too_early(first: bytes, rest: bytes, resets: int) -> 
 
     assert split.resets == resets
     assert not split.taken
-    assert split.splitter.is_safe
+    assert split.splitter.position.is_safe
 
 
 @each("data", READ)
@@ -212,7 +212,7 @@ def test_an_escape_at_a_cut_in_an_envelope(screen: bool, is_safe: bool) -> None:
     split = Split(screen=screen)
     split.feed(b"\x1bPtmux;\x1b", b"\x1b\\")
 
-    assert split.splitter.is_safe is is_safe
+    assert split.splitter.position.is_safe is is_safe
 
 
 def test_an_envelope_in_crumbs() -> None:
@@ -223,6 +223,6 @@ def test_an_envelope_in_crumbs() -> None:
     split.feed(b"t", b"mux", b";\x1b\x1b]7501;?\x07")
 
     assert not split.taken
-    assert not split.splitter.is_safe
+    assert not split.splitter.position.is_safe
     split.feed(b"\x1b", b"\\")
-    assert split.splitter.is_safe
+    assert split.splitter.position.is_safe

@@ -6,7 +6,7 @@ import pytest
 
 from tallylight.model.errors import DecodeError
 from tallylight.wire import notification
-from tallylight.wire.notification import Chunk, Notification, Notifications, Part
+from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.scanner import Sequence
 from tests.helpers import Vector, check_vector, coalesce, only_sequence, run, vector_params
 from tests.tables import each
@@ -77,14 +77,14 @@ def test_unfinished_are_bounded() -> None:
     """Sixteen unfinished notifications are kept; the seventeenth costs the one that heard least recently."""
     told = Notifications()
     for index in range(notification.UNFINISHED_LIMIT):
-        told.merge(Chunk(part=Part.TITLE, data=b"x", id=str(index), is_last=False))
-    told.merge(Chunk(part=Part.TITLE, data=b"x", id="0", is_last=False))
+        told.merge(Chunk(part="title", data=b"x", id=str(index), is_last=False))
+    told.merge(Chunk(part="title", data=b"x", id="0", is_last=False))
     assert len(told) == notification.UNFINISHED_LIMIT
-    told.merge(Chunk(part=Part.TITLE, data=b"x", id="new", is_last=False))
+    told.merge(Chunk(part="title", data=b"x", id="new", is_last=False))
 
     assert len(told) == notification.UNFINISHED_LIMIT
-    assert told.merge(Chunk(part=Part.TITLE, data=b"", id="1")) is None
-    assert told.merge(Chunk(part=Part.TITLE, data=b"", id="0")) == Notification("xx")
+    assert told.merge(Chunk(part="title", data=b"", id="1")) is None
+    assert told.merge(Chunk(part="title", data=b"", id="0")) == Notification("xx")
 
 
 def test_part_limit() -> None:
@@ -92,8 +92,8 @@ def test_part_limit() -> None:
     invisible = "\u200b".encode()
     for size, seen in ((notification.PART_LIMIT - 1, True), (notification.PART_LIMIT, False)):
         told = Notifications()
-        told.merge(Chunk(part=Part.BODY, data=(invisible * 2000)[:size], id="1", is_last=False))
-        done = told.merge(Chunk(part=Part.BODY, data=b"x", id="1"))
+        told.merge(Chunk(part="body", data=(invisible * 2000)[:size], id="1", is_last=False))
+        done = told.merge(Chunk(part="body", data=b"x", id="1"))
 
         assert done == (Notification("x") if seen else None)
 

@@ -7,6 +7,7 @@ import pytest
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Source
 from tallylight.wire import osc21337
+from tallylight.wire.frame import Update
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each
 
@@ -37,7 +38,7 @@ def test_pair_limit() -> None:
 
 def test_report() -> None:
     """A report of OSC 21337 ranks as a protocol and names its rule."""
-    report = osc21337.TabStatus().merge(osc21337.TabUpdate((("awaiting", "1"),)))
+    report = osc21337.TabStatus().merge(Update(osc21337.NUMBER, (("awaiting", "1"),)))
 
     assert report is not None
     assert (report.source, report.rule) == (Source.PROTOCOL, "osc-21337")

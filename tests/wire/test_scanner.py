@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.wire.scanner import CSI_LIMIT, LIMIT, Item, Scanner, Sequence, SequenceKind, Text, raw
-from tests.helpers import coalesce, is_linear
+from tallylight.wire.scanner import CSI_LIMIT, LIMIT, Item, Scanner, Sequence, SequenceKind, Text
+from tests.helpers import coalesce, is_linear, raw
 from tests.strategies import chunkings, streams
 from tests.tables import each
 
@@ -126,16 +126,6 @@ def test_escape_at_the_end_is_held() -> None:
     assert scanner.feed(b"") == []
     assert kinds(scanner.feed(b"]0;t\x07b")) == [OSC, b"b"]
     assert scanner.pending() == b""
-
-
-def test_flush_gives_out_what_is_pending() -> None:
-    """At the end of a stream the unfinished sequence comes out as text that is not drawn; the scanner starts anew."""
-    scanner = Scanner()
-    scanner.feed(b"\x1b]0;never")
-
-    assert scanner.flush() == [Text(b"\x1b]0;never", drawn=False)]
-    assert scanner.flush() == []
-    assert scanner.feed(b"a") == [Text(b"a")]
 
 
 @each("terminator", [b"\x07", b"\x1b\\"])
@@ -273,7 +263,6 @@ def test_a_cut_changes_nothing(chunked: tuple[bytes, list[bytes]], screen: bool)
     assert coalesce(singles) == expected
     assert cut.pending() == whole.pending() == single.pending()
     assert raw(expected) + whole.pending() == data
-    assert raw(whole.flush()) == cut.pending()
 
 
 @given(streams())

@@ -20,8 +20,9 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.run import make_core
 from tallylight.model.errors import TallyError
 from tallylight.recordings.asciicast import Header
-from tallylight.recordings.recorder import Recorder, Sink, Through
+from tallylight.recordings.recorder import Recorder, Sink
 from tallylight.relay import pty, shell
+from tallylight.relay.passing import Core
 
 
 def make_parser() -> Parser:
@@ -70,7 +71,7 @@ def main(argv: list[str]) -> int:
 
     def core() -> Recorder:
         # A relay around us reads the sequences, or nobody is to: then we read none.
-        inner = Through() if shell.steps_aside() else make_core(command)
+        inner = Core() if shell.steps_aside() else make_core(command)
         made = next(iter(_masters() - before), -1)
         return Recorder(inner, sink, outer.fd, made, with_input=options.input)
 

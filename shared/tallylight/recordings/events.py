@@ -70,7 +70,13 @@ def encode(evidence: Evidence) -> dict[str, object]:
             about |= {"candidate": True} if found.is_candidate else {}
             return {"type": "foreground", **about, "gone": is_gone}
         case Report() as report:
-            return _report_fields(report)
+            fields: dict[str, object] = {"type": "report", "source": report.source.word, "status": report.status}
+            for name in ("id", "kind", "agent", *_TEXTS, "background"):
+                if value := getattr(report, name):
+                    fields[name] = value
+            if report.progress is not None:
+                fields["progress"] = [report.progress.done, report.progress.total]
+            return fields
     raise TypeError(evidence)
 
 
@@ -82,33 +88,17 @@ def decode(fields: object) -> Evidence | None:
         case "exit":
             return Exit(_integer(fields.get("code")), _integer(fields.get("signal")))
         case "foreground":
-            return _foreground(fields)
+            name, found = fields.get("name"), None
+            if name is not None:
+                if not isinstance(name, str) or not _NAME.fullmatch(name):
+                    raise LineError("has a name in the foreground that names no program")
+                is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
+                is_candidate = fields.get("candidate") is True
+                found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
+            return ForegroundChange(found, fields.get("gone") is not False)
         case "report":
             return _report(fields)
     return None
-
-
-def _report_fields(report: Report) -> dict[str, object]:
-    fields: dict[str, object] = {"type": "report", "source": report.source.word, "status": report.status}
-    for name in ("id", "kind", "agent", *_TEXTS, "background"):
-        if value := getattr(report, name):
-            fields[name] = value
-    if report.progress is not None:
-        fields["progress"] = [report.progress.done, report.progress.total]
-    return fields
-
-
-def _foreground(fields: dict[str, Any]) -> ForegroundChange:
-    is_gone = fields.get("gone") is not False
-    name = fields.get("name")
-    if name is None:
-        return ForegroundChange(None, is_gone)
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise LineError("has a name in the foreground that names no program")
-    is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
-    is_candidate = fields.get("candidate") is True
-    found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
-    return ForegroundChange(found, is_gone)
 
 
 def _report(fields: dict[str, Any]) -> Report:
@@ -143,7 +133,7 @@ def _progress(pair: object) -> Progress | None:
 
 def text(value: object, cells: int) -> str:
     """*value*, harmless and at most so many *cells* wide, if it is a text; else `""`."""
-    return sanitise(value, cells=cells, graphemes=cells) if isinstance(value, str) else ""
+    return sanitise(value, cells=cells) if isinstance(value, str) else ""
 
 
 def _integer(value: object) -> int | None:

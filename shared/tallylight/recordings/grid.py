@@ -90,22 +90,19 @@ class Grid:
         for part in _CONTROLS.split(self._decoder.decode(raw)):
             if not part:
                 continue
-            if part[0] < " " or "\x7f" <= part[0] <= "\x9f":
-                for control in part:
-                    self._control(control)
-            else:
+            if part[0] >= " " and not "\x7f" <= part[0] <= "\x9f":
                 self._print(part.translate(_DRAWING) if self._is_drawing else part)
-
-    def _control(self, control: str) -> None:
-        if control == "\r":
-            self.cursor_column = 0
-            self._wraps = False
-        elif control in "\n\v\f":
-            self._line_feed()
-        elif control == "\b":
-            self._move(self.cursor_row, self.cursor_column - 1)
-        elif control == "\t":
-            self._move(self.cursor_row, (self.cursor_column // _TAB + 1) * _TAB)
+                continue
+            for control in part:
+                if control == "\r":
+                    self.cursor_column = 0
+                    self._wraps = False
+                elif control in "\n\v\f":
+                    self._line_feed()
+                elif control == "\b":
+                    self._move(self.cursor_row, self.cursor_column - 1)
+                elif control == "\t":
+                    self._move(self.cursor_row, (self.cursor_column // _TAB + 1) * _TAB)
 
     def _print(self, text: str) -> None:
         if text.isascii() or (len(text) <= MAX_COLUMNS and _is_narrow(text)):
@@ -184,9 +181,8 @@ class Grid:
     def _csi(self, payload: bytes) -> None:
         private, numbers, final = _parsed(payload)
         if private:
-            if private == b"?" and final in ("h", "l"):
-                for mode in numbers:
-                    self._mode(mode, final == "h")
+            for mode in numbers if private == b"?" and final in ("h", "l") else ():
+                self._set_mode(mode, final == "h")
             return
         first, second = (*numbers, 0, 0)[:2]
         place = self._place(final, max(first, 1), max(second, 1))
@@ -254,7 +250,7 @@ class Grid:
             case "s":
                 self._saved = (row, column)
 
-    def _mode(self, mode: int, is_on: bool) -> None:
+    def _set_mode(self, mode: int, is_on: bool) -> None:
         if mode == 25:
             self.cursor_visible = is_on
         elif mode in _ALTERNATE and is_on != (self._other is not None):

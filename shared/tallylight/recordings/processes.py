@@ -63,11 +63,7 @@ class RecordedProcesses:
         process = self._identity.process
         return process if process is not None and process.pid == pid else None
 
-    def token(self, pid: int) -> object:
-        """The same as `get`."""
-        return self.get(pid)
-
-    fingerprint = token
+    token = fingerprint = get
 
     def start(self, pid: int) -> int | None:  # noqa: ARG002
         """The start of the process that held the foreground before; None if it has ended."""

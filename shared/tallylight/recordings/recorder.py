@@ -2,7 +2,7 @@
 A recorder: a relay's core that hands on to another, and writes down what passes and what a host would see.
 
 Four times a second the foreground of the program's terminal and the files of the agent in it are looked at, as a host
-does. `Sink` is the file, `Recorder` the core in front of another, `Through` the other where nothing is to be read.
+does. `Sink` is the file, `Recorder` the core in front of another.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 
-import attrs
-
 from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.evidence import process_table
@@ -25,7 +23,7 @@ from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.recordings.asciicast import Encoder, Event, Header, Input, Output, Resize, What
 from tallylight.recordings.events import Exit, ForegroundChange
-from tallylight.relay import shell
+from tallylight.relay.passing import Core
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import clean
@@ -87,14 +85,14 @@ class Sink:
             sys.stderr.write(f"tally record: {self._problem}\n")
 
 
-class Recorder:
+class Recorder(Core):
     """
     A relay's core that hands on to another, and records what passes and what a host would see.
 
     *outer* is the terminal around it, *inner* our end of the program's.
     """
 
-    def __init__(self, core: shell.Core, sink: Sink, outer: int, inner: int, *, with_input: bool = False) -> None:
+    def __init__(self, core: Core, sink: Sink, outer: int, inner: int, *, with_input: bool = False) -> None:
         self._sink = sink
         self._core = core
         self._outer = outer
@@ -108,8 +106,6 @@ class Recorder:
         timing = config_file.load_config(os.environ)[0].timing
         reader = process_table.ForegroundReader(agents, table)
         self._pane = Pane(timing, reader, table, tracker=_Witness(timing, sink.write))
-
-    # What passes -------------------------------------------------------------------------------------------------
 
     def from_child(self, data: bytes, now: float) -> None:
         self._sink.write(Output(data), now)
@@ -155,7 +151,11 @@ class Recorder:
         if due is not None and due <= now:
             self._core.tick(now)
         if now >= self._due and not self._is_over:
-            self._look(self._foreground(), now)
+            try:
+                group = os.tcgetpgrp(self._inner)
+            except OSError:
+                group = 0
+            self._look(group, now)
             self._sink.flush()
             self._due = now + (SOON_S if self._pane.is_undecided else POLL_S)
 
@@ -163,13 +163,6 @@ class Recorder:
         self._pane.foreground(group, now)
         for request in self._pane.requests():
             self._pane.answered(request, request.read(), now)
-
-    def _foreground(self) -> int:
-        """The process group in the foreground of the program's terminal; 0 if nobody knows."""
-        try:
-            return os.tcgetpgrp(self._inner)
-        except OSError:
-            return 0
 
 
 class _Witness(Tracker):
@@ -188,36 +181,3 @@ class _Witness(Tracker):
         if report.source in (Source.REGISTRY, Source.RECORD):
             self._record(report, now)
         super().report(report, now, since)
-
-
-@attrs.define
-class Through:
-    """A relay's core that hands on everything and reads nothing."""
-
-    _for_terminal: bytes = b""
-    _for_child: bytes = b""
-
-    def from_child(self, data: bytes, now: float) -> None:  # noqa: ARG002
-        self._for_terminal += data
-
-    def from_user(self, data: bytes, now: float) -> None:  # noqa: ARG002
-        self._for_child += data
-
-    def to_terminal(self) -> bytes:
-        data, self._for_terminal = self._for_terminal, b""
-        return data
-
-    def to_child(self) -> bytes:
-        data, self._for_child = self._for_child, b""
-        return data
-
-    def deadline(self) -> float | None:
-        return None
-
-    def tick(self, now: float) -> None:
-        """Nothing waits."""
-
-    resized = tick
-
-    def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
-        """Nothing is kept."""

@@ -28,10 +28,11 @@ from tallylight.recordings.grid import Grid
 from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.selective import SelectiveTracker
 from tallylight.relay.core import RelayCore
+from tallylight.wire import osc9_4, osc133
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
-from tallylight.wire.osc9_4 import ProgressReport, ProgressState
-from tallylight.wire.osc133 import Mark, MarkKind
+from tallylight.wire.osc9_4 import ProgressReport
+from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
@@ -103,7 +104,7 @@ class Replay:
                     self._relay.finished(now, event.what.code, event.what.signal)
             case Report() as report:
                 self._pane.own_files.read_elsewhere(report, now)
-        self._hear_relay()
+        self._take_from_relay()
         if self._exit is not None and not self._processes.has_foreground:
             code, signal = self._exit.code, self._exit.signal
             self._exit = None
@@ -142,7 +143,7 @@ class Replay:
             self.now = max(self.now, due)
             if due == relay and self._relay is not None:
                 self._relay.tick(self.now)
-                self._hear_relay()
+                self._take_from_relay()
             if due == tick:
                 self._tick()
                 ticked_at = self.now
@@ -167,7 +168,7 @@ class Replay:
             self._look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
         return self._look
 
-    def _hear_relay(self) -> None:
+    def _take_from_relay(self) -> None:
         if self._relay is not None and (data := self._relay.to_terminal()):
             self._output(data)
 
@@ -175,11 +176,11 @@ class Replay:
         items = self._scanner.feed(data)
         for item in items:
             if isinstance(item, Sequence) and item.number in TOLD:
-                self._told(item)
+                self._receive(item)
         self._grid.draw(items)
         self._look = None
 
-    def _told(self, sequence: Sequence) -> None:
+    def _receive(self, sequence: Sequence) -> None:
         pane, now = self._pane, self.now
         match wire.decode(sequence):
             case UserVar(name, value) if name == CARRIER:
@@ -187,24 +188,23 @@ class Replay:
             case Title(text):
                 pane.title(text, now)
             case ProgressReport(state):
-                self._has_bar = state is not ProgressState.CLEAR
+                self._has_bar = state != osc9_4.CLEAR
             case Mark() as mark:
-                if mark.kind is MarkKind.COMMAND_START:
+                if mark.kind == osc133.COMMAND_START:
                     pane.marked(True, None, now)
-                elif mark.kind in (MarkKind.PROMPT_START, MarkKind.COMMAND_END):
+                elif mark.kind in (osc133.PROMPT_START, osc133.COMMAND_END):
                     # Of a shell without an end mark, kitty takes its prompt for one.
                     pane.marked(False, mark.exit_code, now)
             case _ if pane.agent is not None and sequence.number in (9, 99, 777):
-                self._notified(sequence)
+                self._receive_notification(sequence)
 
-    def _notified(self, sequence: Sequence) -> None:
+    def _receive_notification(self, sequence: Sequence) -> None:
         number, event = sequence.number or 0, wire.decode(sequence)
         payload = sequence.body.decode("utf-8", "replace")
+        report = None
         if number == 777 and notified.is_machine_talk(number, payload):
             report = notified.spoken(number, payload, self.decision.status)
         elif isinstance(event, (Chunk, Notification)) and (whole := self._notifications.merge(event)) is not None:
             report = notified.plain(number, whole.title, whole.body)
-        else:
-            report = None
         if report is not None:
             self._pane.notified(report, self.now)

@@ -1,13 +1,11 @@
 """Arithmetic of accuracy: a light and the truth over the same time, and how far apart they are. Pure.
 
 Both are tracks: lists of `(time, word)`, in order, each word true until the next one's time. `score` compares truth and
-light as one of three classes: `working`, `waiting`, and `rest` for all else; `exact` compares the words themselves.
-docs/accuracy.md is the specification.
+light as one of three classes: `working`, `waiting`, and `rest` for all else. docs/accuracy.md is the specification.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,12 +19,6 @@ GRACE_S = 0.5
 Track = Sequence[tuple[float, str]]
 #: A mark of a recording that tells what is true from then on.
 _TRUTH = "truth "
-
-#: Before a person's next prompt is sent, or the agent is gone, so many seconds are not counted: they type it, or leave,
-#: and what is over has been seen. No mark tells when they began.
-TYPING_S = 1.0
-#: The truths whose very word is compared. While an agent starts, or when it is gone, there is no one right word.
-EXACT = ("done", "idle", "background", "error", "working", "waiting")
 
 _CLASSES = {"working": "working", "waiting": "waiting"}
 #: The truths after which a light that still calls or works is stuck.
@@ -107,76 +99,12 @@ class Score(NamedTuple):
         """How long the light still called or worked after the end of a turn, in seconds, on average."""
         return sum(self.stuck_s) / len(self.stuck_s) if self.stuck_s else 0.0
 
-    def latency(self, part: float) -> float:
-        """The latency that `part` of all transitions do not exceed: the smallest such of those that were seen."""
-        return quantile(self.latencies_s, part)
-
-
-class Exact(NamedTuple):
-    """Seconds by truth and by what was shown, one pair after the other; those of many tracks may be added up."""
-
-    seconds: tuple[tuple[tuple[str, str], float], ...] = ()
-
-    def plus(self, other: Exact) -> Exact:
-        """Both together."""
-        found: dict[tuple[str, str], float] = {}
-        for pair, seconds in (*self.seconds, *other.seconds):
-            found[pair] = found.get(pair, 0.0) + seconds
-        return Exact(tuple(sorted(found.items())))
-
-    def shown(self, word: str) -> dict[str, float]:
-        """What was shown while `word` was true, and for how many seconds."""
-        return {shown: seconds for (true, shown), seconds in self.seconds if true == word}
-
-    def right(self, word: str) -> float | None:
-        """The share of the time of `word` in which exactly that was shown; None if it was never true."""
-        shown = self.shown(word)
-        total = sum(shown.values())
-        return shown.get(word, 0.0) / total if total else None
-
-
-def total(scores: Iterable[Score]) -> Score:
-    """All of them together."""
-    return functools.reduce(Score.plus, scores, Score())
-
-
-def exact_total(scores: Iterable[Exact]) -> Exact:
-    """All of them together."""
-    return functools.reduce(Exact.plus, scores, Exact())
-
-
-def exact(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> Exact:
-    """
-    What was shown in the time of each truth of `EXACT`, except for the `grace` after it began.
-
-    Of a rest the last `TYPING_S` before work or the end are not counted either.
-    """
-    found = Exact()
-    named = [(at, word.partition(":")[0]) for at, word in truth]
-    for start, until, word in _segments(named, end):
-        after = next((later for at, later in named if at >= until), "")
-        is_typed = class_of(word) == "rest" and after in ("working", "gone")
-        stop = max(start, until - TYPING_S) if is_typed else until
-        if word in EXACT and stop > start:
-            parts = _within(light, start, stop)
-            spent = (((word, shown), max(0.0, to - max(at, start + grace))) for at, to, shown in parts)
-            found = found.plus(Exact(tuple(spent)))
-    return found
-
 
 def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def quantile(values: Iterable[float], part: float) -> float:
-    """The smallest of `values` that at least `part` of them do not exceed; 0 of none."""
-    ordered = sorted(values)
-    if not ordered:
-        return 0.0
-    return ordered[max(0, math.ceil(part * len(ordered)) - 1)]
-
-
-def score(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> Score:
+def score(truth: Track, light: Track, end: float) -> Score:
     """
     Compare a light with the truth, from the truth's first word to `end`.
 
@@ -186,12 +114,12 @@ def score(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> 
     stuck: list[float] = []
     latencies: list[float] = []
     before = ""
-    for start, stop, word in _segments(_merged(truth), end):
+    for start, stop, word in segments(_merged(truth), end):
         is_starting = word == "starting"
         wanted = class_of(word)
-        shown = [(at, until, class_of(found)) for at, until, found in _within(light, start, stop)]
+        shown = [(at, until, class_of(found)) for at, until, found in within(light, start, stop)]
         for at, until, found in shown:
-            seconds = max(0.0, until - max(at, start + (grace if before else 0.0)))
+            seconds = max(0.0, until - max(at, start + (GRACE_S if before else 0.0)))
             if wanted == "waiting":
                 waiting += seconds
                 missed += seconds * (found != "waiting")
@@ -203,7 +131,7 @@ def score(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> 
                 wrong += seconds * ((found == "working") != (wanted == "working"))
         came = next((at - start for at, _, found in shown if found == wanted), math.inf)
         if before and before != "starting":
-            if wanted != class_of(before) and stop - start >= grace:
+            if wanted != class_of(before) and stop - start >= GRACE_S:
                 latencies.append(came)
             if word in _ENDS and class_of(before) != "rest":
                 stuck.append(min(came, stop - start))
@@ -221,14 +149,15 @@ def _merged(track: Track) -> Track:
     return found
 
 
-def _segments(track: Track, end: float) -> Iterator[tuple[float, float, str]]:
+def segments(track: Track, end: float) -> Iterator[tuple[float, float, str]]:
+    """Each word of a track that was true for any time: from when, to when, and the word."""
     ends = [at for at, _ in track[1:]] + [end]
     for (start, word), stop in zip(track, ends, strict=True):
         if stop > start:
             yield start, stop, word
 
 
-def _within(track: Track, start: float, stop: float) -> Iterator[tuple[float, float, str]]:
+def within(track: Track, start: float, stop: float) -> Iterator[tuple[float, float, str]]:
     """The parts of a track between two times."""
     word = next((found for at, found in reversed(track) if at <= start), "idle")
     at = start

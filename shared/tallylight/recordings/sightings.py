@@ -148,15 +148,26 @@ class Looks:
         rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
         is_read = _is_dialog(lines, row)
         truth = self._truth
-        label = _told(truth, time) if truth else _guessed(rows, self._before, self._changes, is_read=is_read)
+        label = _by_truth(truth, time) if truth else _guessed(rows, self._before, self._changes, is_read=is_read)
         self._before = rows
         self._looks.append(Sighting(time, label, 0, rows, title, is_read))
         return label
 
     def seen(self, said: Iterable[tuple[float, str]] = (), *, has_bar: bool = False) -> Seen:
         """All of them; *said*: times at which a person says what it was."""
-        looks = self._looks if self._truth else _spread(self._looks)
-        return Seen(_segmented(_corrected(looks, said)), has_bar)
+        looks = self._looks
+        if not self._truth:
+            # A dialog asks from the moment it is drawn: what shows the same is called so too.
+            asked = {_like(look) for look in looks if look.label == ASKING}
+            looks = [attrs.evolve(look, label=ASKING) if _like(look) in asked else look for look in looks]
+        found: list[Sighting] = []
+        segment, before = 0, ""
+        for look in _corrected(looks, said):
+            if look.label != before:
+                segment, before = segment + 1, look.label
+            if look.label:
+                found.append(attrs.evolve(look, segment=segment))
+        return Seen(tuple(found), has_bar)
 
 
 def is_hint(row: str) -> bool:
@@ -173,7 +184,7 @@ def _is_dialog(lines: Sequence[str], cursor_row: int) -> bool:
     return found is not None and found.status is Status.WAITING
 
 
-def _told(truth: Sequence[tuple[float, str]], time: float) -> str:
+def _by_truth(truth: Sequence[tuple[float, str]], time: float) -> str:
     """What the marks say of *time*, unless it has only just become so."""
     since, word = next(((at, word) for at, word in reversed(truth) if at <= time), (0.0, "starting"))
     following = next((at for at, _ in truth if at > time), None)
@@ -222,21 +233,3 @@ def _corrected(looks: list[Sighting], said: Iterable[tuple[float, str]]) -> list
 def _like(look: Sighting) -> tuple[str, ...]:
     """What is the same in looks at one dialog: its last rows, except for numbers and spinners."""
     return tuple(_CHANGING.sub("", row) for row in look.rows[-6:])
-
-
-def _spread(looks: list[Sighting]) -> list[Sighting]:
-    """*looks*, those that show what is asked elsewhere called so too: a dialog asks from the moment it is drawn."""
-    asked = {_like(look) for look in looks if look.label == ASKING}
-    return [attrs.evolve(look, label=ASKING) if _like(look) in asked else look for look in looks]
-
-
-def _segmented(looks: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """The looks that have a label, those of one stretch with one number."""
-    found: list[Sighting] = []
-    segment, before = 0, ""
-    for look in looks:
-        if look.label != before:
-            segment, before = segment + 1, look.label
-        if look.label:
-            found.append(attrs.evolve(look, segment=segment))
-    return tuple(found)

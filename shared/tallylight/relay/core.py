@@ -34,11 +34,13 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
+from tallylight.relay.passing import Core
 from tallylight.relay.position import Position
-from tallylight.relay.protocols import Protocols
 from tallylight.relay.splitter import Splitter
-from tallylight.wire import cli_agent, envelope, osc88, osc1338, osc7501, user_var
+from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
+from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Inbox, Key, Limits, key_of, record_key
+from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.scanner import Sequence
 
@@ -60,13 +62,13 @@ _OURS = (1338, 26, 88, 7501)
 _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
 
 
-class RelayCore:
+class RelayCore(Core):
     """
     One program in one terminal.
 
     *agent* is the name of the agent if the program is one the host knows: the host then sees for itself how it ends. A
     function is asked for it when the program first says something.
-    *wrap* puts our own writes into the envelope of the multiplexer around us. *observe* is told every report.
+    *wrap* puts our own writes into the envelope of the multiplexer around us.
     """
 
     def __init__(
@@ -76,23 +78,22 @@ class RelayCore:
         agent: str | Callable[[], str] = "",
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
-        observe: Callable[[Report], None] | None = None,
         heartbeat: float | None = None,
     ) -> None:
+        super().__init__()
         self._passthrough = passthrough
         self._agent = agent if callable(agent) else lambda: agent
         self._wrap = wrap
-        self._observe = observe
         self._mirror = Mirror()
         self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
         self._records = records.Records(self._agent)
         self._inbox = Inbox(PACE)
         #: A notification that is yet to be told.
         self._attention = ""
-        self._protocols = Protocols()
+        #: What protocols that send only what changed have said before, and notifications in chunks.
+        self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
+        self._notifications = Notifications()
         self._unwrapper = Unwrapper(screen=screen)
-        self._terminal: list[bytes] = []
-        self._child: list[bytes] = []
         self._keys = Position()
         #: Answers that wait for the end of a sequence of the terminal's, and since when.
         self._owed: list[bytes] = []
@@ -153,8 +154,12 @@ class RelayCore:
         self._read_on()
         if self._is_changed:
             self._write(now)
-        if self._next_beat is not None and now >= self._next_beat and self._splitter.is_safe:
-            self._beat(now)
+        if self._next_beat is not None and now >= self._next_beat and self._splitter.position.is_safe:
+            # Tell again what the host was told, or stop where there is nothing left.
+            payloads = self._records.repeated(BATCH)
+            self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
+            if payloads:
+                self._terminal.append(self._carried(payloads))
 
     def resized(self, now: float) -> None:
         """
@@ -182,28 +187,23 @@ class RelayCore:
         self._rests = False
         self._read_on(everything=True)
         is_good = exit_code == 0 and not signal
-        if len(self._records) and (is_good or not self._agent()):
-            self._conclude(now, is_good=is_good)
+        reports = self._records.current()
+        is_waiting = any(report.status is Status.WAITING for report in reports)
+        for report in () if reports and not is_good and self._agent() else reports:
+            if is_good and not report.id and report.status in (Status.WORKING, Status.BACKGROUND):
+                done = attributes.evolve(report, status=Status.DONE, kind=None, progress=None)
+                self._records.replace(done, now)
+            elif report.status not in (Status.DONE, Status.ERROR):
+                self._records.end(report.id, is_waiting=is_waiting)
         self._mirror.clear()
         self._pay()
         # What the program has left unfinished would swallow our words.
-        end = b"" if self._splitter.is_safe else envelope.ST
+        end = b"" if self._splitter.position.is_safe else envelope.ST
         while self._is_changed and (data := self._writes(now)):
             self._terminal.append(end + data)
             end = b""
 
-    # Bytes out -----------------------------------------------------------------------------------------------
-
-    def to_terminal(self) -> bytes:
-        """Take what is ready for the terminal."""
-        return _taken(self._terminal) if self._terminal else b""
-
-    def to_child(self) -> bytes:
-        """Take what is ready for the program."""
-        return _taken(self._child) if self._child else b""
-
     def deadline(self) -> float | None:
-        """When `tick` is to be called, perhaps a time that has passed; None if only bytes can change anything."""
         if self._rests:
             return None  # nearly always
         if not (self._splitter.held or self._owed or self._next_beat or len(self._inbox) or self._is_changed):
@@ -212,8 +212,8 @@ class RelayCore:
         held = self._held_at + HELD_S if self._splitter.held else None
         owed = self._owed_at + KEY_S if self._owed else None
         # Inside a sequence there is nothing to do before its end has come.
-        write = self._next_write if self._is_changed and self._splitter.is_safe else None
-        beat = self._next_beat if self._splitter.is_safe else None
+        write = self._next_write if self._is_changed and self._splitter.position.is_safe else None
+        beat = self._next_beat if self._splitter.position.is_safe else None
         return min((at for at in (held, owed, write, beat, self._inbox.due()) if at is not None), default=None)
 
     # What is known -------------------------------------------------------------------------------------------
@@ -221,16 +221,6 @@ class RelayCore:
     def reports(self) -> list[Report]:
         """What the program says now, a report for each record."""
         return self._records.current()
-
-    def arm(self) -> osc88.Arm | None:
-        """
-        How the program wants to be started again: what OSC 88 said or, failing that, OSC 26.
-
-        The arguments of the latter are templates: placeholders are filled at the gate.
-        """
-        roots = (report for report in self._records.current() if not report.id and report.resume)
-        derived = (osc88.Arm(command=root.resume[0], arguments=root.resume[1:], cwd=root.cwd) for root in roots)
-        return self._protocols.arm or next(derived, None)
 
     # What is done with a sequence ----------------------------------------------------------------------------
 
@@ -240,33 +230,28 @@ class RelayCore:
         if payload == osc7501.QUERY:
             self._answer(sequence)
             is_read = True
-        elif number in _SHARED or self._inbox.admits(self._now):
-            is_read = self._read(wire.decode(sequence))
+        elif number in _SHARED:
+            is_read = self._read(sequence)
         else:
-            is_read = False
-            self._read_later(sequence)
+            is_read = self._read_in_turn(sequence)
         is_ours = is_read or number in _OURS or payload.startswith(cli_agent.PREFIX, payload.index(b";") + 1)
         return is_ours and not self._passthrough and self._splitter.position.is_safe
 
-    def _read(self, event: wire.Event | None) -> bool:
+    def _open(self, sequence: Sequence) -> None:
+        """An envelope for the terminal around our multiplexer: a hook's variable may be in it."""
         self._is_fresh = False
-        if isinstance(event, user_var.UserVar):
-            self._note(event)
-            return False  # the host reads it too
-        if (attention := self._protocols.attention(event)) is not None:
-            self._notify(attention)
-        reports = self._protocols.read(event, self._records.status())
-        if isinstance(event, osc88.Arm | osc88.Clear):
-            arm = self._protocols.arm
-            self._records.armed(arm.argv if arm else (), arm.cwd if arm else "")
-        for report in reports or ():
-            self._report(report)
-        return reports is not None
+        for inner in self._unwrapper.feed(sequence):
+            if inner.number == user_var.NUMBER:
+                self._read_in_turn(inner)
 
-    def _read_later(self, sequence: Sequence) -> None:
+    def _read_in_turn(self, sequence: Sequence) -> bool:
+        """Read one sequence, or keep it for later if it comes too fast; return whether it was read and is ours."""
+        if self._inbox.admits(self._now):
+            return self._read(sequence)
         self._is_fresh = False
         if (key := _key(sequence)) is not None:
-            self._inbox.keep(key, lambda _: self._read(wire.decode(sequence)), len(sequence.raw))
+            self._inbox.keep(key, lambda _: self._read(sequence), len(sequence.raw))
+        return False
 
     def _read_on(self, *, everything: bool = False) -> None:
         """Read what came too fast, if its time has come."""
@@ -275,47 +260,43 @@ class RelayCore:
             for call in self._inbox.take(self._now, is_last=everything):
                 call(self._now)
 
-    def _open(self, sequence: Sequence) -> None:
-        """An envelope for the terminal around our multiplexer: a hook's variable may be in it."""
+    def _read(self, sequence: Sequence) -> bool:
+        """Do what one sequence says; return whether it is ours."""
         self._is_fresh = False
-        for inner in self._unwrapper.feed(sequence):
-            if inner.number != user_var.NUMBER:
-                continue
-            if self._inbox.admits(self._now):
-                self._read(wire.decode(inner))
-            else:
-                self._read_later(inner)
-
-    def _report(self, report: Report) -> None:
-        self._records.report(report, self._now)
-        self._wake()
-        if report.rule == "osc-26":
-            self._mirror.report(report, self._now)
-        if self._observe:
-            self._observe(report)
-
-    def _notify(self, report: Report) -> None:
-        """Tell a notification of an agent that says nothing else; what speaks a protocol needs no such hint."""
-        if not len(self._records) and (agent := self._agent()):
-            self._attention = osc1338.encode_payload(attributes.evolve(report, agent=agent))
-        if self._observe:
-            self._observe(report)
-
-    def _wake(self) -> None:
-        """There is something to repeat from now on."""
+        event = wire.decode(sequence)
+        report: Report | None = None
+        match event:
+            case Report():
+                report = event
+            case Update():
+                report = (self._otty if event.number == osc26.NUMBER else self._tab).merge(event)
+            case cli_agent.CliAgentEvent():
+                report = cli_agent.to_report(event, self._records.status())
+            case osc1338.Recipe():
+                self._records.armed(event)
+            case user_var.UserVar(envelope.CARRIER, value):
+                if (noted := osc1338.decode_variable(value)) is not None:
+                    self._records.noted(noted, self._now)
+            case Notification() | Chunk():
+                self._notify(event)
+        if report is not None:
+            self._records.report(report, self._now)
+            if report.rule == osc26.RULE:
+                self._mirror.report(report, self._now)
         if self._heartbeat and self._next_beat is None and len(self._records):
             self._next_beat = self._now + self._heartbeat
+        return isinstance(event, Report | Update | cli_agent.CliAgentEvent | osc1338.Recipe)
 
-    def _note(self, event: user_var.UserVar) -> None:
-        if event.name != envelope.CARRIER:
-            return
-        report = osc1338.decode_variable(event.value)
-        if report is None:
-            return
-        self._records.noted(report, self._now)
-        self._wake()
-        if self._observe:
-            self._observe(report)
+    def _notify(self, event: Notification | Chunk) -> None:
+        """Tell a notification, once it is whole, of an agent that says nothing else: it raises attention, no more."""
+        whole = self._notifications.merge(event)
+        # What speaks a protocol needs no such hint.
+        if whole is not None and not len(self._records) and (agent := self._agent()):
+            text = f"{whole.title}: {whole.body}" if whole.body else whole.title
+            report = Report(
+                source=Source.NOTIFICATION, status=Status.WAITING, rule="notification", agent=agent, message=text
+            )
+            self._attention = osc1338.encode_payload(report)
 
     def _answer(self, sequence: Sequence) -> None:
         if self._answers < 1 and self._now == self._answered_at:
@@ -327,7 +308,7 @@ class RelayCore:
             self._answers -= 1
             if not self._owed:
                 self._owed_at = self._now
-            self._owed.append(osc7501.answer(sequence))
+            self._owed.append(osc7501.ANSWERS[sequence.terminator])
             if self._keys.is_safe:
                 self._pay()
 
@@ -340,23 +321,11 @@ class RelayCore:
         if self._is_fresh:  # a flood of them is cheap
             return
         self._is_fresh = True
-        if self._observe and len(self._records):
-            self._observe(Report(source=Source.PROTOCOL, status=None, rule="RIS"))
         # How to start again is not a matter of the screen.
         self._inbox.forget_but(osc88.NUMBER)
         self._records.clear()
-        self._protocols.reset()
+        self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
         self._mirror.clear()
-
-    def _conclude(self, now: float, *, is_good: bool) -> None:
-        reports = self._records.current()
-        is_waiting = any(report.status is Status.WAITING for report in reports)
-        for report in reports:
-            left = records.finished(report.status, is_good=is_good and not report.id)
-            if left is None:
-                self._records.end(report.id, is_waiting=is_waiting)
-            elif left is not report.status:
-                self._records.replace(attributes.evolve(report, status=left, kind=None, progress=None), now)
 
     # Our own writes ------------------------------------------------------------------------------------------
 
@@ -368,26 +337,18 @@ class RelayCore:
         # A clock that went back must not silence us.
         self._next_write = min(self._next_write, now + 1 / WRITES_A_SECOND)
         # Behind all there is; or where the last sequence was taken out, if the program has begun something since.
-        place = len(self._terminal) if self._splitter.is_safe else gap
+        place = len(self._terminal) if self._splitter.position.is_safe else gap
         if now >= self._next_write and place is not None and (data := self._writes(now)):
             self._terminal.insert(place, data)
             self._next_write = now + 1 / WRITES_A_SECOND
 
-    def _beat(self, now: float) -> None:
-        """Tell again what the host was told, or stop where there is nothing left."""
-        payloads = self._records.repeated(BATCH)
-        self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
-        if payloads:
-            data = b"".join(envelope.user_var(envelope.CARRIER, payload) for payload in payloads)
-            self._terminal.append(self._wrap(data) if self._wrap else data)
-
     def _writes(self, now: float) -> bytes:
         payloads = [self._attention] if self._attention else []
         self._attention = ""
-        frames = [
-            envelope.user_var(envelope.CARRIER, payload) for payload in (*payloads, *self._records.take(BATCH, now))
-        ]
-        data = b"".join(frames) + self._mirror.take(now)
+        return self._carried([*payloads, *self._records.take(BATCH, now)], self._mirror.take(now))
+
+    def _carried(self, payloads: list[str], rest: bytes = b"") -> bytes:
+        data = b"".join([envelope.user_var(envelope.CARRIER, payload) for payload in payloads]) + rest
         return self._wrap(data) if data and self._wrap else data
 
 
@@ -396,9 +357,8 @@ def _key(sequence: Sequence) -> Key | None:
     number, body = sequence.number, sequence.body
     if number == osc7501.NUMBER:
         fields = dict(_FIELD_7501.findall(body))
-        state = osc7501.STATES.get(fields.get(b"state", b""))
-        id_ = fields.get(b"id", b"").decode("ascii", "replace")
-        return None if state is None else record_key(number, id_, is_clear=state is osc7501.State.CLEAR)
+        state, id_ = fields.get(b"state"), fields.get(b"id", b"").decode("ascii", "replace")
+        return record_key(number, id_, is_clear=osc7501.STATUSES[state] is None) if state in osc7501.STATUSES else None
     if number == osc1338.NUMBER:
         return key_of(body.decode("utf-8", "replace"), number)
     if number == user_var.NUMBER and isinstance(event := wire.decode(sequence), user_var.UserVar):
@@ -407,10 +367,3 @@ def _key(sequence: Sequence) -> Key | None:
         return Key(osc88.NUMBER)
     # What tells only what has changed cannot be told apart; what is the same needs no second reading.
     return Key(sequence.raw, is_many=True)
-
-
-def _taken(pieces: list[bytes]) -> bytes:
-    """All of *pieces*, which are taken out; one alone is not copied."""
-    taken = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    pieces.clear()
-    return taken

@@ -20,19 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
     from collections.abc import Callable
-    from typing import Protocol
 
-    class Core(Protocol):
-        """What decides about the bytes: `tallylight.relay.core.RelayCore`, or one that records what passes it."""
-
-        def from_child(self, data: bytes, now: float) -> None: ...
-        def from_user(self, data: bytes, now: float) -> None: ...
-        def tick(self, now: float) -> None: ...
-        def resized(self, now: float) -> None: ...
-        def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None: ...
-        def deadline(self) -> float | None: ...
-        def to_terminal(self) -> bytes: ...
-        def to_child(self) -> bytes: ...
+    from tallylight.relay.passing import Core
 else:
     import _signal as signal  # without names for the numbers, which load as much again as all of this
 
@@ -80,8 +69,6 @@ class Relay:
             self._core = make_core()
         self._out, self._in = Queue(outer.fd), Queue(self._inner)
         self._polls: dict[tuple[int, int], select.poll] = {}
-        #: Of these the one while nothing waits for either terminal: nearly always.
-        self._at_rest: select.poll | None = None
         self._program = 0
         self._lines = b""
         self._status: int | None = None
@@ -106,7 +93,7 @@ class Relay:
         """Relay until the program has ended; return its wait status."""
         outer, inner = self._outer.fd, self._inner
         while not self._program and self._status is None:
-            self._hear_monitor()  # so that a signal for the program finds it
+            self._read_monitor()  # so that a signal for the program finds it
         # The size may have changed since it was copied, and then the signal came to nobody.
         pty.copy_size(outer, inner)
         timeout: float | None = 0 if self._has_core else FIRST_SIGN_MS
@@ -120,22 +107,20 @@ class Relay:
                 elif fd == outer:
                     self._serve_terminal(event)
                 elif fd == self._pipe:
-                    self._hear_monitor()
+                    self._read_monitor()
                 else:
                     self._serve_signals()
             if self._status is None:
                 timeout = self._pass_time()
             if self._stops and not self._out.size:
                 self._stop()
-        self._say_goodbye()
+        self._write_rest()
         os.close(inner)
         return self._status
 
     def _poll(self) -> select.poll:
         """What waits for signals, the monitor, and what is wanted of both terminals; each is made once."""
         out, into = self._out.size, self._in.size
-        if self._at_rest is not None and not (out or into or self._stops):
-            return self._at_rest
         # Never for more to read than can be written: what the terminal has no room for stays with the program.
         terminal = (_IN if into < MAX_WAITING else 0) | (_OUT if out else 0)
         program = (0 if out or self._stops else _IN) | (_OUT if into else 0)
@@ -145,11 +130,9 @@ class Relay:
             wanted = {self._outer.fd: terminal, self._inner: program, self._signals.fd: _IN, self._pipe: _IN}
             for fd, events in wanted.items():
                 poll.register(fd, events)
-        if not (out or into or self._stops):
-            self._at_rest = poll
         return poll
 
-    def _say_goodbye(self) -> None:
+    def _write_rest(self) -> None:
         """Write what is left, unless the terminal goes, or someone wants us gone."""
         poll = select.poll()
         poll.register(self._signals.fd, select.POLLIN)
@@ -270,17 +253,15 @@ class Relay:
             elif number == signal.SIGCONT:
                 if not continued:
                     self._resume()
-            elif number == signal.SIGHUP and self._is_hung_up():
-                self._hang_up()
-            elif self._program:
-                _kill(self._program, number)
+            else:
+                check = select.poll()
+                check.register(self._outer.fd, 0)
+                if number == signal.SIGHUP and any(event & _GONE for _, event in check.poll(0)):
+                    self._hang_up()
+                elif self._program:
+                    _kill(self._program, number)
 
-    def _is_hung_up(self) -> bool:
-        check = select.poll()
-        check.register(self._outer.fd, 0)
-        return any(event & _GONE for _, event in check.poll(0))
-
-    def _hear_monitor(self) -> None:
+    def _read_monitor(self) -> None:
         data = os.read(self._pipe, 4096)
         *lines, self._lines = (self._lines + data).split(b"\n")
         for line in lines:

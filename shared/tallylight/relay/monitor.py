@@ -80,14 +80,16 @@ class _Monitor:
                 os._exit(NOT_EXECUTABLE)
         _own_group(self._program)
         signal.signal(signal.SIGCONT, self._continue)
-        self._say(f"P{self._program}")
+        self._report(f"P{self._program}")
         while True:
             _, status = os.waitpid(self._program, os.WUNTRACED)
             if os.WIFSTOPPED(status):
-                self._say(f"T{os.WSTOPSIG(status)}")
+                self._report(f"T{os.WSTOPSIG(status)}")
                 continue
-            self._leave_terminal()
-            self._say(f"X{status}")
+            # Take the foreground, so that our end does not hang up on what the program has left running in its group.
+            with pty.ignoring(OSError):
+                os.tcsetpgrp(self._slave, os.getpgrp())
+            self._report(f"X{status}")
             os._exit(0)
 
     def _become(self, command: list[str], ignored: list[signal.Signals]) -> NoReturn:
@@ -104,17 +106,12 @@ class _Monitor:
         try:
             execute(command, environment)
         except OSError as error:
-            self._say(f"E{error.errno}")
+            self._report(f"E{error.errno}")
         os._exit(NOT_EXECUTABLE)
 
-    def _say(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         with pty.ignoring(OSError):  # nobody may listen any more
             os.write(self._pipe, f"{line}\n".encode())
-
-    def _leave_terminal(self) -> None:
-        """Take the foreground, so that our end does not hang up on what the program has left running in its group."""
-        with pty.ignoring(OSError):
-            os.tcsetpgrp(self._slave, os.getpgrp())
 
     def _continue(self, _number: int, _frame: FrameType | None) -> None:
         if self._program:
@@ -162,7 +159,8 @@ def program_environment() -> dict[str, str]:
 
 def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
     """Become *command*, found as a shell finds it; OSError says why not."""
-    signals.default()
+    for number in signals.IGNORED_BY_PYTHON:
+        signal.signal(number, signal.SIG_DFL)
     name = command[0]
     folders = [""] if "/" in name else [f"{folder or '.'}/" for folder in os.get_exec_path(environment)]
     refusal: OSError = FileNotFoundError(errno.ENOENT, "")

@@ -87,7 +87,7 @@ class Position:
         self._last = data[end - 3 : end] if end - start >= 3 else (self._last + data[start:end])[-3:]
 
     def passed(self, data: bytes, end: int) -> None:
-        """Take in a whole sequence that ends at *end* of data, outside of an envelope."""
+        """Take in a whole sequence, or the end of an envelope, that ends at *end* of data."""
         if self._later:
             self._look()
         self._state = State.GROUND
@@ -101,11 +101,6 @@ class Position:
         else:
             # What came before does not matter any more: behind an ESC nothing does, and ground stays ground.
             self._later, self._escape = data, escape
-
-    def leave(self) -> None:
-        """An envelope has ended."""
-        self.state = State.GROUND
-        self._last = b""
 
     def _look(self) -> None:
         data, self._later = self._later, b""

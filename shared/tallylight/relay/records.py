@@ -37,23 +37,23 @@ _RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}
 _FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
 
 
-@attributes.define
-class _Record:
-    #: By rank: what was said, and when.
-    claims: dict[int, tuple[Report, float]] = attributes.field(factory=dict)
+#: By rank: what was said, and when.
+_Claims = dict[int, tuple[Report, float]]
 
-    def best(self) -> int:
-        newest = max(at for _, at in self.claims.values())
-        return max(rank for rank, (_, at) in self.claims.items() if newest - at < FUSE_S)
 
-    def merged(self) -> Report:
-        best = self.claims[self.best()][0]
-        others = [self.claims[rank][0] for rank in sorted(self.claims, reverse=True)]
-        gaps: dict[str, object] = {}
-        for name in _FILLED:
-            if not getattr(best, name) and (value := next(filter(None, (getattr(o, name) for o in others)), None)):
-                gaps[name] = value
-        return attributes.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
+def _best(claims: _Claims) -> int:
+    newest = max(at for _, at in claims.values())
+    return max(rank for rank, (_, at) in claims.items() if newest - at < FUSE_S)
+
+
+def _merged(claims: _Claims) -> Report:
+    best = claims[_best(claims)][0]
+    others = [claims[rank][0] for rank in sorted(claims, reverse=True)]
+    gaps: dict[str, object] = {}
+    for name in _FILLED:
+        if not getattr(best, name) and (value := next(filter(None, (getattr(o, name) for o in others)), None)):
+            gaps[name] = value
+    return attributes.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
 
 
 class Records:
@@ -62,9 +62,9 @@ class Records:
     def __init__(self, agent: Callable[[], str] = str, *, limit: int = MAX_RECORDS) -> None:
         self._agent = agent
         self._limit = limit
-        self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._records: OrderedDict[str, _Claims] = OrderedDict()
         #: What the host knows of a record: what was told last (None for one to be told again), and when.
-        self._told: dict[str, tuple[Report | None, float]] = {}
+        self._published: dict[str, tuple[Report | None, float]] = {}
         #: Those of them whose record is gone, the longest gone first.
         self._gone: dict[str, None] = {}
         #: Those of them that are withdrawn in place of a program that ended while it waited.
@@ -74,7 +74,7 @@ class Records:
         #: What OSC 88 asked for. It goes out with the root record, alone while there is none.
         self._arm = osc1338.Recipe()
         #: What the host knows of it.
-        self._arm_told = osc1338.Recipe()
+        self._arm_published = osc1338.Recipe()
         #: Ids to be looked at by `take`, in the order in which they changed.
         self._changed: dict[str, None] = {}
 
@@ -92,8 +92,8 @@ class Records:
 
     def status(self, id_: str = "") -> Status | None:
         """What a record says; None if there is none."""
-        record = self._records.get(id_)
-        return record.claims[record.best()][0].status if record else None
+        claims = self._records.get(id_)
+        return claims[_best(claims)][0].status if claims else None
 
     def report(self, report: Report, now: float) -> None:
         """Take in what the program said through a protocol that we tell on."""
@@ -101,25 +101,25 @@ class Records:
         if report.status is None:
             self._withdraw(report.id, rank)
             return
-        record = self._records.get(report.id)
-        if record is None:
+        claims = self._records.get(report.id)
+        if claims is None:
             while len(self._records) >= self._limit:
                 self._drop(next(iter(self._records)))
-            record = self._records[report.id] = _Record()
+            claims = self._records[report.id] = {}
             self._nested += "/" in report.id and report.id not in self._gone
             self._gone.pop(report.id, None)
         self._records.move_to_end(report.id)
-        before = record.claims.get(rank)
-        record.claims[rank] = (report, now)
+        before = claims.get(rank)
+        claims[rank] = (report, now)
         if before is None or before[0] != report:
-            self._change(report.id)
+            self._changed[report.id] = None
             if (before[0].agent if before else "") != report.agent:
                 # Those below inherit the name.
                 for id_ in self._within(report.id, self._records):
-                    self._change(id_)
-        elif (told := self._told.get(report.id)) and now - told[1] >= REFRESH_S and rank == record.best():
-            self._told[report.id] = (None, told[1])
-            self._change(report.id)
+                    self._changed[id_] = None
+        elif (last := self._published.get(report.id)) and now - last[1] >= REFRESH_S and rank == _best(claims):
+            self._published[report.id] = (None, last[1])
+            self._changed[report.id] = None
 
     def noted(self, report: Report, now: float) -> None:
         """Take in what the program told the host itself: it is the newest, and need not be told again."""
@@ -127,28 +127,27 @@ class Records:
         self._changed.pop(report.id, None)
         self._forget(report.id)
         if report.status is None:
-            for id_ in self._within(report.id, [*self._told, *self._changed]):
+            for id_ in self._within(report.id, [*self._published, *self._changed]):
                 self._changed.pop(id_, None)
                 self._forget(id_)
         if report.id in self._records:
-            self._told[report.id] = (self._merged(report.id), now)
+            self._published[report.id] = (self._merged(report.id), now)
             if not report.id and self._arm.argv:  # which the program does not put into the variable itself
-                self._told[report.id] = (None, now)
-                self._change("")
-        elif not report.id and self._arm != self._arm_told:
-            self._change("")
+                self._published[report.id] = (None, now)
+                self._changed[""] = None
+        elif not report.id and self._arm != self._arm_published:
+            self._changed[""] = None
 
-    def armed(self, argv: tuple[str, ...], cwd: str) -> None:
-        """The program asked to be resumed by *argv* in *cwd*, which wins over what a report says; or took that back."""
-        arm = osc1338.Recipe(argv, cwd)
+    def armed(self, arm: osc1338.Recipe) -> None:
+        """The program asked to be resumed so, which wins over what a report says; or it took that back."""
         if self._arm != arm:
             self._arm = arm
-            self._change("")
+            self._changed[""] = None
 
     def replace(self, report: Report, now: float) -> None:
         """Let *report* be all there is to say of its record."""
-        self._records[report.id] = _Record({_RANKS.get(report.rule, 1): (report, now)})
-        self._change(report.id)
+        self._records[report.id] = {_RANKS.get(report.rule, 1): (report, now)}
+        self._changed[report.id] = None
 
     def clear(self) -> None:
         """Forget everything; what the host knows is withdrawn."""
@@ -164,13 +163,13 @@ class Records:
 
     def renew(self) -> None:
         """Tell the host everything again: it may have forgotten, or be another one."""
-        for id_, (_, at) in self._told.items():
-            self._told[id_] = (None, at)
-        for id_ in (*self._told, *self._records):
-            self._change(id_)
+        for id_, (_, at) in self._published.items():
+            self._published[id_] = (None, at)
+        for id_ in (*self._published, *self._records):
+            self._changed[id_] = None
         if self._arm.argv:
-            self._arm_told = osc1338.Recipe()
-            self._change("")
+            self._arm_published = osc1338.Recipe()
+            self._changed[""] = None
 
     def take(self, limit: int, now: float) -> list[str]:
         """Give out at most *limit* payloads that tell what has changed; withdrawals first."""
@@ -178,45 +177,42 @@ class Records:
         gone = [id_ for id_ in self._changed if id_ not in self._records]
         # Parents first: the host takes what is below a withdrawn record away with it.
         for id_ in sorted(gone, key=lambda id_: (id_.count("/"), bool(id_))):
-            if id_ in self._told:
+            if id_ in self._published:
                 if len(payloads) >= limit:
                     return payloads
                 payloads.append(self._goodbye(id_))
-                for below in [id_, *self._within(id_, self._told)]:
+                for below in [id_, *self._within(id_, self._published)]:
                     self._forget(below)
                     if below in self._records:
-                        self._change(below)
-            if not id_ and self._arm != self._arm_told:
+                        self._changed[below] = None
+            if not id_ and self._arm != self._arm_published:
                 if len(payloads) >= limit:
                     return payloads
                 payloads.append(osc1338.encode_recipe(self._arm))
-                self._arm_told = self._arm
+                self._arm_published = self._arm
             self._changed.pop(id_, None)
         for id_ in list(self._changed):
             if len(payloads) >= limit:
                 break
             del self._changed[id_]
-            report, known = self._merged(id_), self._told.get(id_, (None, 0.0))[0]
+            report, known = self._merged(id_), self._published.get(id_, (None, 0.0))[0]
             payload = _payload(report)
             if not id_:
-                self._arm_told = self._arm
+                self._arm_published = self._arm
             if payload not in ("", _payload(known)):
                 payloads.append(payload)
-                self._told[id_] = (report, now)
+                self._published[id_] = (report, now)
         return payloads
 
     def repeated(self, limit: int) -> list[str]:
         """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
-        told = [self._told[id_][0] for id_ in self._records if id_ in self._told]
-        payloads = filter(None, map(_payload, told[-limit:]))
+        published = [self._published[id_][0] for id_ in self._records if id_ in self._published]
+        payloads = filter(None, map(_payload, published[-limit:]))
         return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
 
     def _goodbye(self, id_: str) -> str:
-        fields = [("id", id_), ("via", osc1338.EXIT if id_ in self._left else "")]
-        return pairs.join([("state", "clear"), *[pair for pair in fields if pair[1]]]).decode()
-
-    def _change(self, id_: str) -> None:
-        self._changed[id_] = None
+        fields = [("state", osc1338.CLEAR), ("id", id_), ("via", osc1338.EXIT if id_ in self._left else "")]
+        return pairs.join([pair for pair in fields if pair[1]]).decode()
 
     def _within(self, top: str, ids: Iterable[str]) -> list[str]:
         """Those of *ids*, all of records or of what is gone, that are below *top*, without itself."""
@@ -227,38 +223,36 @@ class Records:
 
     def _drop(self, id_: str) -> None:
         del self._records[id_]
-        if id_ not in self._told:
+        if id_ not in self._published:
             self._nested -= "/" in id_
             self._changed.pop(id_, None)
             return
-        self._change(id_)
-        self._told[id_] = (None, self._told[id_][1])
+        self._changed[id_] = None
+        self._published[id_] = (None, self._published[id_][1])
         self._gone[id_] = None
         if len(self._gone) > 2 * self._limit:
-            for old in sorted(self._gone, key=lambda each: self._told[each][1])[: self._limit]:
+            for old in sorted(self._gone, key=lambda each: self._published[each][1])[: self._limit]:
                 self._forget(old)
                 self._changed.pop(old, None)
 
     def _forget(self, id_: str) -> None:
         """The host knows nothing of this record."""
-        self._told.pop(id_, None)
+        self._published.pop(id_, None)
         if id_ in self._gone:
             del self._gone[id_]
             self._nested -= "/" in id_
 
     def _withdraw(self, top: str, rank: int) -> None:
         for id_ in [top, *self._within(top, self._records)]:
-            record = self._records.get(id_)
-            if record is None:
-                continue
+            claims = self._records.get(id_)
             # The best protocol knows that it is over; a weaker one only takes its own reports back.
-            if rank >= record.best():
+            if claims and rank >= _best(claims):
                 self._drop(id_)
-            elif record.claims.pop(rank, None):
-                self._change(id_)
+            elif claims and claims.pop(rank, None):
+                self._changed[id_] = None
 
     def _merged(self, id_: str) -> Report:
-        report = self._records[id_].merged()
+        report = _merged(self._records[id_])
         if self._arm.argv and not id_:
             report = attributes.evolve(report, resume=self._arm.argv, cwd=report.cwd or self._arm.cwd)
         if report.agent:
@@ -266,8 +260,8 @@ class Records:
         above = id_
         while above:
             above = above.rpartition("/")[0]
-            record = self._records.get(above)
-            if record and (agent := record.merged().agent):
+            claims = self._records.get(above)
+            if claims and (agent := _merged(claims).agent):
                 return attributes.evolve(report, agent=agent)
         return attributes.evolve(report, agent=agent) if (agent := self._agent()) else report
 
@@ -278,12 +272,3 @@ def _payload(report: Report | None) -> str:
     except ValueError:
         # An id or a status that has no word on the wire: there is nobody to tell it to.
         return ""
-
-
-def finished(status: Status | None, *, is_good: bool) -> Status | None:
-    """What is left to say of the root record once its program has ended; None to withdraw it."""
-    if status in (Status.DONE, Status.ERROR):
-        return status
-    if is_good and status in (Status.WORKING, Status.BACKGROUND):
-        return Status.DONE
-    return None

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tallylight.relay.loop import Core as Core
+    from tallylight.relay.passing import Core
 
 
 def steps_aside() -> bool:

@@ -26,11 +26,7 @@ PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signa
 COLLECTED = (*PASSED_ON, signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 _DEADLY = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 #: The interpreter ignores these for itself; a program expects them as they are by default.
-_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
-
-
-def _collect(_number: int, _frame: FrameType | None) -> None:
-    """Be there: the interpreter writes the number into the pipe itself."""
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Signals:
@@ -47,7 +43,8 @@ class Signals:
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         self._before: dict[int, Handler] = {number: signal.getsignal(number) for number in COLLECTED}
         for number in COLLECTED:
-            signal.signal(number, _collect)
+            # The interpreter writes the number into the pipe itself.
+            signal.signal(number, lambda *_: None)
 
     def take(self) -> bytes:
         """The numbers of the signals that have come, in order, as bytes."""
@@ -85,12 +82,6 @@ def stop_group() -> None:
     before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(0, signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, before)
-
-
-def default() -> None:
-    """In a process about to become another program: undo what the interpreter has done to signals."""
-    for number in _IGNORED_BY_PYTHON:
-        signal.signal(number, signal.SIG_DFL)
 
 
 def die(number: int) -> NoReturn:

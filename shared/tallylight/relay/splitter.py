@@ -48,17 +48,6 @@ _TMUX_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+(?:([\x18\x1a]|\x1b\\
 _SCREEN_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+(?:([\x18\x1a]|\x1b\\)|(\x1b)\Z|\Z)", re.DOTALL)
 
 
-def _union(starts: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    """
-    Match any of *starts*, all of which begin with ESC, but not a `BAR` of which that much is there; or RIS, as often as
-    it stands in a row.
-
-    A trie, because it is asked at every ESC of the stream.
-    """
-    branches = b"|".join(_branches([start[1:] for start in starts]))
-    return re.compile(rb"\x1b(?:c(?:\x1bc)*+|" + branches + rb")(?<!\]9;(?=4;))")
-
-
 def _branches(words: list[bytes]) -> list[bytes]:
     found: dict[bytes, list[bytes]] = {}
     for word in words:
@@ -70,7 +59,14 @@ def _branches(words: list[bytes]) -> list[bytes]:
 
 
 _STARTS = {envelope: (envelope, *INTRODUCERS) for envelope in (_TMUX, _SCREEN)}
-_SEARCH = {envelope: _union(starts).search for envelope, starts in _STARTS.items()}
+#: Any start, but not a `BAR` of which that much is there; or RIS, as often as it stands in a row. A trie, because it is
+#: asked at every ESC of the stream.
+_SEARCH = {
+    envelope: re.compile(
+        rb"\x1b(?:c(?:\x1bc)*+|" + b"|".join(_branches([start[1:] for start in starts])) + rb")(?<!\]9;(?=4;))"
+    ).search
+    for envelope, starts in _STARTS.items()
+}
 _PARTIAL = {
     envelope: frozenset(start[:size] for start in starts for size in range(1, len(start)))
     for envelope, starts in _STARTS.items()
@@ -144,11 +140,6 @@ class Splitter:
         """How many bytes are held back."""
         return len(self._held)
 
-    @property
-    def is_safe(self) -> bool:
-        """Whether something else may be written after what was passed on: no sequence or character is cut by it."""
-        return self.position.is_safe
-
     def release(self, out: list[bytes]) -> None:
         """Pass on what is held; it is no sequence of interest any more."""
         if not self._held:
@@ -168,16 +159,17 @@ class Splitter:
         if not (self._held or self._tail or self.position.is_in_envelope):
             # Nearly every piece has nothing in it: one search in it, and no look at what it has instead.
             last = data.rfind(b"\x1b")
-            if last < 0 or (self._search(data) is None and not self._is_partial(data, last)):
+            if last < 0 or (self._search(data) is None and self._partial_start(data, last) == len(data)):
                 self.position.note_later(data, last)
                 out.append(data)
                 return True
         self._split(data, out)
         return False
 
-    def _is_partial(self, data: bytes, last: int) -> bool:
-        """Whether the ESC at *last*, the last one, may yet become an introducer."""
-        return len(data) - last < _LONGEST and data[last:] in self._partial
+    def _partial_start(self, data: bytes, last: int) -> int:
+        """*last*, where the last ESC is, if that may yet become an introducer; else, or without one, the end."""
+        may_become = last >= 0 and len(data) - last < _LONGEST and data[last:] in self._partial
+        return last if may_become else len(data)
 
     def _split(self, data: bytes, out: list[bytes]) -> None:
         position, note, take = self.position, self.position.note, self._take
@@ -200,7 +192,8 @@ class Splitter:
                         out.append(data[begin:start])
                     self._hold(data, start)
                     self._in_body = True
-                    self._give_up(out)
+                    if len(self._held) >= LIMIT:
+                        self.release(out)
                     return
                 at, terminator = ending
                 if not terminator or at - start > LIMIT:
@@ -222,27 +215,17 @@ class Splitter:
                 position.state = State.ENVELOPE
                 at = noted = self._skip_envelope(data, end)
                 self._copy(data[start:at])
-        stop_at = self._hold_end(data, at)
+        stop_at = self._partial_start(data, data.rfind(b"\x1b", at))
+        self._hold(data, stop_at)
         note(data, noted, stop_at)
         if begin < stop_at:
             out.append(data[begin:stop_at])
 
     def _hold(self, data: bytes, at: int) -> None:
-        """Hold data[at:] back."""
-        self._held += data[at:]
-        self.holds += not self._is_same or at > 0
-
-    def _hold_end(self, data: bytes, at: int) -> int:
-        """Hold the end of *data* back if it may yet become an introducer; return where it begins."""
-        last = data.rfind(b"\x1b", at)
-        if last < 0 or not self._is_partial(data, last):
-            return len(data)
-        self._hold(data, last)
-        return last
-
-    def _give_up(self, out: list[bytes]) -> None:
-        if len(self._held) >= LIMIT:
-            self.release(out)
+        """Hold data[at:] back, if there is any."""
+        if at < len(data):
+            self._held += data[at:]
+            self.holds += not self._is_same or at > 0
 
     def _resume(self, data: bytes, out: list[bytes]) -> tuple[bytes, int, int]:
         """
@@ -263,7 +246,8 @@ class Splitter:
         ending = _ending(data, 0)
         if ending is None:
             self._held += data
-            self._give_up(out)
+            if len(self._held) >= LIMIT:
+                self.release(out)
             return data, -1, -1
         end, terminator = ending
         held = bytes(self._held)
@@ -310,14 +294,14 @@ class Splitter:
         if position.state is State.ENVELOPE_ESCAPE and at < len(data):
             position.state = State.ENVELOPE
             if data[at] == 0x5C:
-                position.leave()
+                position.passed(data, at + 1)
                 return at + 1
             if self._envelope_start is _TMUX:
                 at += 1
         stop = self._envelope_stop(data, at)
         assert stop, "the end of the data is one, too"
         if stop[1]:
-            position.leave()
+            position.passed(data, stop.end())
         elif stop[2]:
             position.state = State.ENVELOPE_ESCAPE
         return max(start, stop.end())

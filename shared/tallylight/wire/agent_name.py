@@ -26,4 +26,4 @@ CELLS = 64
 
 def agent_name(text: str) -> str:
     """Return the name to show and to look up."""
-    return ALIASES.get(text) or sanitise(text, cells=CELLS, graphemes=CELLS).strip()
+    return ALIASES.get(text) or sanitise(text, cells=CELLS).strip()

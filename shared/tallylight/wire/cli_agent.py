@@ -10,7 +10,6 @@ The JSON may hold `;`: only the first two separate.
 
 from __future__ import annotations
 
-import enum
 import re
 
 from tallylight.model import attributes
@@ -42,53 +41,37 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _BRACKET = re.compile(r"[\[\]{}]")
 
 
-class Moment(enum.StrEnum):
-    """What happened. The values are the words of the wire."""
-
-    SESSION_START = "session_start"
-    PROMPT_SUBMIT = "prompt_submit"
-    TOOL_COMPLETE = "tool_complete"
-    PERMISSION_REQUEST = "permission_request"
-    PERMISSION_REPLIED = "permission_replied"
-    QUESTION_ASKED = "question_asked"
-    IDLE_PROMPT = "idle_prompt"
-    STOP = "stop"
-    STOP_FAILURE = "stop_failure"
-
-
-_MOMENTS = {moment.value: moment for moment in Moment}
-#: What each says by itself. SESSION_START and IDLE_PROMPT change nothing: an agent that starts or reminds has no news.
-_STATUSES: dict[Moment, tuple[Status, Kind | None]] = {
-    Moment.PROMPT_SUBMIT: (Status.WORKING, None),
-    Moment.PERMISSION_REQUEST: (Status.WAITING, Kind.PERMISSION),
-    Moment.QUESTION_ASKED: (Status.WAITING, Kind.QUESTION),
-    Moment.STOP: (Status.DONE, None),
-    Moment.STOP_FAILURE: (Status.ERROR, None),
+#: What happened, in the words of the wire, and what each says by itself. An agent that starts or reminds has no news.
+MOMENTS: dict[str, tuple[Status, Kind | None] | None] = {
+    "session_start": None,
+    "prompt_submit": (Status.WORKING, None),
+    "tool_complete": None,
+    "permission_request": (Status.WAITING, Kind.PERMISSION),
+    "permission_replied": None,
+    "question_asked": (Status.WAITING, Kind.QUESTION),
+    "idle_prompt": None,
+    "stop": (Status.DONE, None),
+    "stop_failure": (Status.ERROR, None),
+}
+#: What says only that the agent waits no longer.
+_RELEASES = ("tool_complete", "permission_replied")
+#: The words that tell a person most at a moment, best first.
+_MESSAGES = {
+    "prompt_submit": ("query", "summary"),
+    "stop": ("summary", "response", "query"),
+    "stop_failure": ("summary", "error_type", "response"),
 }
 #: Of Claude Code's words for what failed, those by which nothing more is available: "rejected for now", and "no credit
 #: left". That a server is `overloaded` is no limit of the person's.
 LIMITS = frozenset({"rate_limit", "billing_error"})
-#: What says only that the agent waits no longer.
-_RELEASES = (Moment.TOOL_COMPLETE, Moment.PERMISSION_REPLIED)
 
 
-@attributes.frozen(kw_only=True)
+@attributes.frozen
 class CliAgentEvent:
-    """
-    One event. Every text is sanitised; *detail* is the tool at hand and what it is to do, *what* the same where a
-    permission is asked for it.
-    """
+    """One event: what happened, and the report of it, without a status where it says none by itself."""
 
-    moment: Moment
-    agent: str = ""
-    session: str = ""
-    cwd: str = ""
-    project: str = ""
-    message: str = ""
-    detail: str = ""
-    what: str = ""
-    #: A STOP_FAILURE that a limit is the reason of.
-    is_limit: bool = False
+    moment: str
+    report: Report
 
 
 def decode(sequence: Sequence) -> CliAgentEvent:
@@ -96,70 +79,62 @@ def decode(sequence: Sequence) -> CliAgentEvent:
     if sequence.number != NUMBER or not sequence.body.startswith(PREFIX):
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
-    fields = _read_json(sequence.body[len(PREFIX) :])
-    version = fields.get("v")
-    # True is 1 in Python and not in JSON.
-    if version is not None and (type(version) is not int or version != VERSION):
-        raise DecodeError("unknown-version")
-    moment = _MOMENTS.get(_string(fields, "event"))
-    if moment is None:
-        raise DecodeError("unknown-event", repr(_string(fields, "event")[:32]))
-    return CliAgentEvent(
-        moment=moment,
-        agent=agent_name(_string(fields, "agent")),
-        session=_label(_string(fields, "session_id"), 256),
-        cwd=_label(_string(fields, "cwd"), 1024),
-        project=_label(_string(fields, "project"), 128),
-        message=_label(_message(moment, fields), 512),
-        detail=_label(_tool(fields), 256),
-        what=_what(moment, fields),
-        is_limit=moment is Moment.STOP_FAILURE and _string(fields, "error_type") in LIMITS,
-    )
-
-
-def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
-    """Say what an event means for an agent whose status is *present*; None if it changes nothing."""
-    if event.moment in _RELEASES and present is Status.WAITING:
-        status, kind = Status.WORKING, None
-    elif event.is_limit:
-        status, kind = Status.WAITING, Kind.LIMIT
-    elif event.moment in _STATUSES:
-        status, kind = _STATUSES[event.moment]
-    else:
-        return None
-    return Report(
-        source=Source.PROTOCOL,
-        rule=RULE,
-        status=status,
-        kind=kind,
-        agent=event.agent,
-        session=event.session,
-        cwd=event.cwd,
-        project=event.project,
-        message=event.message,
-        detail=event.detail,
-        what=event.what,
-    )
-
-
-def _read_json(data: bytes) -> dict[str, Any]:
     try:
-        text = data.decode("utf-8")
+        text = sequence.body[len(PREFIX) :].decode("utf-8")
     except UnicodeDecodeError:
         raise DecodeError("malformed", "not JSON in UTF-8") from None
-    _check_depth(text)
-    value = values.load(text, strict=True)
-    if not isinstance(value, dict):
-        raise DecodeError("malformed", "JSON that is no object")
-    return value
-
-
-def _check_depth(text: str) -> None:
     depth = 0
     for bracket in _BRACKET.finditer(_STRING.sub("", text)):
         depth += 1 if bracket[0] in "[{" else -1
         if depth > DEPTH_LIMIT:
             raise DecodeError("too-long", f"JSON deeper than {DEPTH_LIMIT}")
+    fields = values.load(text, strict=True)
+    if not isinstance(fields, dict):
+        raise DecodeError("malformed", "JSON that is no object")
+    version = fields.get("v")
+    # True is 1 in Python and not in JSON.
+    if version is not None and (type(version) is not int or version != VERSION):
+        raise DecodeError("unknown-version")
+    moment = _string(fields, "event")
+    if moment not in MOMENTS:
+        raise DecodeError("unknown-event", repr(moment[:32]))
+    return CliAgentEvent(moment, _report(moment, fields))
+
+
+def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
+    """Say what an event means for an agent whose status is *present*; None if it changes nothing."""
+    if event.moment in _RELEASES and present is Status.WAITING:
+        return attributes.evolve(event.report, status=Status.WORKING)
+    return event.report if event.report.status is not None else None
+
+
+def _report(moment: str, fields: dict[str, Any]) -> Report:
+    """
+    Every text is sanitised; *detail* is the tool at hand and what it is to do, *what* the same where a permission is
+    asked for it.
+    """
+    status, kind = MOMENTS[moment] or (None, None)
+    if moment == "stop_failure" and _string(fields, "error_type") in LIMITS:
+        status, kind = Status.WAITING, Kind.LIMIT
+    message = next(filter(None, (_string(fields, key) for key in _MESSAGES.get(moment, ("summary", "query")))), "")
+    tool, given = _string(fields, "tool_name"), fields.get("tool_input")
+    preview = (_string(given, "command") or _string(given, "file_path")) if isinstance(given, dict) else ""
+    what = ""
+    if moment == "permission_request":
+        what = middle(tool_call(fields.get("tool_name"), given, fields.get("cwd")), WHAT_CELLS)
+    return Report(
+        source=Source.PROTOCOL,
+        rule=RULE,
+        status=status,
+        kind=kind,
+        agent=agent_name(_string(fields, "agent")),
+        session=_label(_string(fields, "session_id"), 256),
+        cwd=_label(_string(fields, "cwd"), 1024),
+        project=_label(_string(fields, "project"), 128),
+        message=_label(message, 512),
+        detail=_label(": ".join([text for text in (tool, preview) if text]), 256),
+        what=what,
+    )
 
 
 def _string(fields: dict[str, Any], key: str) -> str:
@@ -168,26 +143,4 @@ def _string(fields: dict[str, Any], key: str) -> str:
 
 
 def _label(text: str, cells: int) -> str:
-    return sanitise(text, cells=cells, graphemes=cells).strip()
-
-
-def _message(moment: Moment, fields: dict[str, Any]) -> str:
-    """The words that tell a person most at this moment."""
-    order = {
-        Moment.PROMPT_SUBMIT: ("query", "summary"),
-        Moment.STOP: ("summary", "response", "query"),
-        Moment.STOP_FAILURE: ("summary", "error_type", "response"),
-    }.get(moment, ("summary", "query"))
-    return next((text for key in order if (text := _string(fields, key))), "")
-
-
-def _what(moment: Moment, fields: dict[str, Any]) -> str:
-    if moment is not Moment.PERMISSION_REQUEST:
-        return ""
-    return middle(tool_call(fields.get("tool_name"), fields.get("tool_input"), fields.get("cwd")), WHAT_CELLS)
-
-
-def _tool(fields: dict[str, Any]) -> str:
-    name, given = _string(fields, "tool_name"), fields.get("tool_input")
-    preview = (_string(given, "command") or _string(given, "file_path")) if isinstance(given, dict) else ""
-    return ": ".join([text for text in (name, preview) if text])
+    return sanitise(text, cells=cells).strip()

@@ -1,13 +1,14 @@
 """
 Frame: what codecs ask of a sequence before they read it.
 
-In: bytes, and a limit. Out: the same as text or as the pairs that somebody knows, or DecodeError.
+In: bytes, and a limit. Out: the same as text or as an `Update`, the pairs that somebody knows; or DecodeError.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 
 
@@ -25,9 +26,17 @@ def utf8(data: bytes) -> str:
         raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
 
 
-def known_pairs(tokens: Iterable[str], read: Callable[[str, str], str | None]) -> tuple[tuple[str, str], ...]:
+@attributes.frozen
+class Update:
+    """What changes of OSC *number*: the valid pairs of one frame, in the order sent. An empty value clears its key."""
+
+    number: int
+    pairs: tuple[tuple[str, str], ...]
+
+
+def update(number: int, tokens: Iterable[str], read: Callable[[str, str], str | None]) -> Update:
     """
-    Split `key=value` tokens, in order; `not-ours` if none is left.
+    Split `key=value` tokens; `not-ours` if none is left.
 
     *read* gives a value as it is kept, or None for a pair that costs itself only.
     """
@@ -36,4 +45,4 @@ def known_pairs(tokens: Iterable[str], read: Callable[[str, str], str | None]) -
     known = tuple((key, value) for key, value in found if value is not None)
     if not known:
         raise DecodeError("not-ours", "no pair that is known")
-    return known
+    return Update(number, known)

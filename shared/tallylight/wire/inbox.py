@@ -101,8 +101,8 @@ class Inbox:
         self._reads = 0
         #: What was counted since, and whether something was left out.
         self._counted_at = float("-inf")
-        self._said = self._read = self._left_out = 0
-        self._told_at = float("-inf")
+        self._came = self._read = self._left_out = 0
+        self._left_out_at = float("-inf")
         #: None unless something was left out recently.
         self.pace: Pace | None = None
 
@@ -111,7 +111,7 @@ class Inbox:
 
     def admits(self, now: float) -> bool:
         """Whether the next thing is to be read at once."""
-        self._said += 1
+        self._came += 1
         if self._items:
             return False
         self.count(now)
@@ -165,12 +165,12 @@ class Inbox:
         if 0 <= passed < COUNT_S:
             return
         if self._left_out:
-            self._told_at = now
-            self.pace = Pace(_round(self._said / passed), _round(self._read / passed)) if passed > 0 else None
-        elif now - self._told_at >= TOLD_S or now < self._told_at:
+            self._left_out_at = now
+            self.pace = Pace(_round(self._came / passed), _round(self._read / passed)) if passed > 0 else None
+        elif now - self._left_out_at >= TOLD_S or now < self._left_out_at:
             self.pace = None
         self._counted_at = now
-        self._said = self._read = self._left_out = 0
+        self._came = self._read = self._left_out = 0
 
     def _drop(self, name: Hashable) -> None:
         self._size -= self._items.pop(name)[2]

@@ -12,7 +12,6 @@ shown; an icon or buttons may be the last chunk of a notification. Queries and c
 
 from __future__ import annotations
 
-import enum
 import re
 
 from tallylight.model import attributes
@@ -34,14 +33,8 @@ _CONEMU = re.compile(rb"(?:[1-9]|1[0-2])(?:;|\Z)")
 _ID = re.compile(r"[A-Za-z0-9_+.-]*")
 
 
-class Part(enum.Enum):
-    """What a chunk of a notification is a piece of."""
-
-    TITLE = "title"
-    BODY = "body"
-    #: What is not shown.
-    ICON = "icon"
-    BUTTONS = "buttons"
+#: What a chunk is a piece of: what is shown, and what is not.
+SHOWN, HIDDEN = ("title", "body"), ("icon", "buttons")
 
 
 @attributes.frozen
@@ -56,7 +49,7 @@ class Notification:
 class Chunk:
     """A piece of a notification of OSC 99. The bytes may end in the middle of a character."""
 
-    part: Part
+    part: str
     data: bytes
     id: str = ""
     is_last: bool = True
@@ -86,7 +79,7 @@ class Notifications:
 
     def __init__(self) -> None:
         #: The one whose chunk came least recently first.
-        self._unfinished: dict[str, dict[Part, bytes]] = {}
+        self._unfinished: dict[str, dict[str, bytes]] = {}
 
     def __len__(self) -> int:
         return len(self._unfinished)
@@ -95,7 +88,7 @@ class Notifications:
         """Take one event in; return the notification it completes, if it completes one that says anything."""
         if isinstance(event, Notification):
             return event
-        parts = self._unfinished.pop(event.id, {Part.TITLE: b"", Part.BODY: b""})
+        parts = self._unfinished.pop(event.id, dict.fromkeys(SHOWN, b""))
         if event.part in parts:
             parts[event.part] = (parts[event.part] + event.data)[:PART_LIMIT]
         if not event.is_last:
@@ -104,7 +97,7 @@ class Notifications:
                 del self._unfinished[next(iter(self._unfinished))]
             return None
         # What the limit cut in two is not drawn as half a character.
-        texts = [parts[part].decode("utf-8", "ignore") for part in (Part.TITLE, Part.BODY)]
+        texts = [parts[part].decode("utf-8", "ignore") for part in SHOWN]
         try:
             return from_texts(*texts)
         except DecodeError:
@@ -113,8 +106,8 @@ class Notifications:
 
 def from_texts(title: str, body: str) -> Notification:
     """Make a notification of two texts as they were sent; `malformed` if there is nothing to show."""
-    first = title and sanitise(title, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
-    second = body and sanitise(body, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+    first = title and sanitise(title, cells=TEXT_CELLS).strip()
+    second = body and sanitise(body, cells=TEXT_CELLS).strip()
     if not (first or second):
         raise DecodeError("malformed", "a notification without text")
     return Notification(first, second) if first else Notification(second)
@@ -130,14 +123,13 @@ def _chunk(body: bytes) -> Chunk:
         if field and not equals:
             raise DecodeError("malformed", "metadata without a value")
         fields[key] = value
-    try:
-        part = Part(fields.get("p", "title"))
-    except ValueError:
-        raise DecodeError("not-ours", "no part of a notification") from None
+    part = fields.get("p", "title")
+    if part not in SHOWN + HIDDEN:
+        raise DecodeError("not-ours", "no part of a notification")
     id_ = fields.get("i", "")
     if not _ID.fullmatch(id_) or len(id_) > ID_LIMIT:
         raise DecodeError("malformed", f"an id is at most {ID_LIMIT} of A-Z a-z 0-9 _ + . -")
-    if part in (Part.ICON, Part.BUTTONS):
+    if part in HIDDEN:
         payload = b""
     elif fields.get("e") == "1":
         payload = base64.decode_bytes(payload if b"=" in payload else payload + b"=" * (-len(payload) % 4))

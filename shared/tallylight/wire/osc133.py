@@ -8,7 +8,6 @@ In: one sequence. Out: `Mark`, or DecodeError. Options after the letter are igno
 
 from __future__ import annotations
 
-import enum
 import re
 
 from tallylight.model import attributes
@@ -20,13 +19,8 @@ NUMBER = 133
 _EXIT_CODE = re.compile(rb"-?[0-9]{1,10}")
 
 
-class MarkKind(enum.Enum):
-    """What starts at a mark."""
-
-    PROMPT_START = "A"
-    PROMPT_END = "B"
-    COMMAND_START = "C"
-    COMMAND_END = "D"
+#: What starts at a mark, by its letter.
+PROMPT_START, PROMPT_END, COMMAND_START, COMMAND_END = MARKS = ("A", "B", "C", "D")
 
 
 @attributes.frozen
@@ -37,11 +31,8 @@ class Mark:
     It is None when the shell left it out or sent something else than a number: the command has ended all the same.
     """
 
-    kind: MarkKind
+    kind: str
     exit_code: int | None = None
-
-
-_KINDS = {kind.value.encode(): kind for kind in MarkKind}
 
 
 def decode(sequence: Sequence) -> Mark:
@@ -49,10 +40,8 @@ def decode(sequence: Sequence) -> Mark:
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
     letter, _, options = sequence.body.partition(b";")
-    kind = _KINDS.get(letter)
-    if kind is None:
+    kind = letter.decode("ascii", "replace")
+    if kind not in MARKS:
         raise DecodeError("not-ours", f"mark {letter[:16]!r}")
-    first = options.partition(b";")[0]
-    if kind is MarkKind.COMMAND_END and _EXIT_CODE.fullmatch(first):
-        return Mark(kind, int(first))
-    return Mark(kind)
+    code = options.partition(b";")[0]
+    return Mark(kind, int(code) if kind == COMMAND_END and _EXIT_CODE.fullmatch(code) else None)

@@ -27,9 +27,9 @@ from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
-from tallylight.wire import envelope, pairs
+from tallylight.wire import pairs
 from tallylight.wire.frame import check_length, utf8
-from tallylight.wire.scanner import BEL, ST, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import middle, sanitise
 
 TYPE_CHECKING = False
@@ -45,7 +45,11 @@ PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
 CLEAR = "clear"
 STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status is not Status.DOWN}
 STATUSES[CLEAR] = None
-_KINDS = {kind.value: kind for kind in Kind}
+#: What it waits for; or that a turn which is done ended with a question.
+_KINDS: dict[Status | None, dict[str, Kind]] = {
+    Status.WAITING: {kind.value: kind for kind in Kind},
+    Status.DONE: {Kind.QUESTION.value: Kind.QUESTION},
+}
 _STRICT = ("state", "tool", "project")
 #: Text fields of a report, their keys, and the cells we keep of each.
 _TEXTS = {
@@ -96,25 +100,6 @@ def decode(sequence: Sequence) -> Report:
     return _report(text.partition(";")[2], "osc-1338")
 
 
-def decode_frame(data: bytes) -> Report:
-    """
-    Read a frame at the start of *data*, checking in vibeflow's order.
-
-    This is its one-shot parser: bytes after the terminator are ignored and a lone ESC inside is tolerated. A stream
-    goes through the scanner first, which is stricter.
-    """
-    check_length(data, FRAME_LIMIT)
-    if not data.startswith(b"\x1b]"):
-        raise DecodeError("not-ours", "not an OSC sequence")
-    ends = [at for at in (data.find(BEL), data.find(ST)) if at >= 0]
-    if not ends:
-        raise DecodeError("malformed", "no terminator")
-    number, _, payload = utf8(data[2 : min(ends)]).partition(";")
-    if number != "1338":
-        raise DecodeError("not-ours", "not OSC 1338")
-    return _report(payload, "osc-1338")
-
-
 def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
     """
     Read what follows `1338;`, as the `tally` user variable carries it.
@@ -158,7 +143,7 @@ def decode_recipe(value: str | None) -> Recipe | None:
         return None
     cwd, cells = fields.get(b"cwd", ""), _TEXTS["cwd"][1]
     # Cut or cleaned it would be another directory.
-    is_whole = sanitise(cwd, cells=cells, graphemes=cells) == cwd
+    is_whole = sanitise(cwd, cells=cells) == cwd
     return Recipe(_argument_list(fields[b"resume"]), cwd if is_whole else "")
 
 
@@ -190,11 +175,6 @@ def read_fields(payload: str) -> dict[str, str]:
     if "state" not in fields:
         raise DecodeError("missing-state")
     return fields
-
-
-def encode(report: Report, *, st: bool = False) -> bytes:
-    """Write one frame; *st* for the terminator that answers a sender who used it."""
-    return envelope.osc(NUMBER, encode_payload(report), st=st)
 
 
 def encode_payload(report: Report, *, via: str = "") -> str:
@@ -237,33 +217,26 @@ def _report(payload: str, rule: str) -> Report:
     fields = read_fields(payload)
     status = STATUSES[fields["state"]]
     is_waiting = status is Status.WAITING
-    source = Source.PROTOCOL
     found: dict[str, Any] = {}
     for key, text in fields.items():
-        if key in _TEXTS:
-            name, cells = _TEXTS[key]
-            if key != "what":
-                found[name] = sanitise(text, cells=cells, graphemes=cells)
-            elif is_waiting:
-                found[name] = middle(text, cells)
+        name, cells = _TEXTS.get(key, (key, 0))
+        if key == "what":
+            found[name] = middle(text, cells) if is_waiting else ""
+        elif cells:
+            found[name] = sanitise(text, cells=cells)
         elif key in _READERS:
-            found[key] = _READERS[key](text)
-        elif key == "kind":
-            found[key] = _kind(status, text)
-        elif key == "via":
-            is_known = text in SPOKEN or (status is None and text == EXIT)
-            rule = text if rule == VARIABLE_RULE and is_known else rule
-        elif key == "source" and is_waiting and text == _NOTIFICATION:
-            source = Source.NOTIFICATION
-    return Report(source=source, rule=rule, status=status, **found)
-
-
-def _kind(status: Status | None, word: str) -> Kind | None:
-    """What it waits for; or that a turn which is done ended with a question."""
-    kind = _KINDS.get(word)
-    if status is Status.DONE:
-        return kind if kind is Kind.QUESTION else None
-    return kind if status is Status.WAITING else None
+            found[name] = _READERS[key](text)
+    via = fields.get("via", "")
+    if rule == VARIABLE_RULE and (via in SPOKEN or (status is None and via == EXIT)):
+        rule = via
+    is_notification = is_waiting and fields.get("source") == _NOTIFICATION
+    return Report(
+        source=Source.NOTIFICATION if is_notification else Source.PROTOCOL,
+        rule=rule,
+        status=status,
+        kind=_KINDS.get(status, {}).get(fields.get("kind", "")),
+        **found,
+    )
 
 
 def _lines(words: tuple[str, ...]) -> str:
@@ -273,7 +246,7 @@ def _lines(words: tuple[str, ...]) -> str:
 def _tasks(text: str) -> tuple[str, ...]:
     if not text:
         return ()
-    found = (sanitise(line, cells=MAX_TASK, graphemes=MAX_TASK).strip() for line in text.split("\n")[:MAX_TASKS])
+    found = (sanitise(line, cells=MAX_TASK).strip() for line in text.split("\n")[:MAX_TASKS])
     return tuple(task for task in found if task)
 
 

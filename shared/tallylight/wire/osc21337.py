@@ -1,7 +1,7 @@
 r"""
 OSC 21337, the status of a tab: `OSC 21337 ; key=value ; … ST`. https://iterm2.com/documentation-escape-codes.html
 
-In: one sequence. Out of `decode`: a `TabUpdate` of validated pairs, or DecodeError. A key left out keeps its value and
+In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. A key left out keeps its value and
 an empty one clears it, so that each pane has a `TabStatus` that merges updates and yields Reports. At most 4096 bytes
 a frame, 32 pairs of it. In a value `\;` is a semicolon and `\\` a backslash; a backslash before anything else is one.
 
@@ -12,13 +12,13 @@ a frame, 32 pairs of it. In a value `\;` is a semicolon and `\\` a backslash; a 
 
 from __future__ import annotations
 
+import itertools
 import re
 
-from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.wire.frame import check_length, known_pairs, utf8
+from tallylight.wire.frame import Update, check_length, update, utf8
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import sanitise
 
@@ -30,24 +30,19 @@ TEXT_CELLS = 256
 STATUSES = {"working": Status.WORKING, "waiting": Status.WAITING, "idle": Status.IDLE}
 RULE = "osc-21337"
 
-_TOKEN = re.compile(r"(?:[^;\\]|\\.?)*+", re.DOTALL)
+#: A pair ends at a `;` that has no backslash in front of it.
+_TOKEN = re.compile(r"((?:[^;\\]|\\.?)*+)(?:;|\Z)", re.DOTALL)
 _ESCAPED = re.compile(r"\\([;\\])")
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
-@attributes.frozen
-class TabUpdate:
-    """The valid pairs of one frame, in the order sent. An empty value clears its key."""
-
-    pairs: tuple[tuple[str, str], ...]
-
-
-def decode(sequence: Sequence) -> TabUpdate:
+def decode(sequence: Sequence) -> Update:
     """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
-    return TabUpdate(known_pairs(_tokens(utf8(sequence.body)), _value))
+    tokens = (match[1] for match in _TOKEN.finditer(utf8(sequence.body)))
+    return update(NUMBER, itertools.islice(tokens, PAIR_LIMIT), _value)
 
 
 class TabStatus:
@@ -55,9 +50,9 @@ class TabStatus:
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
-        self._spoke = False
+        self._has_report = False
 
-    def merge(self, update: TabUpdate) -> Report | None:
+    def merge(self, update: Update) -> Report | None:
         """
         Take an update in; return what the pane's agent now says, or None while it says nothing.
 
@@ -73,30 +68,17 @@ class TabStatus:
         detail = self._values.get("detail", "") or ("" if status else word)
         if self._values.get("awaiting") == "1":
             status = Status.WAITING
-        spoke, self._spoke = self._spoke, status is not None
-        if status is None and not spoke:
+        had_report, self._has_report = self._has_report, status is not None
+        if status is None and not had_report:
             return None
         return Report(source=Source.PROTOCOL, rule=RULE, status=status, detail=detail if status else "")
-
-
-def _tokens(text: str) -> list[str]:
-    if "\\" not in text:
-        return text.split(";", PAIR_LIMIT)[:PAIR_LIMIT]
-    tokens: list[str] = []
-    at = 0
-    while at <= len(text) and len(tokens) < PAIR_LIMIT:
-        match = _TOKEN.match(text, at)
-        assert match, "no token is a token"
-        tokens.append(match[0])
-        at = match.end() + 1
-    return tokens
 
 
 def _value(key: str, escaped: str) -> str | None:
     """Unescape and check one pair's value; None drops the pair."""
     value = _ESCAPED.sub(r"\1", escaped) if "\\" in escaped else escaped
     if key in ("status", "detail"):
-        shown = sanitise(value, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+        shown = sanitise(value, cells=TEXT_CELLS).strip()
         # What is nothing but invisible characters would read as "clear": it is a bad value instead.
         return shown if shown or not value else None
     if key in ("indicator", "status-color"):

@@ -2,8 +2,8 @@
 OSC 26, Otty's agent protocol: `OSC 26 ; Key=Value ; … ST`. https://docs.otty.sh/vt/osc/osc-26
 
 In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. Frames are partial, so each
-pane has an `Accumulator` that merges updates and yields Reports. At most 8 KiB a frame, 64 pairs of it, 4 KiB a
-value, 64 user variables.
+pane has an `Accumulator` that merges updates and yields Reports. At most 8 KiB a frame, 64 pairs of it, 4 KiB a value.
+The user variables that it can set are not kept: nothing shows them.
 
 A bad value costs its own pair only and never clears the old one; an empty value clears; of two equal keys the
 last wins. Keys are case-sensitive: another terminal uses 26 with lower-case keys, which are unknown here and so
@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
-from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
 from tallylight.wire import base64
-from tallylight.wire.frame import check_length, known_pairs, utf8
+from tallylight.wire.frame import Update, check_length, update, utf8
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import is_ascii_id, sanitise
 
@@ -29,7 +29,6 @@ NUMBER = 26
 FRAME_LIMIT = 8192
 VALUE_LIMIT = 4096
 PAIR_LIMIT = 64
-USER_VAR_LIMIT = 64
 TASK_LIMIT = 64
 
 #: `finished` withdraws.
@@ -48,18 +47,10 @@ _WORD = "Status word"
 #: What `finished` takes away. Who the agent is and how to resume it stays.
 LIVE = ("Status", _WORD, "Detail", "TaskList", "TaskProgress")
 WORD_CELLS = 64
+RULE = "osc-26"
 
 _TOKEN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-_USER_VAR = re.compile(r"UserVar:[A-Za-z0-9_.-]{1,64}")
-_VERSION = re.compile(r"[0-9]{1,4}")
-
-
-@attributes.frozen
-class Update:
-    """The valid pairs of one frame, decoded and sanitised, in the order sent. An empty value clears its key."""
-
-    pairs: tuple[tuple[str, str], ...]
 
 
 def decode(sequence: Sequence) -> Update:
@@ -68,7 +59,7 @@ def decode(sequence: Sequence) -> Update:
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
     tokens = utf8(sequence.body).split(";", PAIR_LIMIT)[:PAIR_LIMIT]
-    return Update(known_pairs(tokens, _value))
+    return update(NUMBER, tokens, _value)
 
 
 class Accumulator:
@@ -76,12 +67,7 @@ class Accumulator:
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
-        self._spoke = False
-
-    @property
-    def user_vars(self) -> dict[str, str]:
-        """The pane's `UserVar:` values, names without the prefix."""
-        return {key[8:]: value for key, value in self._values.items() if key.startswith("UserVar:")}
+        self._has_report = False
 
     def merge(self, update: Update) -> Report | None:
         """
@@ -91,67 +77,59 @@ class Accumulator:
         to be understood once the agent is named. When it says `finished`, or one of the two is cleared, the report
         withdraws the record, once. With its name goes what an agent does, for the next one must not inherit that.
         """
+        values, get = self._values, self._values.get
         if dict(update.pairs).get("CodeAgent") == "":
             self._forget_live()
         for key, value in update.pairs:
-            self._set(key, value)
+            if key == "Status":
+                values[_WORD] = value if value not in STATUSES else ""
+            if key != "Status" or value in STATUSES or not value:
+                values[key] = value
+        agent = get("CodeAgent", "")
         status, kind = None, None
-        if "CodeAgent" in self._values and "Status" in self._values:
-            status, kind = STATUSES[self._values["Status"]]
+        if agent and get("Status"):
+            status, kind = STATUSES[values["Status"]]
             if status is None:
                 self._forget_live()
-        elif not self._spoke:
+        elif not self._has_report:
             return None
-        self._spoke = status is not None
-        report = self._report(status, kind)
-        return report if self._spoke else attributes.evolve(report, detail="", tasks=(), progress=None)
-
-    def _set(self, key: str, value: str) -> None:
-        if key == "Status":
-            self._values.pop(_WORD, None)
-            key = _WORD if value and value not in STATUSES else key
-        if not value:
-            self._values.pop(key, None)
-        elif key in self._values or not key.startswith("UserVar:") or len(self.user_vars) < USER_VAR_LIMIT:
-            self._values[key] = value
-
-    def _forget_live(self) -> None:
-        for key in LIVE:
-            self._values.pop(key, None)
-
-    def _report(self, status: Status | None, kind: Kind | None) -> Report:
-        get = self._values.get
+        self._has_report = status is not None
+        live = values if self._has_report else {}
         return Report(
             source=Source.PROTOCOL,
-            rule="osc-26",
+            rule=RULE,
             status=status,
             kind=kind,
-            agent=get("CodeAgent", ""),
+            agent=agent,
             session=get("SessionId", ""),
             title=get("SessionTitle", ""),
             cwd=get("ProjectFolder", ""),
             worktree=get("WorkTree", ""),
             mode=get("Mode", ""),
-            detail=sanitise(": ".join([self._values[key] for key in (_WORD, "Detail") if key in self._values])),
-            progress=progress(get("TaskProgress", "")),
-            tasks=tuple(get("TaskList", "").split("\n")) if get("TaskList") else (),
+            detail=sanitise(": ".join(filter(None, (live.get(_WORD), live.get("Detail"))))),
+            progress=progress(live.get("TaskProgress", "")),
+            tasks=tuple(filter(None, live.get("TaskList", "").split("\n"))),
             # Split before any placeholder is filled: a session id can never become two arguments.
-            resume=self._method("MethodResume"),
-            fork=self._method("MethodFork"),
+            resume=_with_agent(agent, get("MethodResume", "")),
+            fork=_with_agent(agent, get("MethodFork", "")),
         )
 
-    def _method(self, key: str) -> tuple[str, ...]:
-        """The argument list of a method, the agent's name in front: the page's examples have only its arguments."""
-        agent = self._values.get("CodeAgent")
-        if agent is None or key not in self._values:
-            return ()
-        words = self._values[key].split(" ")
-        return tuple(words) if words[0] == agent else (agent, *words)
+    def _forget_live(self) -> None:
+        for key in LIVE:
+            self._values.pop(key, None)
+
+
+def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:
+    """The argument list of a method, the agent's name in front: the page's examples have only its arguments."""
+    words = arguments.split(" ")
+    if not (agent and arguments):
+        return ()
+    return tuple(words) if words[0] == agent else (agent, *words)
 
 
 def _value(key: str, value: str) -> str | None:
     """Decode and check one pair's value; None drops the pair."""
-    read = _READERS.get(key, _read_user_var if _USER_VAR.fullmatch(key) else None)
+    read = _READERS.get(key)
     if read is None or len(value) > VALUE_LIMIT:
         return None
     try:
@@ -160,12 +138,9 @@ def _value(key: str, value: str) -> str | None:
         return None
 
 
-def _label(cells: int) -> Callable[[str], str | None]:
-    def read(value: str) -> str | None:
-        # What is nothing but invisible characters would read as "clear": it is a bad value instead.
-        return sanitise(_base64(value), cells=cells, graphemes=cells).strip() or None
-
-    return read
+def _label(cells: int, value: str) -> str | None:
+    # What is nothing but invisible characters would read as "clear": it is a bad value instead.
+    return sanitise(_base64(value), cells=cells).strip() or None
 
 
 def _base64(value: str) -> str:
@@ -179,7 +154,7 @@ def _read_status(value: str) -> str | None:
 
 
 def _word(value: str) -> str | None:
-    return sanitise(value, cells=WORD_CELLS, graphemes=WORD_CELLS).strip() or None
+    return sanitise(value, cells=WORD_CELLS).strip() or None
 
 
 def _read_detail(value: str) -> str | None:
@@ -201,27 +176,21 @@ def _read_tasks(value: str) -> str | None:
 
 def _read_arguments(value: str) -> str | None:
     text = _base64(value)
-    words = text.split()
+    words = " ".join(text.split())
     # An argument is executed, not shown: what sanitising would change is refused.
-    return " ".join(words) if words and " ".join(words) == sanitise(text, cells=1024, graphemes=1024).strip() else None
-
-
-def _read_user_var(value: str) -> str | None:
-    return sanitise(_base64(value), cells=1024, graphemes=1024) or None
+    return words if words and words == sanitise(text, cells=1024).strip() else None
 
 
 _READERS: dict[str, Callable[[str], str | None]] = {
     "CodeAgent": lambda value: value if is_ascii_id(value) else None,
     "Status": _read_status,
     "TaskProgress": lambda value: value if progress(value) else None,
-    # A higher version is read all the same: what it added has keys that are unknown here.
-    "Version": lambda value: value if _VERSION.fullmatch(value) else None,
     # One more than the gate lets pass: what is too long must not become another id.
-    "SessionId": _label(257),
-    "SessionTitle": _label(256),
-    "ProjectFolder": _label(1024),
-    "WorkTree": _label(1024),
-    "Mode": _label(64),
+    "SessionId": partial(_label, 257),
+    "SessionTitle": partial(_label, 256),
+    "ProjectFolder": partial(_label, 1024),
+    "WorkTree": partial(_label, 1024),
+    "Mode": partial(_label, 64),
     "TaskList": _read_tasks,
     "MethodResume": _read_arguments,
     "MethodFork": _read_arguments,

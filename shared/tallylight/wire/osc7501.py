@@ -2,9 +2,8 @@
 OSC 7501, the Program Status Protocol: `OSC 7501 ; key=value : … ST`.
 https://superlogical.com/rex/docs/build/program-status
 
-In: one sequence. Out of `decode`: a `Status7501`, or DecodeError; `is_query` tells the one that asks whether the
-terminal speaks this. A report replaces its record entirely, so that nothing is kept here. At most 4096 bytes a
-sequence.
+In: one sequence. Out: a Report, or DecodeError, as for the query whether the terminal speaks this (`QUERY`, `ANSWERS`).
+A report replaces its record entirely, so that nothing is kept here. At most 4096 bytes a sequence.
 
 A malformed pair costs itself only and of two equal keys the last wins, but what breaks a limit, base64, UTF-8 or the
 ban on control characters costs the whole report, wherever it stands and even if it says `clear`. Where the page is
@@ -16,17 +15,17 @@ itself only, as in other terminals: who speaks is worth less than what is said.
 
 from __future__ import annotations
 
-import enum
 import re
-from binascii import b2a_base64
 
-from tallylight.model import attributes
+from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
+from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.wire import base64, envelope
+from tallylight.wire import base64
+from tallylight.wire.agent_name import agent_name
 from tallylight.wire.frame import check_length
-from tallylight.wire.scanner import BEL, ST, Sequence, SequenceKind
-from tallylight.wire.text import sanitise
+from tallylight.wire.scanner import BEL, ST, Sequence
+from tallylight.wire.text import middle, sanitise
 
 NUMBER = 7501
 #: The page's limits, in bytes: the sequence with introducer and terminator, a key, a name, and texts in base64 and out.
@@ -52,101 +51,56 @@ _DIGITS = re.compile(rb"[0-9]{1,3}")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
-class State(enum.StrEnum):
-    """What a program says of itself. The values are the words of the wire."""
-
-    IDLE = "idle"
-    WORKING = "working"
-    DONE = "done"
-    BLOCKED = "blocked"
-    ERROR = "error"
-    #: Forget the record and what is below it.
-    CLEAR = "clear"
-
-
-#: CLEAR withdraws.
-STATUSES: dict[State, Status | None] = {
-    State.IDLE: Status.IDLE,
-    State.WORKING: Status.WORKING,
-    State.DONE: Status.DONE,
-    State.BLOCKED: Status.WAITING,
-    State.ERROR: Status.ERROR,
-    State.CLEAR: None,
+#: The words of `state`. `clear` withdraws the record and what is below it.
+STATUSES: dict[bytes, Status | None] = {
+    b"idle": Status.IDLE,
+    b"working": Status.WORKING,
+    b"done": Status.DONE,
+    b"blocked": Status.WAITING,
+    b"error": Status.ERROR,
+    b"clear": None,
 }
-STATES = {state.value.encode(): state for state in State}
 _KINDS = {kind.value.encode(): kind for kind in (Kind.PERMISSION, Kind.QUESTION, Kind.AUTH)}
 
 
-@attributes.frozen(kw_only=True)
-class Status7501:
-    """
-    One report of one program about one record.
-
-    *kind* belongs to BLOCKED, *progress* (percent) to BLOCKED and WORKING. An empty *app* is inherited from the nearest
-    record above. *title* and *message* are sanitised.
-    """
-
-    state: State
-    id: str = ""
-    kind: Kind | None = None
-    progress: int | None = None
-    app: str = ""
-    title: str = ""
-    message: str = ""
-
-
-def is_query(sequence: Sequence) -> bool:
-    """Whether this asks if the terminal speaks OSC 7501: exactly `7501;?`."""
-    return sequence.kind is SequenceKind.OSC and sequence.payload == QUERY
-
-
-def answer(sequence: Sequence) -> bytes:
-    """Return what to send back for a query: the same words, ended as the query was."""
-    return ANSWERS[sequence.terminator]
-
-
-def decode(sequence: Sequence) -> Status7501:
+def decode(sequence: Sequence) -> Report:
     """Read one report. A query is none: `missing-state`."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
-    pairs = _pairs(sequence.body)
-    texts = {"title": "", "msg": ""}
+    title = message = ""
     values: dict[bytes, bytes] = {}
-    for key, value in pairs:
+    for key, value in _pairs(sequence.body):
         values[key] = value
         if key == b"title":
-            texts["title"] = _text(value, *TITLE_LIMITS)
+            title = _text(value, *TITLE_LIMITS)
         elif key == b"msg":
-            texts["msg"] = _text(value, *MESSAGE_LIMITS)
+            message = _text(value, *MESSAGE_LIMITS)
     if b"state" not in values:
         raise DecodeError("missing-state")
-    state = STATES.get(values[b"state"])
-    if state is None:
+    if values[b"state"] not in STATUSES:
         raise DecodeError("unknown-state", repr(values[b"state"][:32]))
-    return Status7501(
-        state=state,
+    status = STATUSES[values[b"state"]]
+    kind = _KINDS.get(values.get(b"kind", b"")) if status is Status.WAITING else None
+    percent = values.get(b"progress", b"") if status in (Status.WORKING, Status.WAITING) else b""
+    message = sanitise(message, cells=MESSAGE_CELLS)
+    what = ""
+    if kind is Kind.PERMISSION:
+        # Claude Code says `approve Bash: npm test`; a message that names no tool says what it is about by itself.
+        tool, _, rest = message.removeprefix("approve ").partition(": ")
+        what = middle(f"{tool}: {rest}", WHAT_CELLS) if rest and tool.replace("_", "").isalnum() else ""
+    return Report(
+        source=Source.PROTOCOL,
+        rule=RULE,
+        status=status,
         id=values.get(b"id", b"").decode("ascii"),
-        kind=_KINDS.get(values.get(b"kind", b"")) if state is State.BLOCKED else None,
-        progress=_progress(values.get(b"progress", b"")) if state in (State.WORKING, State.BLOCKED) else None,
-        app=values.get(b"app", b"").decode("ascii"),
-        title=sanitise(texts["title"]),
-        message=sanitise(texts["msg"], cells=MESSAGE_CELLS, graphemes=MESSAGE_CELLS),
+        kind=kind,
+        agent=agent_name(values.get(b"app", b"").decode("ascii")),
+        title=sanitise(title),
+        message=message,
+        what=what,
+        progress=Progress(int(percent), 100) if _DIGITS.fullmatch(percent) and int(percent) <= 100 else None,
     )
-
-
-def encode(status: Status7501, *, st: bool = False) -> bytes:
-    """Write one report: keys in the page's order, base64 padded, texts that are too long cut."""
-    pairs = [
-        ("state", status.state.value),
-        ("id", status.id),
-        ("kind", status.kind.value if status.kind else ""),
-        ("progress", "" if status.progress is None else str(status.progress)),
-        ("app", status.app),
-        ("title", _packed(status.title, TITLE_LIMITS[1])),
-        ("msg", _packed(status.message, MESSAGE_LIMITS[1])),
-    ]
-    return envelope.osc(NUMBER, ":".join([f"{key}={value}" for key, value in pairs if value]), st=st)
 
 
 def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:
@@ -172,22 +126,9 @@ def _text(value: bytes, most_encoded: int, most: int) -> str:
     if len(value) > most_encoded:
         raise DecodeError("too-long", f"{len(value)} bytes of base64, {most_encoded} at most")
     # Padding may be left out, but not left unfinished.
-    data = base64.decode_bytes(value if b"=" in value else value + b"=" * (-len(value) % 4))
-    if len(data) > most:
-        raise DecodeError("too-long", f"{len(data)} bytes of text, {most} at most")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DecodeError("bad-encoding", f"base64 of bytes that are not UTF-8: {error.reason}") from None
+    text = base64.decode_text(value if b"=" in value else value + b"=" * (-len(value) % 4))
+    if (size := len(text.encode())) > most:
+        raise DecodeError("too-long", f"{size} bytes of text, {most} at most")
     if _CONTROL.search(text):
         raise DecodeError("bad-encoding", "a control character")
     return text
-
-
-def _progress(value: bytes) -> int | None:
-    return int(value) if _DIGITS.fullmatch(value) and int(value) <= 100 else None
-
-
-def _packed(text: str, most: int) -> str:
-    data = text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore").encode("utf-8")
-    return b2a_base64(data, newline=False).decode("ascii")

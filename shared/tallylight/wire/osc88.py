@@ -1,9 +1,9 @@
 """
 OSC 88, Otty's Terminal Resume Protocol: `OSC 88 ; op ; key=value ; … ST`. https://docs.otty.sh/vt/osc/osc-88
 
-In: one sequence. Out: `Arm`, `Clear` or `Query`, or DecodeError. At most 8 KiB a frame, 64 fields of it. Nothing is
-executed here: an Arm is what a program asks for, and it has to pass the gate before it is even offered. A query is
-never answered, because a terminal that answers one promises to relaunch.
+In: one sequence. Out: a `Recipe`, empty for one that takes it back, or DecodeError. At most 8 KiB a frame, 64 fields of
+it. Nothing is executed here: a recipe is what a program asks for, and it has to pass the gate before it is even
+offered. A query is none, and never answered: a terminal that answers one promises to relaunch.
 
 `args` is one string on the wire, and the page does not say how it becomes arguments. It is read as the words of a
 POSIX shell are, quotes and backslashes included and nothing expanded: a file name with a space in it can be written no
@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 
-from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire import base64
 from tallylight.wire.frame import check_length
+from tallylight.wire.osc1338 import Recipe
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import sanitise
 
@@ -26,103 +26,47 @@ NUMBER = 88
 #: The page gives no limits; these hold any command line we would ever show.
 FRAME_LIMIT = 8192
 FIELD_LIMIT = 64
-COMMAND_CELLS = 256
-ARGUMENTS_CELLS = 1024
-DIRECTORY_CELLS = 1024
+#: The texts, and the cells that each may have; the title is nothing that is run, and nothing we show.
+_TEXTS = {b"cmd": 256, b"args": 1024, b"cwd": 1024, b"title": 0}
 
 _VERSION = re.compile(rb"[0-9]{1,4}")
-
-
-@attributes.frozen(kw_only=True)
-class Arm:
-    """How to start again what runs here. It replaces the recipe before it entirely."""
-
-    command: str
-    arguments: tuple[str, ...] = ()
-    cwd: str = ""
-    title: str = ""
-    #: The program draws its own past again, so that none should be restored for it.
-    repaints: bool = False
-    version: int = 1
-
-    @property
-    def argv(self) -> tuple[str, ...]:
-        """The command and its arguments."""
-        return (self.command, *self.arguments)
-
-
-@attributes.frozen
-class Clear:
-    """The recipe is withdrawn."""
-
-
-@attributes.frozen
-class Query:
-    """The program asks whether the terminal would keep a recipe."""
-
-
-def decode(sequence: Sequence) -> Arm | Clear | Query:
-    """Read one sequence; `not-ours` for an operation nobody knows."""
-    if sequence.number != NUMBER:
-        raise DecodeError("not-ours")
-    check_length(sequence.raw, FRAME_LIMIT)
-    operation, _, fields = sequence.body.partition(b";")
-    if operation == b"arm":
-        return _arm(fields)
-    if operation == b"clear":
-        return Clear()
-    if operation == b"query":
-        return Query()
-    raise DecodeError("not-ours", f"operation {operation[:16]!r}")
-
-
-def _arm(fields: bytes) -> Arm:
-    texts: dict[bytes, str] = {}
-    repaints, version = False, 1
-    for field in fields.split(b";", FIELD_LIMIT)[:FIELD_LIMIT]:
-        key, equals, value = field.partition(b"=")
-        if not equals:
-            continue
-        if key in (b"cmd", b"args", b"cwd", b"title"):
-            texts[key] = base64.decode_text(value)
-        elif key == b"self_repaint":
-            repaints = value == b"1"
-        elif key == b"v":
-            if not _VERSION.fullmatch(value):
-                raise DecodeError("malformed", "v is a number")
-            version = int(value)
-    return Arm(
-        command=_command(_exact(texts.get(b"cmd", ""), COMMAND_CELLS)),
-        arguments=_words(_exact(texts.get(b"args", ""), ARGUMENTS_CELLS)),
-        cwd=_exact(texts.get(b"cwd", ""), DIRECTORY_CELLS),
-        title=sanitise(texts.get(b"title", "")),
-        repaints=repaints,
-        version=version,
-    )
 
 
 #: What a shell would not split at blanks alone.
 _QUOTED = re.compile(r"""['"\\\x00-\x1f\x7f]""")
 
 
-def _exact(text: str, cells: int) -> str:
-    if sanitise(text, cells=cells, graphemes=cells) != text:
-        raise DecodeError("unsafe", "text that cannot be shown as it is")
-    return text
-
-
-def _command(text: str) -> str:
-    if not text.strip():
+def decode(sequence: Sequence) -> Recipe:
+    """Read one sequence; `not-ours` for an operation that changes no recipe."""
+    if sequence.number != NUMBER:
+        raise DecodeError("not-ours")
+    check_length(sequence.raw, FRAME_LIMIT)
+    operation, *fields = sequence.body.split(b";", FIELD_LIMIT + 1)[: FIELD_LIMIT + 1]
+    if operation == b"clear":
+        return Recipe()
+    if operation != b"arm":
+        raise DecodeError("not-ours", f"operation {operation[:16]!r}")
+    texts = dict.fromkeys(_TEXTS, "")
+    for field in fields:
+        key, equals, value = field.partition(b"=")
+        if equals and key in _TEXTS:
+            texts[key] = base64.decode_text(value)
+        elif equals and key == b"v" and not _VERSION.fullmatch(value):
+            raise DecodeError("malformed", "v is a number")
+    for key, cells in _TEXTS.items():
+        if cells and sanitise(texts[key], cells=cells) != texts[key]:
+            raise DecodeError("unsafe", "text that cannot be shown as it is")
+    if not texts[b"cmd"].strip():
         raise DecodeError("malformed", "an arm without cmd")
-    return text
+    return Recipe((texts[b"cmd"], *_words(texts[b"args"])), texts[b"cwd"])
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _words(text: str) -> list[str]:
     if text.isascii() and not _QUOTED.search(text):
-        return tuple(text.split())
+        return text.split()
     import shlex
 
     try:
-        return tuple(shlex.split(text))
+        return shlex.split(text)
     except ValueError as error:
         raise DecodeError("malformed", f"args: {error}") from None

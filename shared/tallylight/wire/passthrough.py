@@ -32,17 +32,13 @@ def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
     if sequence.kind is not SequenceKind.DCS:
         return None
     if sequence.payload.startswith(b"tmux;"):
-        return _halved(sequence.payload[5:])
+        # The ESC of each pair goes, as fast as a flood of them asks for; one that is alone at the end stays.
+        pieces = sequence.payload[5:].split(b"\x1b\x1b")
+        alone = b"\x1b" if pieces[-1].endswith(b"\x1b") else b""
+        return b"\x1b".join([piece.replace(b"\x1b", b"") for piece in pieces]) + alone
     if screen and len(sequence.payload) <= SCREEN_PAYLOAD:
         return sequence.payload
     return None
-
-
-def _halved(data: bytes) -> bytes:
-    """Take the ESC of each pair away, as fast as a flood of them asks for; one that is alone at the end stays."""
-    pieces = data.split(b"\x1b\x1b")
-    alone = b"\x1b" if pieces[-1].endswith(b"\x1b") else b""
-    return b"\x1b".join([piece.replace(b"\x1b", b"") for piece in pieces]) + alone
 
 
 class Unwrapper:

@@ -30,6 +30,7 @@ from tallylight.wire import (
     title,
     user_var,
 )
+from tallylight.wire.frame import Update
 from tallylight.wire.scanner import Sequence
 
 TYPE_CHECKING = False
@@ -38,17 +39,13 @@ if TYPE_CHECKING:
 
 Event: TypeAlias = (
     Report
+    | Update
     | cli_agent.CliAgentEvent
     | notification.Chunk
     | notification.Notification
     | osc9_4.ProgressReport
-    | osc26.Update
-    | osc88.Arm
-    | osc88.Clear
-    | osc88.Query
     | osc133.Mark
-    | osc7501.Status7501
-    | osc21337.TabUpdate
+    | osc1338.Recipe
     | title.Title
     | user_var.UserVar
 )
@@ -107,17 +104,13 @@ def decode(sequence: Sequence) -> Event | None:
     raw = sequence.raw
     if raw in _KNOWN:
         return _KNOWN[raw]
-    event = _decode(sequence)
+    codec = None if sequence.number is None else CODECS.get(sequence.number)
+    try:
+        event = codec(sequence) if codec else None
+    except DecodeError:
+        event = None
     if len(raw) <= _LONGEST_KNOWN:
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()
         _KNOWN[raw] = event
     return event
-
-
-def _decode(sequence: Sequence) -> Event | None:
-    codec = None if sequence.number is None else CODECS.get(sequence.number)
-    try:
-        return codec(sequence) if codec else None
-    except DecodeError:
-        return None

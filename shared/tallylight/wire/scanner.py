@@ -89,25 +89,21 @@ class Sequence:
 
 Item: TypeAlias = Text | Sequence
 
-#: A whole CSI (C0 controls inside are carried out by a terminal without ending it) or a whole short escape.
-_SHORT = re.compile(
+#: A CSI (C0 controls inside are carried out by a terminal without ending it), a short escape, or a string without an
+#: ESC in it: whole. Of an envelope that has one, the slow lane finds the end.
+_WHOLE = re.compile(
     rb"\x1b(?:"
     rb"\[[\x00-\x17\x19\x1c-\x3f\x7f]*[@-~]"
     rb"|[ -/]{1,8}[0-~]"
     rb"|[0-OQ-WYZ\\`-~]"
+    rb"|\][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)"
+    rb"|[PX^_][^\x18\x1a\x1b]*\x1b\\"
     rb")"
 )
 #: The fast lane, which cuts what is whole into pieces in one go; an ESC that begins nothing whole takes the rest.
-_PIECES = re.compile(
-    rb"[^\x1b]+|"
-    + _SHORT.pattern
-    + rb"|\x1b(?:\][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x18\x1a\x1b]*\x1b\\)|\x1b.*",
-    re.DOTALL,
-)
+_PIECES = re.compile(rb"[^\x1b]+|" + _WHOLE.pattern + rb"|\x1b.*", re.DOTALL)
 #: The start of one that may yet become whole.
 _SHORT_START = re.compile(rb"\x1b(?:\[[\x00-\x17\x19\x1c-\x3f\x7f]*|[ -/]{0,8})")
-#: A whole string without an ESC in it; of an envelope that has one, the slow lane finds the end.
-_WHOLE = re.compile(rb"\x1b(?:\][^\x07\x18\x1a\x1b]*(?:\x07|(\x1b\\))|[PX^_][^\x18\x1a\x1b]*(\x1b\\))")
 #: What an ESC aborts, as often as it stands in a row: the fast lane of a flood.
 _ABORTED = re.compile(
     rb"(?:\x1b(?:(?=\x1b)|\[[\x00-\x17\x19\x1c-\x3f\x7f]*(?=\x1b)"
@@ -129,28 +125,24 @@ _STRINGS = {ord(kind.value): kind for kind in SequenceKind if kind.value and kin
 
 def _whole(raw: bytes) -> Sequence:
     """The sequence of which all and nothing else is *raw*."""
-    byte = raw[1]
-    if byte == 0x5B:
-        return Sequence(SequenceKind.CSI, raw[2:], b"", raw)
-    if kind := _STRINGS.get(byte):
-        return _string(kind, raw, BEL if raw[-1] == 0x07 else ST)
-    return Sequence(SequenceKind.ESC, raw[1:], b"", raw)
+    kind = _STRINGS.get(raw[1])
+    if kind is None:
+        is_csi = raw[1] == 0x5B
+        return Sequence(SequenceKind.CSI if is_csi else SequenceKind.ESC, raw[2 if is_csi else 1 :], b"", raw)
+    terminator = BEL if raw[-1] == 0x07 else ST
+    payload = raw[2 : len(raw) - len(terminator)]
+    number = None
+    if kind is SequenceKind.OSC:
+        number = _NUMBERS.get(payload.partition(b";")[0])
+        if number is None and (match := _NUMBER.match(payload)):
+            number = int(match[1])
+    return Sequence(kind, payload, terminator, raw, number)
 
 
 #: A redraw repeats the same few colours and moves thousands of times, a program the same titles, and values can be
 #: shared. Longer ones are not remembered.
 _CACHED = 128
 _known = functools.lru_cache(maxsize=1024)(_whole)
-
-
-def _string(kind: SequenceKind, raw: bytes, terminator: bytes) -> Sequence:
-    payload = raw[2 : len(raw) - len(terminator)]
-    if kind is not SequenceKind.OSC:
-        return Sequence(kind, payload, terminator, raw)
-    number = _NUMBERS.get(payload.partition(b";")[0])
-    if number is None and (match := _NUMBER.match(payload)):
-        number = int(match[1])
-    return Sequence(kind, payload, terminator, raw, number)
 
 
 #: States. ESCAPE: an ESC or the start of a CSI was held back. CSI_OVER: inside a CSI that is over its limit.
@@ -182,21 +174,20 @@ class Scanner:
         """Whether no sequence has begun."""
         return self._state is _GROUND
 
-    def flush(self) -> list[Item]:
-        """Give out what is pending as text that is not drawn, and return to ground: the stream has ended."""
-        items: list[Item] = []
-        self._broken(items, bytes(self._held))
-        self._ground()
-        return items
-
     def feed(self, data: bytes) -> list[Item]:
         """Take the next bytes; return the items they completed."""
         items: list[Item] = []
         at = 0
-        if self._state is _STRING:
+        if self._state is _STRING and data:
             at = self._continue_string(data, items)
         elif self._state is _CSI_OVER:
-            at = self._skip_csi(data, 0, items)
+            stop = _CSI_END.search(data)
+            if stop is None:
+                self._broken(items, data)
+                return items
+            at = stop.start() + (0x40 <= stop[0][0] <= 0x7E)
+            self._broken(items, data[:at])
+            self._ground()
         if self._state is _ESCAPE:
             # Short by construction, so that the copy is bounded.
             data = bytes(self._held) + data[at:]
@@ -204,15 +195,13 @@ class Scanner:
             self._held.clear()
             self._state = _GROUND
         size = len(data)
-        append = items.append
-        find = data.find
         while at < size:
-            found = find(b"\x1b", at)
+            found = data.find(b"\x1b", at)
             if found < 0:
-                append(Text(data[at:] if at else data))
+                items.append(Text(data[at:] if at else data))
                 break
             if found > at:
-                append(Text(data[at:found]))
+                items.append(Text(data[at:found]))
             # No more at a time than is cheap to cut off again, and than the longest CSI.
             pieces = _PIECES.findall(data, found, found + self._csi_limit)
             last = pieces.pop()
@@ -222,27 +211,17 @@ class Scanner:
                 for piece in pieces
             ]
             if last[0] == _ESC:
-                at = self._short_or_other(data, at, items)
+                at = self._escape(data, at, items)
         return items
 
-    def _short_or_other(self, data: bytes, start: int, items: list[Item]) -> int:
-        whole = _SHORT.match(data, start)
-        if whole is None:
-            return self._string_or_broken(data, start, items)
-        raw = whole[0]
-        if len(raw) > self._csi_limit:
-            self._broken(items, raw)
-        else:
-            items.append(_known(raw) if len(raw) <= _CACHED else _whole(raw))
-        return whole.end()
-
-    def _string_or_broken(self, data: bytes, start: int, items: list[Item]) -> int:
-        """Handle an ESC that is not a whole short sequence: a string, a broken or an unfinished one."""
+    def _escape(self, data: bytes, start: int, items: list[Item]) -> int:
+        """Handle what begins with the ESC at *start*, whole, broken or unfinished; return where to look on."""
         if whole := _WHOLE.match(data, start):
-            if whole.end() - start > self.limit:
-                self._broken(items, whole[0])
+            raw = whole[0]
+            if len(raw) > (self._csi_limit if raw[1] == 0x5B else self.limit):
+                self._broken(items, raw)
             else:
-                items.append(_string(_STRINGS[data[start + 1]], whole[0], ST if whole[1] or whole[2] else BEL))
+                items.append(_known(raw) if len(raw) <= _CACHED else _whole(raw))
             return whole.end()
         if aborted := _ABORTED.match(data, start):
             self._broken(items, aborted[0])
@@ -256,35 +235,21 @@ class Scanner:
         begun = _SHORT_START.match(data, start)
         assert begun, "an ESC begins something"
         end = begun.end()
-        if end < len(data):
-            self._broken(items, data[start:end])
+        if end == len(data) and end - start < self._csi_limit:
+            self._held += data[start:end]
+            self._state = _ESCAPE
             return end
-        if end - start >= self._csi_limit:
-            self._broken(items, data[start:end])
-            self._state = _CSI_OVER
-            return end
-        self._held += data[start:end]
-        self._state = _ESCAPE
-        return end
-
-    def _skip_csi(self, data: bytes, start: int, items: list[Item]) -> int:
-        stop = _CSI_END.search(data, start)
-        if stop is None:
-            self._broken(items, data[start:])
-            return len(data)
-        end = stop.start() + (0x40 <= data[stop.start()] <= 0x7E)
         self._broken(items, data[start:end])
-        self._ground()
+        if end == len(data):
+            self._state = _CSI_OVER
         return end
 
     def _continue_string(self, data: bytes, items: list[Item]) -> int:
-        if not data:
-            return 0
         if not self._escaped:
             return self._scan_string(data, 0, 0, items)
         self._escaped = False
         if data[0] == _BACKSLASH:
-            return self._end_string(data, 0, 1, ST, items)
+            return self._end_string(data, 0, 1, items)
         if self._holds_escapes(bytes(self._held[:7])):
             return self._scan_string(data, 0, 0 if self._screen else 1, items)
         self._broken(items, bytes(self._held[:-1]))
@@ -298,15 +263,14 @@ class Scanner:
         search = (_OSC_STOP if self._kind is SequenceKind.OSC else _STRING_STOP).search
         while stop := search(data, at):
             found = stop.start()
-            byte = data[found]
-            if byte == 0x07:
-                return self._end_string(data, start, found + 1, BEL, items)
-            if byte == _ESC:
+            if data[found] == 0x07:
+                return self._end_string(data, start, found + 1, items)
+            if data[found] == _ESC:
                 if found + 1 == len(data):
                     self._escaped = True
                     break
                 if data[found + 1] == _BACKSLASH:
-                    return self._end_string(data, start, found + 2, ST, items)
+                    return self._end_string(data, start, found + 2, items)
                 if self._holds_escapes(bytes(self._held[:7]) + data[start : start + 7]):
                     body = (_SCREEN_BODY if self._screen else _TMUX_BODY).match(data, found)
                     at = body.end() if body else found
@@ -314,7 +278,14 @@ class Scanner:
             self._broken(items, bytes(self._held) + data[start:found])
             self._ground()
             return found
-        self._hold(data[start:], items)
+        self._held += data[start:]
+        if self._over or len(self._held) >= self.limit:
+            # With no end in sight a terminator could only make it longer than the limit: stop believing it now.
+            self._holds_escapes(bytes(self._held[:7]))
+            self._over = True
+            cut = len(self._held) - self._escaped
+            self._broken(items, bytes(self._held[:cut]))
+            del self._held[:cut]
         return len(data)
 
     def _holds_escapes(self, beginning: bytes) -> bool:
@@ -323,23 +294,12 @@ class Scanner:
             self._envelope = dcs and (self._screen or beginning.startswith(b"\x1bPtmux;"))
         return self._envelope
 
-    def _hold(self, piece: bytes, items: list[Item]) -> None:
-        self._held += piece
-        if not self._over and len(self._held) < self.limit:
-            return
-        # With no end in sight a terminator could only make it longer than the limit: stop believing it now.
-        self._holds_escapes(bytes(self._held[:7]))
-        self._over = True
-        cut = len(self._held) - self._escaped
-        self._broken(items, bytes(self._held[:cut]))
-        del self._held[:cut]
-
-    def _end_string(self, data: bytes, start: int, end: int, terminator: bytes, items: list[Item]) -> int:
-        raw = bytes(self._held) + data[start:end] if self._held else data[start:end]
+    def _end_string(self, data: bytes, start: int, end: int, items: list[Item]) -> int:
+        raw = bytes(self._held) + data[start:end]
         if self._over or len(raw) > self.limit:
             self._broken(items, raw)
         else:
-            items.append(_string(self._kind, raw, terminator))
+            items.append(_whole(raw))
         self._ground()
         return end
 
@@ -353,8 +313,3 @@ class Scanner:
     def _broken(items: list[Item], raw: bytes) -> None:
         if raw:
             items.append(Text(raw, False))
-
-
-def raw(items: list[Item]) -> bytes:
-    """The bytes these items came from."""
-    return b"".join([item.raw for item in items])

@@ -156,7 +156,7 @@ class Reader:
                 parts.append(" " * tab)
                 left -= tab
             if part and left > 0:
-                parts.append(sanitise(part, cells=left, graphemes=left))
+                parts.append(sanitise(part, cells=left))
                 left -= width(parts[-1])
         drawn = "".join(parts)
         return " " * width(drawn) if self._style.is_hidden else drawn
@@ -177,14 +177,14 @@ def cut(line: StyledLine, columns: int, start: int = 0) -> StyledLine:
             start -= cells
             continue
         if start:
-            head = sanitise(text, cells=start, graphemes=start)
+            head = sanitise(text, cells=start)
             if width(head) < start:
-                head = sanitise(text, cells=start + 1, graphemes=start + 1)
+                head = sanitise(text, cells=start + 1)
                 text = " " + text[len(head) :]
             else:
                 text = text[len(head) :]
             start, cells = 0, width(text)
-        if text := sanitise(text, cells=columns, graphemes=columns):
+        if text := sanitise(text, cells=columns):
             runs.append(attributes.evolve(run, text=text))
         columns -= cells
     return tuple(runs)
@@ -241,7 +241,7 @@ def _sized(text: str, sizes: str, left: int) -> str:
         if name in numbers and value.isascii() and value.isdigit():
             numbers[name] = min(int(value[:2]), _MAX_SIZE)
     cells = min(numbers["s"] * (numbers["w"] or width(text)), left)
-    shown = sanitise(text, cells=cells, graphemes=cells) if cells else ""
+    shown = sanitise(text, cells=cells) if cells else ""
     return shown + " " * (cells - width(shown))
 
 

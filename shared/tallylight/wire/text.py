@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import functools
 import re
-import unicodedata
+from unicodedata import category, east_asian_width, normalize
 
 #: Enough for any label; a title may have more, see `wire.title`.
 CELLS = 256
-GRAPHEMES = 256
 #: Marks kept on one base. Vietnamese needs 2, Hebrew with cantillation 4; GNU Screen crashed on more (CVE-2021-26937).
 MARKS = 4
 #: People and roles joined by ZWJ in one emoji: four in the largest families.
@@ -108,31 +107,28 @@ def _clusters() -> re.Pattern[str]:
     return re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 
 
-def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> str:
+def sanitise(text: str, *, cells: int = CELLS, graphemes: int | None = None) -> str:
     """
-    Make *text* harmless, at most *cells* wide and *graphemes* long.
+    Make *text* harmless, at most *cells* wide; and *graphemes* long, where that is to be less.
 
     Line breaks, tabs, odd spaces and blanks become a space; everything else that draws nothing goes, and what nobody
     knows how to draw becomes `�`. ZWJ, VS16 and tags stay inside emoji, and ZWNJ between letters that it keeps from
     joining. What is over a cap is cut off, without an ellipsis.
     """
-    most = min(cells, graphemes)
+    most = cells if graphemes is None else min(cells, graphemes)
     if text.isascii() and text[:most].isprintable():
         return text[:most]
     if _PLAIN.fullmatch(text):
         return text[:most]
-    if len(text) <= _CACHED:
-        return _sanitise_again(text, cells, graphemes)
-    return _sanitise(text, cells, graphemes)
+    return (_sanitise_again if len(text) <= _CACHED else _sanitise)(text, cells, most)
 
 
-def _sanitise(text: str, cells: int, graphemes: int) -> str:
-    most = min(cells, graphemes)
+def _sanitise(text: str, cells: int, most: int) -> str:
     text = text[: most * _LONGEST]
     # Marks are cut before NFC, which is quadratic in the length of a run of them, and everything is stripped again
     # after it, because NFC has the last word on what a character is.
     text = _cap(_strip(text), most * _LONGEST, most * _LONGEST, 2 * MARKS)
-    return _cap(_strip(unicodedata.normalize("NFC", text)), cells, graphemes, MARKS)
+    return _cap(_strip(normalize("NFC", text)), cells, most, MARKS)
 
 
 #: A tab bar asks for the same few titles at every redraw.
@@ -155,7 +151,7 @@ def middle(text: str, cells: int) -> str:
     most = 4 * cells
     if len(text) > 2 * most:
         text = f"{text[:most]}…{text[-most:]}"
-    text = sanitise(_LINE_ENDS.sub(" ↵ ", text.strip()), cells=3 * most, graphemes=3 * most)
+    text = sanitise(_LINE_ENDS.sub(" ↵ ", text.strip()), cells=3 * most)
     if width(text) <= cells:
         return text
     head = sanitise(text, cells=cells // 2)
@@ -182,8 +178,9 @@ def hidden(text: str) -> str:
         kept = _kept(match)
         gone = [(at, char) for at, char in enumerate(match[0], match.start()) if char not in kept]
         found += [(at, char) for at, char in gone if not char.isspace()][:1]
-    alone = (at for at, char in enumerate(text) if _is_mark(char) and (not at or text[at - 1].isspace()))
-    found += [(at, text[at]) for at in alone][:1]
+    # A mark is drawn onto what is before it.
+    marks = (at for at, char in enumerate(text) if char >= "\u0300" and category(char) in ("Mn", "Me"))
+    found += [(at, text[at]) for at in marks if not at or text[at - 1].isspace()][:1]
     return min(found)[1] if found else ""
 
 
@@ -198,7 +195,15 @@ def is_ascii_id(text: str) -> bool:
 
 def _strip(text: str) -> str:
     text = _stripped().sub(_kept, _SPACE.sub(" ", text))
-    return text if text.isprintable() else "".join([char if _is_known(char) else _UNKNOWN for char in text])
+    if text.isprintable():
+        return text
+    # Of what nobody knows how to draw stays what a font that everybody has draws.
+    return "".join(
+        [
+            char if char.isprintable() or category(char) not in ("Cn", "Co") or _DRAWN.match(char) else _UNKNOWN
+            for char in text
+        ]
+    )
 
 
 def _kept(match: re.Match[str]) -> str:
@@ -212,16 +217,6 @@ def _kept(match: re.Match[str]) -> str:
     # Behind the beginning of a syllable its other parts stay.
     begins = _BEFORE_JAMO.match(text, match.start() - 1) if match.start() else None
     return re.sub(f"[^{_JAMO}]", "", run) if begins else ""
-
-
-def _is_known(char: str) -> bool:
-    """Whether Unicode says what *char* is, or a font that everybody has draws it."""
-    return char.isprintable() or unicodedata.category(char) not in ("Cn", "Co") or _DRAWN.match(char) is not None
-
-
-def _is_mark(char: str) -> bool:
-    """Whether *char* is drawn onto the one before it."""
-    return char >= "\u0300" and unicodedata.category(char) in ("Mn", "Me")
 
 
 def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
@@ -253,6 +248,6 @@ def _width(cluster: str) -> int:
         return 2
     if cluster < "\u0300":
         return 1
-    if cluster == _ZWNJ or unicodedata.category(cluster) in ("Mn", "Me"):
+    if cluster == _ZWNJ or category(cluster) in ("Mn", "Me"):
         return 0
-    return 2 if unicodedata.east_asian_width(cluster) in ("W", "F") else 1
+    return 2 if east_asian_width(cluster) in ("W", "F") else 1

@@ -31,11 +31,8 @@ def decode(sequence: Sequence) -> Title:
         raise DecodeError("not-ours")
     if b";" not in sequence.payload:
         raise DecodeError("malformed", "a title without ;")
-    text = utf8(sequence.body)
-    text = _capped(text)
-    # Normalising makes a few characters longer; the second cut is of normalised text and final.
-    return Title(text if len(text) <= TITLE_LIMIT else _capped(text))
-
-
-def _capped(text: str) -> str:
-    return sanitise(text[:TITLE_LIMIT], cells=TITLE_LIMIT, graphemes=TITLE_LIMIT)
+    text = sanitise(utf8(sequence.body)[:TITLE_LIMIT], cells=TITLE_LIMIT)
+    if len(text) > TITLE_LIMIT:
+        # Normalising makes a few characters longer; the second cut is of normalised text and final.
+        text = sanitise(text[:TITLE_LIMIT], cells=TITLE_LIMIT)
+    return Title(text)

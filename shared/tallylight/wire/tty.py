@@ -49,27 +49,19 @@ def open_terminal(
     terminal of the process `CLAUDE_PID` names. That one comes last, because a detached daemon hands its first
     client's environment to all the others.
     """
-    try:
-        return _checked(posix.open(device, _FLAGS))
-    except OSError:
-        pass
-    for candidate in _candidates(environ, posix.getppid() if parent is None else parent, read or read_process):
+    for candidate in _candidates(device, environ, posix.getppid() if parent is None else parent, read or read_process):
         try:
-            return _checked(posix.open(candidate, _FLAGS))
+            fd = posix.open(candidate, _FLAGS)
         except OSError:
             continue
+        if posix.isatty(fd):
+            return fd
+        posix.close(fd)
     return None
 
 
-def _checked(fd: int) -> int:
-    """Return *fd* if it is a terminal of this user; raise OSError, and close it, if not."""
-    if posix.isatty(fd):
-        return fd
-    posix.close(fd)
-    raise OSError("not a terminal")
-
-
-def _candidates(environ: Mapping[str, str], pid: int, read: Reader) -> Iterator[str]:
+def _candidates(device: str, environ: Mapping[str, str], pid: int, read: Reader) -> Iterator[str]:
+    yield device
     for _ in range(MAX_ANCESTORS):
         process = read(pid) if pid > 1 else None
         if process is None:

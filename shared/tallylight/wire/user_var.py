@@ -14,7 +14,7 @@ import re
 
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
-from tallylight.wire import base64, envelope
+from tallylight.wire import base64
 from tallylight.wire.frame import check_length
 from tallylight.wire.scanner import Sequence
 
@@ -47,10 +47,3 @@ def decode(sequence: Sequence) -> UserVar:
         return UserVar(text, None)
     data = base64.decode_text(value)
     return UserVar(text, data if data.isprintable() else data.translate(_CONTROLS))
-
-
-def encode(event: UserVar) -> bytes:
-    """Write one SetUserVar, BEL-terminated. A deletion leaves the second `=` out, which kitty alone understands."""
-    if event.value is None:
-        return envelope.osc(NUMBER, f"SetUserVar={event.name}")
-    return envelope.user_var(event.name, event.value)

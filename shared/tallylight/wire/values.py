@@ -50,9 +50,13 @@ def load(data: str | bytes, *, strict: bool = False) -> Any:
     except ValueError as error:
         reason = getattr(error, "msg", "it cannot be read")  # a JSONDecodeError's
         raise DecodeError("malformed", f"is not JSON: {reason}") from None
-    if _is_deep(found):
-        raise DecodeError("malformed", _NESTED)
-    return found
+    level: list[Any] = [found]
+    for _ in range(MAX_DEPTH):
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
+        if not level:
+            return found
+    raise DecodeError("malformed", _NESTED)
 
 
 def is_number(word: str, most: int) -> bool:
@@ -97,16 +101,6 @@ def number(value: object, least: float, most: float) -> float | None:
 
 
 _NESTED = "is not JSON that can be read: it is nested too deeply"
-
-
-def _is_deep(value: object) -> bool:
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
-        level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
-        if not level:
-            return False
-    return True
 
 
 def _strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

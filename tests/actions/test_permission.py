@@ -27,7 +27,7 @@ from tallylight.actions.say import Interrupt, Say
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.model.status import Kind, Status
-from tallylight.remote.host import MachinesHost, _Peer
+from tallylight.remote.host import forbidden
 from tallylight.serve.app import make_app
 from tallylight.serve.asking import Asking
 from tallylight.serve.push.routes import Push
@@ -263,20 +263,18 @@ def test_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, verb: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS[:4])
-def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+def test_over_the_bridge(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     """The near end passes on what its own peer may ask for, whether it says that a key was pressed or not."""
-    host = MachinesHost({"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)})
     asked = Look("3", "screen") if verb == "read" else given_for(verb)
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.remote.host.process_table.table", lambda table=table: table)
-        peer = _Peer(None, caller_of(ASKER, AGENTS, table), 0.0)  # type: ignore[arg-type] # nothing is sent
+        caller = caller_of(ASKER, AGENTS, table)
         for level in SCRIPTING:
-            host._level = level
             wanted = unasked(expected(1, name, level, verb))
             is_seated = way.elsewhere is Who.SCRIPT
             for is_key in (False, True):
-                told = host._forbidden(peer, asked, is_key=is_key)  # type: ignore[arg-type]
+                told = forbidden(level, caller, asked, is_key=is_key)  # type: ignore[arg-type]
                 found = "done" if told is None else told.rule
                 # A list in a pane of tmux has that pane's terminal.
                 assert found == ("done" if is_key and is_seated else wanted), (name, level, is_key, told)
@@ -397,8 +395,6 @@ def said_by_all(
     # The list.
     spoken = Direct({}, lambda: reach).perform(found, given)
     # The near end of a bridge.
-    host = MachinesHost({"HOME": "/nonexistent"})
-    host._level = level
-    near = host._forbidden(_Peer(None, caller, 0.0), given, is_key=False)  # type: ignore[arg-type]
+    near = forbidden(level, caller, given, is_key=False)  # type: ignore[arg-type]
     assert isinstance(told[0], Refusal) and isinstance(spoken, Refusal) and near is not None
     return {told[0].text, printed, spoken.text, near.text}

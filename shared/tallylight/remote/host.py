@@ -26,23 +26,12 @@ import attrs
 from tallylight.actions.caller import Caller, caller_of, seated
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import check, unasked, verb_of
-from tallylight.actions.request import (
-    CHUNK,
-    MAX_REQUEST,
-    UNKNOWN,
-    Lines,
-    Look,
-    Mark,
-    Reply,
-    TooLongError,
-    decode_request,
-    encode_reply,
-)
+from tallylight.actions.request import UNKNOWN, Look, Mark, Reply, decode_request, encode_reply
 from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.powers import ALLOW, MACHINES
 from tallylight.evidence import process_table
-from tallylight.hosts.peers import caller_at
+from tallylight.hosts.peers import Connection, caller_at
 from tallylight.hosts.powers import Powers
 from tallylight.model.errors import TallyError
 from tallylight.remote import commands
@@ -70,15 +59,22 @@ _WAITS = "is new in config.toml, and is not asked until `tally host sessions` st
 
 
 @attrs.define(eq=False)
-class _Peer:
+class _Peer(Connection):
     """One that is connected to the socket. It asks once. *caller*: None for another user."""
 
-    connection: socket.socket
     caller: Caller | None
     until: float
-    lines: Lines = attrs.field(factory=lambda: Lines(MAX_REQUEST))
     has_asked: bool = False
-    unsent: bytes = b""
+
+
+def forbidden(level: str, caller: Caller | None, asked: Carried, *, is_key: bool) -> Refusal | None:
+    """Why what *caller* asks is not passed on where programs may do *level*; None if it is."""
+    if caller is None:
+        return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
+    if is_key:
+        caller = seated(caller, process_table.table())
+    verb = verb_of(asked, None)
+    return unasked(check(level, caller, verb)) if verb is not None else UNKNOWN
 
 
 class MachinesHost:
@@ -298,70 +294,55 @@ class MachinesHost:
                 continue
             dues.append(peer.until)
             wanted = select.POLLOUT if peer.unsent else 0 if peer.has_asked else select.POLLIN
-            poller.register(peer.connection, wanted)
-            calls[peer.connection.fileno()] = functools.partial(self._serve, peer)
+            poller.register(peer.socket, wanted)
+            calls[peer.socket.fileno()] = functools.partial(self._serve, peer)
 
     def _accept(self) -> None:
         assert self._listener is not None
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self._peers.append(_Peer(connection, self._identified(connection), self._clock() + PEER_S))
-
-    def _identified(self, connection: socket.socket) -> Caller | None:
-        """Who has connected, as the process table has them at this moment."""
-        agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
-        return caller_at(connection, lambda pid: caller_of(pid, agents, table))
+            # Who has connected, as the process table has them at this moment.
+            agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
+            caller = caller_at(connection, lambda pid: caller_of(pid, agents, table))
+            self._peers.append(_Peer(connection, caller, self._clock() + PEER_S))
 
     def _serve(self, peer: _Peer) -> None:
-        """Hear what it asks, or send what it is told."""
-        try:
-            if peer.unsent:
-                peer.unsent = peer.unsent[peer.connection.send(peer.unsent) :]
-                if not peer.unsent:
-                    self._drop(peer)
-            elif peer.has_asked:
-                self._drop(peer)  # it has gone; what it asked is done all the same
-            elif not (data := peer.connection.recv(CHUNK)):
+        """Receive what it asks, or send the reply."""
+        if peer.unsent:
+            peer.send()
+            if not peer.unsent:
                 self._drop(peer)
-            elif lines := peer.lines.feed(data):
-                peer.has_asked = True
-                self._hear(peer, lines[0])
-        except BlockingIOError:
-            pass
-        except (OSError, TooLongError):
-            self._drop(peer)
+            return
+        lines = None if peer.has_asked else peer.receive()
+        if lines is None:
+            self._drop(peer)  # it has gone; what it asked is done all the same
+        elif lines:
+            peer.has_asked = True
+            self._pass_on(peer, lines[0])
 
-    def _hear(self, peer: _Peer, line: bytes) -> None:
+    def _pass_on(self, peer: _Peer, line: bytes) -> None:
         asked, is_key = decode_request(line)
         if not is_carried(asked) or isinstance(asked, Mark):
-            self._tell(peer, UNKNOWN)
+            self._reply(peer, UNKNOWN)
             return
         name, host, id_ = parts(asked.pane)
         machine = self._machines.get(name)
         if machine is None:
-            self._tell(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
-        elif (refused := self._forbidden(peer, asked, is_key=is_key)) is not None:
-            self._tell(peer, refused)
+            self._reply(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
+        elif (refused := forbidden(self._level, peer.caller, asked, is_key=is_key)) is not None:
+            self._reply(peer, refused)
         else:
             until = self._clock() + (TELL_S if isinstance(asked, Look) else TYPE_S)
             peer.until = until + PEER_S
-            machine.ask(host, attrs.evolve(asked, pane=id_), until, functools.partial(self._tell, peer))
+            machine.ask(host, attrs.evolve(asked, pane=id_), until, functools.partial(self._reply, peer))
 
-    def _forbidden(self, peer: _Peer, asked: Carried, *, is_key: bool) -> Refusal | None:
-        """Why what is *asked* is not passed on; None if it is."""
-        if peer.caller is None:
-            return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
-        caller = seated(peer.caller, process_table.table()) if is_key else peer.caller
-        verb = verb_of(asked, None)
-        return unasked(check(self._level, caller, verb)) if verb is not None else UNKNOWN
-
-    def _tell(self, peer: _Peer, told: Reply) -> None:
-        peer.unsent = encode_reply(told)
+    def _reply(self, peer: _Peer, reply: Reply) -> None:
+        peer.unsent = encode_reply(reply)
         peer.until = self._clock() + PEER_S
 
     def _drop(self, peer: _Peer) -> None:
-        peer.connection.close()
+        peer.socket.close()
         if peer in self._peers:
             self._peers.remove(peer)
 

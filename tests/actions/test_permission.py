@@ -8,6 +8,7 @@ reaches panes from a process of its own, of both ends of a bridge, and of the se
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import re
 from pathlib import Path
@@ -29,7 +30,7 @@ from tallylight.config.settings import SCRIPTING
 from tallylight.model.status import Kind, Status
 from tallylight.remote.host import forbidden
 from tallylight.serve.app import make_app
-from tallylight.serve.asking import Asking
+from tallylight.serve.asking import who_asks
 from tallylight.serve.push.routes import Push
 from tallylight.serve.push.subscriptions import Store
 from tallylight.snapshot.addresses import Found
@@ -298,7 +299,7 @@ def test_on_the_page(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
             served.guard.writes.burst = 10**6
             reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), at(level))
             reach.once._settle_s = 0.0
-            asking = Asking(AGENTS, lambda *_: (ASKER,), table)
+            asking = functools.partial(who_asks, agents=AGENTS, processes=lambda *_: (ASKER,))
             app = make_app(served.guard, served._read, reach, asking=asking)
             with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:
                 found = on_page(client, verb)
@@ -325,10 +326,12 @@ def on_page(client: TestClient, verb: str) -> str:
     return str(found.json()["rule"]) if found.status_code == 409 else "done" if found.is_success else "404"
 
 
-def test_no_way_around_the_page() -> None:
+def test_no_way_around_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages that say what is asked are for a person."""
     served = Served()
-    asking = Asking(AGENTS, lambda *_: (ASKER,), WAYS["a plain child"].table(TMUX))
+    table = WAYS["a plain child"].table(TMUX)
+    monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
+    asking = functools.partial(who_asks, agents=AGENTS, processes=lambda *_: (ASKER,))
     push = Push(served.guard, Store(Path("/proc/nowhere/push")))
     app = make_app(served.guard, served._read, served.client, asking=asking, push=push)
     headers = {**AUTH, "Origin": "http://127.0.0.1:8787"}

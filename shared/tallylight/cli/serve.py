@@ -99,7 +99,7 @@ def main(argv: list[str]) -> int:
     try:
         from tallylight.serve import connections
         from tallylight.serve.app import make_app
-        from tallylight.serve.asking import Asking
+        from tallylight.serve.asking import who_asks
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
@@ -121,7 +121,7 @@ def main(argv: list[str]) -> int:
     # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
     own = functools.cache(functools.partial(here, os.environ))
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
-    asking = Asking(agent_files.load_agents(os.environ)[0])
+    asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     guard = Guard(token, hosts)

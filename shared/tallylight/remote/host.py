@@ -204,7 +204,7 @@ class MachinesHost:
             # It ends this moment, on a busy machine a little later: with what, says why.
             with contextlib.suppress(Exception):
                 link.child.wait(ENDS_S)
-        link.hear_complaint()
+        link.read_complaint()
         code = link.code()
         machine.ended(code if code is not None else -1, link.complaint.decode("utf-8", "replace"), now)
         link.end(is_asked=True)
@@ -259,7 +259,7 @@ class MachinesHost:
                 calls[stdin] = functools.partial(link.write, unsent)
             if not link.is_mute:
                 poller.register(stderr, select.POLLIN)
-                calls[stderr] = link.hear_complaint
+                calls[stderr] = link.read_complaint
         self._register_peers(poller, calls, dues)
         if self._writer is not None and (due := self._writer.due(now)) is not None:
             dues.append(due)

@@ -118,42 +118,45 @@ Message = Hello | PaneSaid | PaneGone | Whole | Beat | Reply | Ask
 
 def encode(message: Message) -> bytes:
     """*message* as one line; nothing if it is longer than one may be."""
-    line = dumps(_json(message)) + b"\n"
-    return line if len(line) <= MAX_LINE else b""
-
-
-def _json(message: Message) -> dict[str, Any]:
+    found: dict[str, Any]
     match message:
         case Hello(protocol, version, can, at):
-            return {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
+            found = {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
         case PaneSaid(host, pane):
-            return {"host": host, "pane": told_of(pane)}
+            found = {"host": host, "pane": told_of(pane)}
         case PaneGone(host, id_):
-            return {"host": host, "gone": id_}
+            found = {"host": host, "gone": id_}
         case Whole():
-            return {"whole": True}
+            found = {"whole": True}
         case Beat():
-            return {"beat": True}
-        case Reply(number, told):
-            return {"reply": number, "told": request.to_json(told)}
+            found = {"beat": True}
+        case Reply(number, reply):
+            found = {"reply": number, "told": request.to_json(reply)}
         case Ask(number, host, asked):
-            return {"ask": number, "host": host, "of": request.to_json(asked)}
+            found = {"ask": number, "host": host, "of": request.to_json(asked)}
+    line = dumps(found) + b"\n"
+    return line if len(line) <= MAX_LINE else b""
 
 
 def decode(line: bytes) -> Message | None:
     """The message in *line*, without the newline; None if it is none."""
     found = load(line, MAX_LINE)
+    host = found.get("host")
     if "bridge" in found:
         return _hello(found)
-    if "pane" in found or "gone" in found:
-        return _pane(found)
+    if "gone" in found:
+        return PaneGone(host, found["gone"]) if is_host(host) and is_id(found["gone"]) else None
+    if "pane" in found:
+        pane = pane_in(found)
+        return PaneSaid(host, pane) if is_host(host) and pane is not None else None
     if "reply" in found:
-        number, told = values.integer(found["reply"], 1, _MAX_NUMBER), request.from_json(found.get("told"))
+        number, reply = values.integer(found["reply"], 1, _MAX_NUMBER), request.from_json(found.get("told"))
         if number is None or not isinstance(found.get("told"), dict):
             return None
-        return Reply(number, told if isinstance(told, request.REPLIES) else request.SILENT)
+        return Reply(number, reply if isinstance(reply, request.REPLIES) else request.SILENT)
     if "ask" in found:
-        return _ask(found)
+        number, asked = values.integer(found["ask"], 1, _MAX_NUMBER), request.from_json(found.get("of"))
+        return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
     if found.get("whole") is True:
         return Whole()
     return Beat() if found.get("beat") is True else None
@@ -171,22 +174,6 @@ def _hello(found: Mapping[str, Any]) -> Hello | None:
         CAN.intersection(verb for verb in verbs if isinstance(verb, str)),
         at or 0.0,
     )
-
-
-def _pane(found: Mapping[str, Any]) -> PaneSaid | PaneGone | None:
-    host = found.get("host")
-    if not is_host(host):
-        return None
-    if "gone" in found:
-        return PaneGone(host, found["gone"]) if is_id(found["gone"]) else None
-    pane = pane_in(found)
-    return PaneSaid(host, pane) if pane is not None else None
-
-
-def _ask(found: Mapping[str, Any]) -> Ask | None:
-    number, host = values.integer(found["ask"], 1, _MAX_NUMBER), found.get("host")
-    asked = request.from_json(found.get("of"))
-    return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
 
 
 def is_carried(asked: object) -> TypeGuard[Carried]:

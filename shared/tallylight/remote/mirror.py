@@ -55,10 +55,10 @@ class Mirror:
             self.is_full = True
             return False
         machine = self._machines.setdefault(name, Machine())
-        if kind == "machine":
-            is_changed = self._take_presence(machine, payload)
-        else:
+        if kind == "pane":
             is_changed = self._take_pane(machine, (place[0], place[1]), payload)
+        else:
+            is_changed = self._take_presence(machine, payload)
         if machine.presence is None and not machine.told.rows:
             del self._machines[name]
         if is_changed:
@@ -93,21 +93,18 @@ class Mirror:
         else:
             is_new = told.put(key, Row(said.pane, len(payload) + len(key[0]) + len(key[1]), said.life))
         self._rows, self._size = self._rows + len(told.rows) - rows, self._size + told.size - size
-        self._make_room()
-        return is_new and (key in told.rows or before is not None)
-
-    def _make_room(self) -> None:
-        """Where there is too much of all machines, that is at the cost of the one that takes most of it."""
+        # Where there is too much of all machines, that is at the cost of the one that takes most of it.
         while self._rows > MAX_ALL_PANES or self._size > MAX_ALL_BYTES:
             by_rows = self._rows > MAX_ALL_PANES
             name, most = max(
                 self._machines.items(), key=lambda item: len(item[1].told.rows) if by_rows else item[1].told.size
             )
-            key, row = next(reversed(most.told.rows.items()))
-            most.told.drop(key)
+            last, row = next(reversed(most.told.rows.items()))
+            most.told.drop(last)
             most.told.is_cut = True
             self._rows, self._size = self._rows - 1, self._size - row.size
             self.changed.add(name)
+        return is_new and (key in told.rows or before is not None)
 
     def _there(self) -> Iterator[tuple[str, Machine, Presence]]:
         for name, machine in sorted(self._machines.items()):
@@ -115,19 +112,10 @@ class Mirror:
                 yield name, machine, machine.presence
 
     @property
-    def machines(self) -> tuple[str, ...]:
-        """The machines that are there."""
-        return tuple(name for name, *_ in self._there())
-
-    @property
-    def gone(self) -> tuple[str, ...]:
-        """The machines that were there and are not now."""
-        return tuple(sorted(name for name, one in self._machines.items() if one.presence and not one.presence.online))
-
-    @property
     def known(self) -> dict[str, bool]:
-        """Every machine, and whether it is there."""
-        return dict.fromkeys(self.machines, True) | dict.fromkeys(self.gone, False)
+        """Every machine, and whether it is there; first those that are."""
+        found = {name: one.presence.online for name, one in sorted(self._machines.items()) if one.presence is not None}
+        return dict(sorted(found.items(), key=lambda item: not item[1]))
 
     @property
     def cut(self) -> tuple[str, ...]:
@@ -153,6 +141,6 @@ class Mirror:
 
     def panes(self) -> Iterator[tuple[str, str, Pane]]:
         """Machine, host and pane, of every machine that is there."""
-        for name in self.machines:
+        for name in sorted(self._machines):
             for host, pane in self.panes_of(name):
                 yield name, host, pane

@@ -12,7 +12,6 @@ from tallylight.actions.say import MAX_TEXT
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Status
-from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import place_of
 from tallylight.snapshot.schema import Pane
@@ -40,12 +39,6 @@ class Told(BaseModel):
     """An answer of the server, of this version."""
 
     version: Literal[1] = VERSION
-
-
-class ToldOfOne(Told):
-    """An answer about one session."""
-
-    address: str
 
 
 class Keys(BaseModel):
@@ -157,7 +150,7 @@ class Choice(BaseModel):
     keys: str
 
 
-class Question(ToldOfOne):
+class Question(Told):
     """
     What a session asks at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
 
@@ -165,6 +158,7 @@ class Question(ToldOfOne):
     choices any text may be the answer: `POST text` with this *fingerprint*.
     """
 
+    address: str
     agent: Clean
     pid: int = Field(description="the agent's process")
     start: int = Field(description="when that process began, in clock ticks since the boot")
@@ -185,9 +179,10 @@ class Run(BaseModel):
     style: list[StyleWord] = []
 
 
-class Buffer(ToldOfOne):
+class Buffer(Told):
     """What is on a session's screen at this moment, what it asks, and what may be done to it: all of one look."""
 
+    address: str
     lines: list[str]
     screen: list[list[Run]] = Field(description="the same lines with their colours, where these are known")
     question: Question | None
@@ -227,9 +222,10 @@ class Interrupt(_Given):
     """The turn of an agent, to be stopped."""
 
 
-class Done(ToldOfOne):
+class Done(Told):
     """It was done, and what that was: `answered 1. Yes`."""
 
+    address: str
     done: str
 
 
@@ -282,18 +278,8 @@ def question_of(address: str, asked: answer.Question) -> Question:
     return Question.model_validate(attrs.asdict(asked) | {"address": address})
 
 
-def buffer_of(address: str, view: View) -> Buffer:
-    """What is said of a session at one moment."""
-    own = {
-        "address": address,
-        "lines": view.rows,
-        "screen": [[_run_of(run) for run in line] for line in view.screen],
-        "question": question_of(address, view.question) if view.question is not None else None,
-    }
-    return Buffer.model_validate(attrs.asdict(view, recurse=False) | own)
-
-
-def _run_of(run: styled.Run) -> Run:
+def run_of(run: styled.Run) -> Run:
+    """What is said of text of one style."""
     style = run.style
     foreground, background = (
         "#{:02x}{:02x}{:02x}".format(*colour) if isinstance(colour, tuple) else colour

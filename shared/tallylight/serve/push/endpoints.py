@@ -137,7 +137,8 @@ def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
             connection.sock = safe
             connection.request("POST", endpoint.target, body, dict(headers))
             answer = connection.getresponse()
-            return Reply(answer.status, _seconds(answer.getheader("Retry-After", "")))
+            wait = answer.getheader("Retry-After", "")
+            return Reply(answer.status, float(wait) if re.fullmatch("[0-9]{1,6}", wait) else 0.0)
     except (http.client.HTTPException, ValueError) as error:
         raise OSError(f"it answers with something else than HTTP: {type(error).__name__}") from None
     finally:
@@ -162,7 +163,3 @@ def _connect(endpoint: Endpoint) -> socket.socket:
 def _shut(plain: socket.socket) -> None:
     with contextlib.suppress(OSError):
         plain.shutdown(socket.SHUT_RDWR)
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isascii() and text.isdigit() and len(text) <= 6 else 0.0

@@ -29,7 +29,7 @@ from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.model.status import Kind, Status
 from tallylight.remote.host import forbidden
-from tallylight.serve.app import make_app
+from tallylight.serve.app import Service
 from tallylight.serve.asking import who_asks
 from tallylight.serve.push.routes import Push
 from tallylight.serve.push.subscriptions import Store
@@ -300,7 +300,7 @@ def test_on_the_page(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
             reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), at(level))
             reach.once._settle_s = 0.0
             asking = functools.partial(who_asks, agents=AGENTS, processes=lambda *_: (ASKER,))
-            app = make_app(served.guard, served._read, reach, asking=asking)
+            app = Service(served.guard, served._read, reach, asking=asking).app()
             with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:
                 found = on_page(client, verb)
             if verb == "start":
@@ -333,7 +333,7 @@ def test_no_way_around_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
     asking = functools.partial(who_asks, agents=AGENTS, processes=lambda *_: (ASKER,))
     push = Push(served.guard, Store(Path("/proc/nowhere/push")))
-    app = make_app(served.guard, served._read, served.client, asking=asking, push=push)
+    app = Service(served.guard, served._read, served.client, asking=asking, push=push).app()
     headers = {**AUTH, "Origin": "http://127.0.0.1:8787"}
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=headers, client=("127.0.0.1", 50000)) as client:
         body = {"endpoint": "https://push.example/x", "p256dh": "x", "auth": "x"}

@@ -130,8 +130,8 @@ def test_who_says_too_much_loses_panes_of_its_own(monkeypatch: pytest.MonkeyPatc
         kept = [machine for machine, _, _ in mirror.panes()]
         assert [kept.count(machine) for machine in ("a", "b", "c")] == [5, 5, 5]
         assert kept.count("loud") == (25 if not more else kept.count("loud")) > 5
-        assert mirror.cut == ("loud",)
-        assert mirror._size == sum(machine.told.size for machine in mirror._machines.values()) <= limit
+        assert [name for name, (_, panes) in mirror.there.items() if panes.is_cut] == ["loud"]
+        assert mirror._size == sum(machine.panes.size for machine in mirror._machines.values()) <= limit
         assert mirror._rows == len(kept) <= 40
         mirror.clear()
         assert (mirror._rows, mirror._size) == (0, 0)
@@ -145,7 +145,7 @@ def test_a_pane_that_grows_too_big_is_not_shown_as_it_was(monkeypatch: pytest.Mo
     assert tell(mirror, "atlas", "1") and tell(mirror, "atlas", "2")
     assert tell(mirror, "atlas", "1", 4000)
     assert [pane.id for _, _, pane in mirror.panes()] == ["2"]
-    assert mirror.cut == ("atlas",)
+    assert mirror.there["atlas"][1].is_cut
 
 
 def test_panes_of_another_life_are_not_shown() -> None:
@@ -159,7 +159,7 @@ def test_panes_of_another_life_are_not_shown() -> None:
     assert not mirror.take(MACHINE, encode_presence(Presence(False, 0.0, "two")))
     mirror.take(MACHINE, encode_presence(Presence(True, 2.0, "two", namesake=True)))
     assert [pane.id for _, _, pane in mirror.panes()] == ["b"]
-    assert mirror.namesakes == ("atlas",)
+    assert mirror.there["atlas"][0].namesake
 
 
 class Twin:

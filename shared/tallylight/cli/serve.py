@@ -98,7 +98,7 @@ def main(argv: list[str]) -> int:
     extras.enable("push")
     try:
         from tallylight.serve import connections
-        from tallylight.serve.app import make_app
+        from tallylight.serve.app import Service
         from tallylight.serve.asking import who_asks
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
@@ -126,7 +126,7 @@ def main(argv: list[str]) -> int:
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     guard = Guard(token, hosts)
     push = _push(guard, config)
-    app = make_app(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
+    service = Service(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
     bound = _ip(options.bind)
     if not (bound.is_loopback if bound is not None else options.bind == "localhost"):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
@@ -141,7 +141,7 @@ def main(argv: list[str]) -> int:
         # The part after `#` is never sent to anybody.
         sys.stdout.write(f"{where}\n{code}")
         sys.stdout.flush()
-        connections.Server(connections.config(app, _open_files())).run(sockets=[listener])
+        connections.Server(connections.config(service.app(), _open_files())).run(sockets=[listener])
     except KeyboardInterrupt:
         return 0
     finally:

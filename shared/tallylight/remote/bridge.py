@@ -69,7 +69,7 @@ class Teller:
 
     def __init__(self) -> None:
         self._wanted: dict[tuple[str, str], Pane] = {}
-        self._told: dict[tuple[str, str], Pane] = {}
+        self._published: dict[tuple[str, str], Pane] = {}
         self._is_whole = False
 
     def show(self, hosts: Iterable[Snapshot]) -> None:
@@ -83,12 +83,12 @@ class Teller:
 
     def news(self) -> Iterator[bytes]:
         """What there is to tell, line by line; each is taken for told."""
-        for key in [key for key in self._told if key not in self._wanted]:
-            del self._told[key]
+        for key in [key for key in self._published if key not in self._wanted]:
+            del self._published[key]
             yield encode(PaneGone(*key))
         for key, pane in self._wanted.items():
-            if self._told.get(key) != pane:
-                self._told[key] = pane
+            if self._published.get(key) != pane:
+                self._published[key] = pane
                 # Nothing that is of use on this machine alone, and the less where it is too long.
                 whole = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
                 shorter = attrs.evolve(whole, records=(), losing=(), tasks=(), children=())
@@ -150,12 +150,7 @@ class Bridge:
         if now - self._kept_at >= 1.0:
             self._kept_at = now
             self._keep()
-        if now - self._beat_at >= BEAT_S:
-            self._beat_at = now
-            if not self._unsent:
-                self._unsent += encode(Beat())
-        while len(self._unsent) < MAX_UNREAD and (line := next(self._news, None)) is not None:
-            self._unsent += line
+        self._fill(now)
         waiting = [fd_in, wake, *(feeds or ())]
         patience = POLL_S if feeds is None else min(1.0, BEAT_S)
         readable, writable, _ = select.select(waiting, [fd_out] if self._unsent else [], [], patience)
@@ -173,6 +168,15 @@ class Bridge:
             for line in self._lines.feed(data):
                 self._received(line)
         return now - self._received_at < GONE_S and len(self._unsent) < MAX_REPLIES
+
+    def _fill(self, now: float) -> None:
+        """Have the other end told what is new, as much as it reads."""
+        if now - self._beat_at >= BEAT_S:
+            self._beat_at = now
+            if not self._unsent:
+                self._unsent += encode(Beat())
+        while len(self._unsent) < MAX_UNREAD and (line := next(self._news, None)) is not None:
+            self._unsent += line
 
     # What is asked -------------------------------------------------------------------------------------------
 

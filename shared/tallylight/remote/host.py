@@ -66,6 +66,11 @@ class _Peer(Connection):
     until: float
     has_asked: bool = False
 
+    @property
+    def events(self) -> int:
+        """What it is waited for, beside its end."""
+        return select.POLLOUT if self.unsent else 0 if self.has_asked else select.POLLIN
+
 
 def forbidden(level: str, caller: Caller | None, asked: Carried, *, is_key: bool) -> Refusal | None:
     """Why what *caller* asks is not passed on where programs may do *level*; None if it is."""
@@ -192,7 +197,7 @@ class MachinesHost:
                     machine.ended(None, "", now)
                 else:
                     self._links[name] = link
-        elif link.is_closed or link.code() is not None or machine.overdue(now):
+        elif link.is_closed or link.child.poll() is not None or machine.overdue(now):
             self._unlink(name, machine, now)
 
     def _unlink(self, name: str, machine: Machine, now: float) -> None:
@@ -200,12 +205,12 @@ class MachinesHost:
         link = self._links.pop(name, None)
         if link is None:
             return
-        if link.code() is None and link.is_closed:
+        if link.child.poll() is None and link.is_closed:
             # It ends this moment, on a busy machine a little later: with what, says why.
             with contextlib.suppress(Exception):
                 link.child.wait(ENDS_S)
         link.read_complaint()
-        code = link.code()
+        code = link.child.poll()
         machine.ended(code if code is not None else -1, link.complaint.decode("utf-8", "replace"), now)
         link.end(is_asked=True)
         self._ending.append((link, now + END_S))
@@ -213,7 +218,7 @@ class MachinesHost:
     def _end_links(self, now: float) -> None:
         left = []
         for link, until in self._ending:
-            if link.code() is not None:
+            if link.child.poll() is not None:
                 link.close()
             elif now >= until:
                 link.end(is_asked=False)
@@ -243,6 +248,11 @@ class MachinesHost:
         poller = select.poll()
         poller.register(self._wake, select.POLLIN)
         calls: dict[int, Callable[[], None]] = {}
+
+        def watch(fd: int, event: int, call: Callable[[], None]) -> None:
+            poller.register(fd, event)
+            calls[fd] = call
+
         dues = [self._look_at if self._spool is not None else self._config_at, self._config_at]
         for name, machine in self._machines.items():
             link = self._links.get(name)
@@ -252,15 +262,19 @@ class MachinesHost:
             dues.append(machine.due())
             stdin, stdout, stderr = link.fds
             if link.may_read(now):
-                poller.register(stdout, select.POLLIN)
-                calls[stdout] = functools.partial(self._read, link, machine)
+                watch(stdout, select.POLLIN, functools.partial(self._read, link, machine))
             if unsent := machine.output(now):
-                poller.register(stdin, select.POLLOUT)
-                calls[stdin] = functools.partial(link.write, unsent)
+                watch(stdin, select.POLLOUT, functools.partial(link.write, unsent))
             if not link.is_mute:
-                poller.register(stderr, select.POLLIN)
-                calls[stderr] = link.read_complaint
-        self._register_peers(poller, calls, dues)
+                watch(stderr, select.POLLIN, link.read_complaint)
+        if self._listener is not None and len(self._peers) < MAX_PEERS:
+            watch(self._listener.fileno(), select.POLLIN, self._accept)
+        for peer in list(self._peers):
+            if now >= peer.until:
+                self._drop(peer)
+                continue
+            dues.append(peer.until)
+            watch(peer.socket.fileno(), peer.events, functools.partial(self._serve, peer))
         if self._writer is not None and (due := self._writer.due(now)) is not None:
             dues.append(due)
         for fd, _ in poller.poll(max(0.0, min(dues) - self._clock()) * 1000 + 1):
@@ -282,20 +296,6 @@ class MachinesHost:
             asked = Mark(request.verb, id_, request.args)
             if is_carried(asked) and (machine := self._machines.get(name)) is not None:
                 machine.ask(host, asked, now + TELL_S, lambda _: None)
-
-    def _register_peers(self, poller: select.poll, calls: dict[int, Callable[[], None]], dues: list[float]) -> None:
-        if self._listener is not None and len(self._peers) < MAX_PEERS:
-            poller.register(self._listener, select.POLLIN)
-            calls[self._listener.fileno()] = self._accept
-        now = self._clock()
-        for peer in list(self._peers):
-            if now >= peer.until:
-                self._drop(peer)
-                continue
-            dues.append(peer.until)
-            wanted = select.POLLOUT if peer.unsent else 0 if peer.has_asked else select.POLLIN
-            poller.register(peer.socket, wanted)
-            calls[peer.socket.fileno()] = functools.partial(self._serve, peer)
 
     def _accept(self) -> None:
         assert self._listener is not None

@@ -90,10 +90,6 @@ class Link:
         except OSError:
             self.is_closed = True
 
-    def code(self) -> int | None:
-        """With what it has ended; None while it runs."""
-        return self.child.poll()
-
     def end(self, *, is_asked: bool) -> None:
         """Have it end: *is_asked* asks it to, and all that it has started."""
         with contextlib.suppress(OSError):

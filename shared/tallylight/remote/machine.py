@@ -127,7 +127,7 @@ class Machine:
         asked, self._asked = self._asked, {}
         for _, done in asked.values():
             done(_LOST)
-        self._say(why, is_up=False)
+        self._set(why, is_up=False)
 
     def _why(self, code: int | None, complaint: str) -> str:
         command = self.setting.command
@@ -192,7 +192,7 @@ class Machine:
         self._offset = offset if abs(offset) > SAME_CLOCK_S else 0.0
         missing = sorted(CAN - found.can)
         older = f"; it is older and cannot do this: {', '.join(missing)}; {_UPDATE}" if missing else ""
-        self._say(f"connected, tally {version}{older}", is_up=True)
+        self._set(f"connected, tally {version}{older}", is_up=True)
 
     def _take(self, found: Message, size: int) -> None:
         match found:
@@ -202,7 +202,7 @@ class Machine:
                     is_new = self.panes.put((host, pane.id), Row(self._shown(host, pane), size))
                     self.is_changed = self.is_changed or is_new
                     if self.panes.is_cut and not was_cut:
-                        self._say(f"{self.says}; it has more panes than are shown", is_up=True)
+                        self._set(f"{self.says}; it has more panes than are shown", is_up=True)
             case PaneGone(host, id_):
                 self.is_changed = self.panes.drop((host, id_)) or self.is_changed
             case Reply(number, reply) if number in self._asked:
@@ -229,7 +229,7 @@ class Machine:
         """The time *at* of its clock by the clock of this machine; 0, and a time without an end, stay."""
         return min(MAX_NUMBER, max(1.0, at + self._offset)) if 0 < at < MAX_NUMBER else at
 
-    def _say(self, says: str, *, is_up: bool) -> None:
+    def _set(self, says: str, *, is_up: bool) -> None:
         self.is_changed = self.is_changed or (says, is_up) != (self.says, self.is_up)
         self.says, self.is_up = says, is_up
 

@@ -141,14 +141,10 @@ def encode(message: Message) -> bytes:
 def decode(line: bytes) -> Message | None:
     """The message in *line*, without the newline; None if it is none."""
     found = load(line, MAX_LINE)
-    host = found.get("host")
     if "bridge" in found:
         return _hello(found)
-    if "gone" in found:
-        return PaneGone(host, found["gone"]) if is_host(host) and is_id(found["gone"]) else None
-    if "pane" in found:
-        pane = pane_in(found)
-        return PaneSaid(host, pane) if is_host(host) and pane is not None else None
+    if "pane" in found or "gone" in found:
+        return _pane(found)
     if "reply" in found:
         number, reply = values.integer(found["reply"], 1, _MAX_NUMBER), request.from_json(found.get("told"))
         if number is None or not isinstance(found.get("told"), dict):
@@ -156,6 +152,7 @@ def decode(line: bytes) -> Message | None:
         return Reply(number, reply if isinstance(reply, request.REPLIES) else request.SILENT)
     if "ask" in found:
         number, asked = values.integer(found["ask"], 1, _MAX_NUMBER), request.from_json(found.get("of"))
+        host = found.get("host")
         return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
     if found.get("whole") is True:
         return Whole()
@@ -174,6 +171,16 @@ def _hello(found: Mapping[str, Any]) -> Hello | None:
         CAN.intersection(verb for verb in verbs if isinstance(verb, str)),
         at or 0.0,
     )
+
+
+def _pane(found: Mapping[str, Any]) -> PaneSaid | PaneGone | None:
+    host = found.get("host")
+    if not is_host(host):
+        return None
+    if "gone" in found:
+        return PaneGone(host, found["gone"]) if is_id(found["gone"]) else None
+    pane = pane_in(found)
+    return PaneSaid(host, pane) if pane is not None else None
 
 
 def is_carried(asked: object) -> TypeGuard[Carried]:

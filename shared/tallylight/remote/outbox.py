@@ -84,8 +84,8 @@ class Name:
 
     def word(self) -> bytes:
         """What to tell once on the topic of namesakes: to the one that goes first, which may not have heard of us."""
-        told, self._is_to_tell = self._is_to_tell, False
-        return encode_presence(self.own) if told else b""
+        is_due, self._is_to_tell = self._is_to_tell, False
+        return encode_presence(self.own) if is_due else b""
 
     def lost(self) -> None:
         """The broker is away: who else is there is to be found out again."""

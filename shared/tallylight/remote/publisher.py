@@ -22,17 +22,17 @@ POLL_S = 0.2
 
 
 class Publisher:
-    """One run of `tally publish`. *tell* gets what a person is to know, in words."""
+    """One run of `tally publish`. *report* gets what a person is to know, in words."""
 
-    def __init__(self, fleet: Fleet, environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
-        self._fleet, self._environ, self._tell = fleet, environ, tell
+    def __init__(self, fleet: Fleet, environ: Mapping[str, str], report: Callable[[str], None]) -> None:
+        self._fleet, self._environ, self._report = fleet, environ, report
         self._machine, self._life = machine_name(fleet), uuid.uuid4().hex
         self._place = topic(fleet.prefix, self._machine, "machine")
         own = Presence(online=True, at=round(time.time(), 3), life=self._life, marks=fleet.marks)
         self._outbox = Outbox(fleet.prefix, self._machine, own)
         self._feed = Feed(writer.directory(environ))
         self._marks = Marks(fleet.marks)
-        self._said: tuple[str, ...] = ()
+        self._reported: tuple[str, ...] = ()
         self._link = Link(
             fleet,
             subscribe=f"{topic(fleet.prefix, self._machine)}/#",
@@ -55,9 +55,9 @@ class Publisher:
         link.step(now, POLL_S)
         state = (link.standing, self._standing())
         for text in state:
-            if text and text not in self._said:
-                self._tell(text)
-        self._said = state
+            if text and text not in self._reported:
+                self._report(text)
+        self._reported = state
         if not link.is_up:
             time.sleep(POLL_S)
 
@@ -85,7 +85,7 @@ class Publisher:
             except RequestError as error:
                 done = f"nothing is done: {error}"
         if done:
-            self._tell(f"a mark for {host}:{pane}: {done}")
+            self._report(f"a mark for {host}:{pane}: {done}")
 
     def _standing(self) -> str:
         """What the person must know of the name of this machine, if it is not its own alone."""

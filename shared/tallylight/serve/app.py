@@ -1,7 +1,7 @@
 """
 The ASGI application: REST and a WebSocket over the state of all hosts. https://fastapi.tiangolo.com
 
-`make_app` wires a `Guard`, a source of snapshots and the client that reaches panes; nothing in here opens a socket.
+`Service` wires a `Guard`, a source of snapshots and the client that reaches panes; nothing in here opens a socket.
 Reading files and asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
 """
 
@@ -64,52 +64,28 @@ Address = Annotated[model.Address, Query(description="as in `sessions`: `session
 _T = TypeVar("_T")
 
 
-def make_app(
-    guard: Guard,
-    read_all: ReadAll,
-    client: PaneClient,
-    colours: Mapping[Status, RGB] = COLOURS,
-    watch: Watch | None = None,
-    labels: Callable[[], Labels] = Labels,
-    push: Push | None = None,
-    asking: Asking = lambda _request: PERSON,
-) -> ASGIApp:
+@attrs.define(eq=False)
+class Service:
     """
-    The application, whose page has lights in these *colours*. *client* reaches the panes; *watch* follows the
-    repositories of agents while somebody listens; *labels* tells what a person gave conversations; *push* sends
-    messages to browsers, where there is one; *asking* tells who sends a request.
+    All that is served: its state and its routes.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
+    *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
+    somebody listens; *labels* tells what a person gave conversations; *push* sends messages to browsers, where there
+    is one; *asking* tells who sends a request.
     """
-    server = _Server(guard, read_all, Answering(client), watch, labels, push, asking)
-    app = FastAPI(
-        title="Tallylight",
-        version=__version__,
-        description="What all coding agents of this machine do, and what they ask.",
-        lifespan=server.lifespan,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/openapi.json",
-    )
-    app.exception_handler(RequestValidationError)(unfit)
-    app.exception_handler(RefusedError)(refused)
-    server.add_routes(app)
-    for path, asset in all_assets(colours).items():
-        app.get(f"/{path}", include_in_schema=False)(_route_to(asset))
-    return AccessMiddleware(app, guard)
-
-
-@attrs.define(eq=False)
-class _Server:
-    """One server's state and routes."""
 
     _guard: Guard
     _read_all: ReadAll
-    _answering: Answering
-    _watch: Watch | None
-    _labels: Callable[[], Labels]
-    _push: Push | None
-    _asking: Asking
+    _client: PaneClient
+    _colours: Mapping[Status, RGB] = COLOURS
+    _watch: Watch | None = None
+    _labels: Callable[[], Labels] = Labels
+    _push: Push | None = None
+    _asking: Asking = lambda _request: PERSON
+    _answering: Answering = attrs.field(
+        init=False, default=attrs.Factory(lambda self: Answering(self._client), takes_self=True)
+    )
     #: What stands beside the status of agents, by `Pane.agent_pid`.
     _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
@@ -119,6 +95,24 @@ class _Server:
     _fault: str = attrs.field(init=False, default="")
     _hub: Hub = attrs.field(init=False, factory=Hub)
     _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
+
+    def app(self) -> ASGIApp:
+        """The application."""
+        app = FastAPI(
+            title="Tallylight",
+            version=__version__,
+            description="What all coding agents of this machine do, and what they ask.",
+            lifespan=self.lifespan,
+            docs_url=None,
+            redoc_url=None,
+            openapi_url="/openapi.json",
+        )
+        app.exception_handler(RequestValidationError)(unfit)
+        app.exception_handler(RefusedError)(refused)
+        self._add_routes(app)
+        for path, asset in all_assets(self._colours).items():
+            app.get(f"/{path}", include_in_schema=False)(_route_to(asset))
+        return AccessMiddleware(app, self._guard)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
@@ -181,7 +175,7 @@ class _Server:
 
     # Routes --------------------------------------------------------------------------------------------------
 
-    def add_routes(self, app: FastAPI) -> None:
+    def _add_routes(self, app: FastAPI) -> None:
         """Everything that can be asked."""
 
         # The token is checked by the middleware; this states it in the document.
@@ -240,8 +234,8 @@ class _Server:
 
     async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
         """Type text for an agent that is at its prompt, or whose question takes any text."""
-        said = (given.pid, given.start, given.text, given.enter, given.fingerprint)
-        return await self._type(given.address, request, lambda pane: Say(pane, *said))
+        typed = (given.pid, given.start, given.text, given.enter, given.fingerprint)
+        return await self._type(given.address, request, lambda pane: Say(pane, *typed))
 
     async def interrupt(self, given: Annotated[model.Interrupt, Body()], request: Request) -> model.Done:
         """Press the agent's key to stop, if it is at work."""

@@ -12,6 +12,7 @@ from tallylight.actions.say import MAX_TEXT
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Status
+from tallylight.serve import theme
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import place_of
 from tallylight.snapshot.schema import Pane
@@ -35,7 +36,7 @@ ColourWord = Literal["", "red", "green", "yellow", "blue", "magenta", "cyan"]
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
 
-class Told(BaseModel):
+class Versioned(BaseModel):
     """An answer of the server, of this version."""
 
     version: Literal[1] = VERSION
@@ -129,13 +130,13 @@ class Session(BaseModel):
     can_type: bool = Field(description="whether it can be answered from here")
 
 
-class Sessions(Told):
+class Sessions(Versioned):
     """Sessions, neediest first."""
 
     sessions: list[Session]
 
 
-class Counts(Told):
+class Counts(Versioned):
     """How many sessions have each status."""
 
     counts: dict[StatusWord, int]
@@ -150,7 +151,7 @@ class Choice(BaseModel):
     keys: str
 
 
-class Question(Told):
+class Question(Versioned):
     """
     What a session asks at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
 
@@ -179,7 +180,7 @@ class Run(BaseModel):
     style: list[StyleWord] = []
 
 
-class Buffer(Told):
+class Buffer(Versioned):
     """What is on a session's screen at this moment, what it asks, and what may be done to it: all of one look."""
 
     address: str
@@ -222,7 +223,7 @@ class Interrupt(_Given):
     """The turn of an agent, to be stopped."""
 
 
-class Done(Told):
+class Done(Versioned):
     """It was done, and what that was: `answered 1. Yes`."""
 
     address: str
@@ -236,7 +237,7 @@ class Problem(BaseModel):
     rule: str = ""
 
 
-class Event(Told):
+class Event(Versioned):
     """A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time."""
 
     type: Literal["state", "change", "gone"]
@@ -261,7 +262,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         "machine": place_of(found.host, pane.id)[0],
         "question": (pane.question or pane.message) if waits else "",
         "what": pane.what if waits else "",
-        "choices": [{"keys": keys, "label": said} for keys, said in pane.choices],
+        "choices": [{"keys": keys, "label": label} for keys, label in pane.choices],
         "doing": current(pane.progress, pane.tasks) or pane.detail,
         "beside": Beside.model_validate(beside) if beside is not None and beside.branch else None,
         "children": [{"name": name, "status": status} for name, status in pane.children],
@@ -282,8 +283,7 @@ def run_of(run: styled.Run) -> Run:
     """What is said of text of one style."""
     style = run.style
     foreground, background = (
-        "#{:02x}{:02x}{:02x}".format(*colour) if isinstance(colour, tuple) else colour
-        for colour in (style.foreground, style.background)
+        theme.css(colour) if isinstance(colour, tuple) else colour for colour in (style.foreground, style.background)
     )
     words = [word for word in get_args(StyleWord) if getattr(style, f"is_{word}")]
     return Run(text=run.text, foreground=foreground, background=background, style=words)

@@ -95,10 +95,9 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
 def _is_outside(host: str) -> bool:
     """Whether a name or an address can be one of the public internet."""
     try:
-        ipaddress.ip_address(host)
-    except ValueError:
+        return is_public(host)
+    except ValueError:  # it is a name
         return "." in host and _NAME.fullmatch(host) is not None and host.rpartition(".")[2] not in _INNER
-    return is_public(host)
 
 
 def is_public(address: str) -> bool:

@@ -23,7 +23,7 @@ from tallylight.files import extras
 from tallylight.model.errors import TallyError
 from tallylight.serve.guard import Guard
 from tallylight.serve.middleware import RefusedError
-from tallylight.serve.model import Told
+from tallylight.serve.model import Versioned
 from tallylight.serve.push import endpoints
 from tallylight.serve.push.endpoints import ForbiddenError, Reply
 from tallylight.serve.push.sender import Sender
@@ -39,7 +39,7 @@ _Part = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PART)]
 _Url = Annotated[str, StringConstraints(min_length=1, max_length=endpoints.MAX_URL)]
 
 
-class Offer(Told):
+class Offer(Versioned):
     """Whether this server sends messages to browsers, and to how many."""
 
     key: str = Field(description="`applicationServerKey`, in base64url; nothing where no messages are sent")

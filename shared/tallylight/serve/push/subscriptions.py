@@ -37,15 +37,9 @@ class Subscription:
     auth: str
     origin: str = ""
 
-    @classmethod
-    def from_json(cls, value: object) -> Subscription | None:
-        """Read one; None if a part is missing or is none."""
-        if not isinstance(value, dict):
-            return None
-        limits = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART}
-        parts = {name: values.exact(value.get(name), most) for name, most in limits.items()}
-        known = {name: part for name, part in parts.items() if part is not None and part.isascii()}
-        return cls(**known) if len(known) == len(limits) and known["endpoint"] else None
+
+#: Characters of each part of one, at most.
+_LIMITS = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART}
 
 
 def decode(data: bytes) -> dict[str, Subscription]:
@@ -54,8 +48,14 @@ def decode(data: bytes) -> dict[str, Subscription]:
     rows = found.get("subscriptions") if isinstance(found, dict) and found.get("version") == VERSION else None
     if not isinstance(rows, list):
         raise DecodeError("malformed", "it holds no subscriptions")
-    known = (Subscription.from_json(row) for row in rows[:MAX_SUBSCRIPTIONS])
-    return {one.endpoint: one for one in known if one is not None}
+    known = {}
+    for row in rows[:MAX_SUBSCRIPTIONS]:
+        given = row if isinstance(row, dict) else {}
+        read = {name: values.exact(given.get(name), most) for name, most in _LIMITS.items()}
+        parts = {name: part for name, part in read.items() if part is not None and part.isascii()}
+        if len(parts) == len(_LIMITS) and parts["endpoint"]:
+            known[parts["endpoint"]] = Subscription(**parts)
+    return known
 
 
 def folder(environ: Mapping[str, str]) -> Path:

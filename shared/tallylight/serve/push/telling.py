@@ -79,10 +79,10 @@ class Teller:
         return messages
 
     def _message(self, address: str, notice: Notice) -> Message:
-        said = {"address": address, "status": notice.status.value, "title": notice.title}
+        fields = {"address": address, "status": notice.status.value, "title": notice.title}
         if self._with_question:
-            said["body"] = notice.body
-        text = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+            fields["body"] = notice.body
+        text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
         if len(text) > MAX_PLAIN:
             # Signs that take no room can make a line long.
             text = json.dumps({"address": address, "status": notice.status.value, "title": notice.agent}).encode()
@@ -90,7 +90,7 @@ class Teller:
 
 
 def _decision(pane: Pane) -> Decision:
-    """What a snapshot shows, as the tracker said it."""
+    """What a snapshot shows, as the tracker fields it."""
     source = _SOURCES.get(pane.reason.source, Source.SCREEN)
     report = Report(
         source=source,

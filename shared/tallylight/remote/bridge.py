@@ -41,14 +41,13 @@ from tallylight.remote.messages import (
     Whole,
     decode,
     encode,
-    is_host,
     is_id,
 )
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Hosts
-from tallylight.snapshot.requests import Request
+from tallylight.snapshot.requests import Request, is_host
 from tallylight.snapshot.schema import Pane, Snapshot
 
 #: Bytes that wait for the other end to read, beyond which no pane is told.

@@ -22,7 +22,6 @@ Neither end believes the other: lines and texts are bounded, types are checked, 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -34,6 +33,7 @@ from tallylight.actions.request import HOLDER, QUESTION, SCREEN, Look, Mark
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
+from tallylight.snapshot.requests import is_host
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 
@@ -54,7 +54,6 @@ Carried = Look | Answer | Say | Interrupt | Mark
 CAN = frozenset(map(request.type_of, (Look, Answer, Say, Interrupt, Mark)))
 #: Of the id of a pane of another machine, in characters.
 MAX_ID = 160
-_HOST = re.compile(r"[a-z]{1,16}-[0-9]{1,10}", re.ASCII)
 _MAX_NUMBER = 2**53
 _MAX_VERSION, _MAX_VERBS = 64, 64
 
@@ -190,11 +189,6 @@ def is_carried(asked: object) -> TypeGuard[Carried]:
     if isinstance(asked, Mark):
         return asked.verb in MARKS and is_id(asked.pane)
     return isinstance(asked, Answer | Say | Interrupt) and is_id(asked.pane)
-
-
-def is_host(value: object) -> TypeGuard[str]:
-    """Whether *value* names a host: `kitty-4711`."""
-    return isinstance(value, str) and _HOST.fullmatch(value) is not None
 
 
 def is_id(value: object) -> TypeGuard[str]:

@@ -110,17 +110,6 @@ def is_public(address: str) -> bool:
     return not (found.ipv4_mapped or found.sixtofour or found.teredo or found in _NAT64)
 
 
-def addresses(endpoint: Endpoint) -> list[tuple[socket.AddressFamily, str]]:
-    """The addresses of the service; `OSError` if it has none, `ForbiddenError` if one of them is not public."""
-    rows = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    found: list[tuple[socket.AddressFamily, str]] = [(family, str(where[0])) for family, _, _, _, where in rows]
-    if not endpoint.is_private:
-        for _, address in found:
-            if not is_public(address):
-                raise ForbiddenError(f"{endpoint.host} has the address {address}, which is not public")
-    return found
-
-
 def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
     """Send *body*, and wait for the answer. `OSError` if that fails, `ForbiddenError` if it may not be."""
     context = ssl.create_default_context()
@@ -145,8 +134,14 @@ def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
 
 
 def _connect(endpoint: Endpoint) -> socket.socket:
+    """A connection to one of the addresses of the service; `ForbiddenError` if any of them is not public."""
+    rows = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    found = [(family, str(where[0])) for family, _, _, _, where in rows]
+    for _, address in found:
+        if not endpoint.is_private and not is_public(address):
+            raise ForbiddenError(f"{endpoint.host} has the address {address}, which is not public")
     failed: OSError | None = None
-    for family, address in addresses(endpoint):
+    for family, address in found:
         plain = socket.socket(family, socket.SOCK_STREAM)
         try:
             plain.settimeout(STEP_S)

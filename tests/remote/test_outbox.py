@@ -214,13 +214,13 @@ def test_two_machines_of_one_name_are_not_mixed() -> None:
         settle(order, kept, 11.0 + OBJECTION_S)
         assert panes_in(kept) == ["a"]
         assert new.name.holder is not None and new.name.holder.life == "old" and old.name.holder is None
-        assert old.name.has_namesake and not new.name.has_namesake
+        assert (old.name.follower, new.name.follower) == ("new", None)
         # The will of the one that waits does not end the one that is shown.
         gone = encode_presence(Presence(False, 0.0, "new"))
         kept[MACHINE] = gone
         old.outbox.received(MACHINE, gone, 20.0, is_stored=False)
         settle([old], kept, 20.0)
-        assert panes_in(kept) == ["a"] and not old.name.has_namesake
+        assert panes_in(kept) == ["a"] and old.name.follower is None
         # The end of the one that is shown lets the other one in.
         gone = encode_presence(Presence(False, 0.0, "old"))
         kept[MACHINE] = gone

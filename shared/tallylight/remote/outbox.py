@@ -44,20 +44,16 @@ class Name:
     own: Presence
     #: Who goes first, as long as it is there.
     holder: Presence | None = None
-    #: Who came after us and is there.
-    _follower: str | None = None
+    #: The life of who came after us and is there.
+    follower: str | None = None
+    #: Until when another one of our name may still say that it is there.
+    ask_until: float = 0.0
     _is_to_tell: bool = False
-    _ask_until: float = 0.0
 
     @property
     def presence(self) -> bytes:
         """What is to be said of us."""
-        return encode_presence(attrs.evolve(self.own, namesake=self.has_namesake))
-
-    @property
-    def has_namesake(self) -> bool:
-        """Whether somebody of the same name came after us and is there."""
-        return self._follower is not None
+        return encode_presence(attrs.evolve(self.own, namesake=self.follower is not None))
 
     def is_own(self, payload: bytes) -> bool:
         """Whether *payload* is what was said of us, and not of another one of our name."""
@@ -72,15 +68,15 @@ class Name:
         if not found.online:
             if self.holder is not None and found.life == self.holder.life:
                 self.holder = None
-            if found.life == self._follower:
-                self._follower = None
+            if found.life == self.follower:
+                self.follower = None
         elif is_stored:
-            self._ask_until = now + OBJECTION_S
+            self.ask_until = now + OBJECTION_S
         elif (found.at, found.life) < (self.own.at, self.own.life):
             self._is_to_tell = self._is_to_tell or self.holder is None
             self.holder = found
         else:
-            self._follower = found.life
+            self.follower = found.life
 
     def word(self) -> bytes:
         """What to tell once on the topic of namesakes: to the one that goes first, which may not have heard of us."""
@@ -89,11 +85,7 @@ class Name:
 
     def lost(self) -> None:
         """The broker is away: who else is there is to be found out again."""
-        self.holder, self._follower, self._ask_until = None, None, 0.0
-
-    def asks(self, now: float) -> bool:
-        """Whether another one of our name may still say that it is there."""
-        return now < self._ask_until
+        self.holder, self.follower, self.ask_until = None, None, 0.0
 
 
 class Outbox:
@@ -146,7 +138,7 @@ class Outbox:
         left = self._held.keys() - wanted.keys()
         if self.name.holder is not None:
             wanted, left = {}, {place for place, payload in self._held.items() if self._is_of_this_life(payload)}
-        elif self.name.asks(now):
+        elif now < self.name.ask_until:
             wanted, left = {self._place: self.name.presence}, set()
         news = {place: payload for place, payload in wanted.items() if self._held.get(place) != payload}
         news |= {place: b"" for place in self._held if place in left and place != self._place}

@@ -96,4 +96,4 @@ class Publisher:
                 "give this one another name with `machine` in [fleet]"
             )
         other = f"another machine wants to be called {self._machine}, too, and is not shown"
-        return other if self._outbox.name.has_namesake else ""
+        return other if self._outbox.name.follower is not None else ""

@@ -88,7 +88,7 @@ class Machine:
     _lines: Lines = attrs.field(factory=lambda: Lines(MAX_LINE))
     _greeted: int = 0
     _began_at: float = 0.0
-    _heard_at: float = 0.0
+    _received_at: float = 0.0
     _sent_at: float = 0.0
     _offset: float = 0.0
     _unsent: bytearray = attrs.field(factory=bytearray)
@@ -111,7 +111,7 @@ class Machine:
 
     def began(self, now: float) -> None:
         """A process was started that should become a bridge."""
-        self._began_at = self._heard_at = self._sent_at = now
+        self._began_at = self._received_at = self._sent_at = now
         self._lines, self._greeted, self._hello, self._fault = Lines(MAX_LINE), 0, None, ""
         self._unsent.clear()
 
@@ -146,13 +146,13 @@ class Machine:
 
     def overdue(self, now: float) -> bool:
         """Whether the link is to be ended: it does not answer, or what it says is not to be used."""
-        if not self._fault and now - self._heard_at > (SILENT_S if self._hello is not None else HELLO_S):
+        if not self._fault and now - self._received_at > (SILENT_S if self._hello is not None else HELLO_S):
             self._fault = "does not answer" if self._hello is None else "has stopped answering"
         return bool(self._fault)
 
     def due(self) -> float:
         """When `overdue`, `expire` or `output` may have something new, if nothing comes before."""
-        hung = self._heard_at + (SILENT_S if self._hello is not None else HELLO_S)
+        hung = self._received_at + (SILENT_S if self._hello is not None else HELLO_S)
         return min([hung, self._sent_at + BEAT_S, *(until for until, _ in self._asked.values())])
 
     # What it says ---------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Machine:
                 if self._fault:
                     return
             elif found is not None:
-                self._heard_at = now
+                self._received_at = now
                 self._take(found, len(line))
 
     def _greeting(self, found: Message | None, size: int, now: float, wall: float) -> None:
@@ -187,7 +187,7 @@ class Machine:
             where = f"is older: {_UPDATE}" if found.protocol < PROTOCOL else "is newer: run `tally setup` here with it"
             self._fault = f"its tally {version} {where}"
             return
-        self._hello, self._heard_at = found, now
+        self._hello, self._received_at = found, now
         offset = wall - found.at if found.at else 0.0
         self._offset = offset if abs(offset) > SAME_CLOCK_S else 0.0
         missing = sorted(CAN - found.can)

@@ -1,10 +1,11 @@
 """
 Those at the other end of a host's connections: who they are, by what the kernel says (`snapshot.sockets`) and the
-process table; and what comes and goes over a connection for which nobody waits.
+process table; and the channel over which lines come and go, for which nobody waits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections.abc import Callable
@@ -30,16 +31,15 @@ def caller_at(connection: socket.socket, identify: Callable[[int], Caller]) -> C
 
 
 @attrs.define
-class Connection:
-    """One that is connected by *socket*, which does not block: requests come as lines, and replies wait for room."""
+class Channel:
+    """Our end of one, *socket*, which does not block: lines come, and *unsent* is what it has had no room for yet."""
 
     socket: socket.socket
-    #: What of the replies is not sent yet.
     unsent: bytes = attrs.field(init=False, default=b"")
     _lines: Lines = attrs.field(init=False, factory=lambda: Lines(MAX_REQUEST))
 
     def receive(self) -> list[bytes] | None:
-        """What was asked since the last time; None if the other side has gone, or sends too much."""
+        """The lines that have come since the last time; None if the other side has gone, or sends too much."""
         try:
             data = self.socket.recv(CHUNK)
             return self._lines.feed(data) if data else None
@@ -58,3 +58,9 @@ class Connection:
             self.unsent = b""
             return False
         return True
+
+    def close(self) -> None:
+        """Receive and send nothing any more."""
+        self.unsent = b""
+        with contextlib.suppress(OSError):
+            self.socket.close()

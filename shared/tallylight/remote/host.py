@@ -31,7 +31,7 @@ from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.powers import ALLOW, MACHINES
 from tallylight.evidence import process_table
-from tallylight.hosts.peers import Connection, caller_at
+from tallylight.hosts.peers import Channel, caller_at
 from tallylight.hosts.powers import Powers
 from tallylight.model.errors import TallyError
 from tallylight.remote import commands
@@ -59,7 +59,7 @@ _WAITS = "is new in config.toml, and is not asked until `tally host sessions` st
 
 
 @attrs.define(eq=False)
-class _Peer(Connection):
+class _Peer(Channel):
     """One that is connected to the socket. It asks once. *caller*: None for another user."""
 
     caller: Caller | None
@@ -342,7 +342,7 @@ class MachinesHost:
         peer.until = self._clock() + PEER_S
 
     def _drop(self, peer: _Peer) -> None:
-        peer.socket.close()
+        peer.close()
         if peer in self._peers:
             self._peers.remove(peer)
 

@@ -35,12 +35,11 @@ from tallylight.actions import fork, request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import PERSON
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
+from tallylight.actions.request import Attach, Draw, Lines, Open, Picture, Reply, Request, TooLongError, Visible
 from tallylight.hosts.kitty import actions, answering, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.own_code import own_code
-from tallylight.hosts.peers import Connection
 from tallylight.snapshot import elsewhere, labels_file, rows
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
@@ -69,11 +68,14 @@ class _List:
     host: KittyHost
     #: The folder of our kittens.
     kittens: Path
-    channel: Connection
+    channel: socket.socket
     is_panel: bool = False
     #: Whether its program has been told that it can be seen.
     is_seen: bool = True
     timer: int | None = None
+    #: What was asked so far, and what of the answers is not sent yet.
+    heard: Lines = attrs.Factory(lambda: Lines(request.MAX_REQUEST))
+    unsent: bytes = b""
     #: What to do when it has gone.
     then: Callable[[], object] | None = None
     #: Its own window.
@@ -82,12 +84,15 @@ class _List:
 
     def listen(self) -> None:
         """Do what was asked since the last time, and answer; never wait for the other side."""
-        lines = self.channel.receive()
-        if lines is None:
+        try:
+            lines = self.heard.feed(self.channel.recv(request.CHUNK))
+        except BlockingIOError:
+            return  # nothing was asked
+        except (OSError, TooLongError):
             self.close()  # it has gone, and its window will; or it is no list
             return
         for line in lines:
-            self.channel.unsent += self._answer(line)
+            self.unsent += self._answer(line)
         self._send()
 
     def _answer(self, line: bytes) -> bytes:
@@ -102,22 +107,27 @@ class _List:
         """Tell its program whether it can be seen."""
         if is_seen != self.is_seen:
             self.is_seen = is_seen
-            self.channel.unsent += request.encode(Visible(is_seen))
+            self.unsent += request.encode(Visible(is_seen))
             self._send()
 
     def _send(self, timer: int | None = None) -> None:
         """As much as the socket takes; the rest in a moment."""
-        self.channel.send()
-        if self.channel.unsent and self.timer is None:
+        try:
+            self.unsent = self.unsent[self.channel.send(self.unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:  # nobody waits for it any more
+            self.unsent = b""
+        if self.unsent and self.timer is None:
             self.timer = add_timer(self.host.guarded("list of agents", self._send), REST_S, True)
-        elif not self.channel.unsent and timer is not None:
+        elif not self.unsent and timer is not None:
             remove_timer(timer)
             self.timer = None
 
     def close(self) -> None:
         """Hear and say nothing any more."""
-        self.channel.socket.close()
-        self.channel.unsent = b""
+        self.channel.close()
+        self.unsent = b""
 
     def act(self, asked: Request) -> Reply:
         """Do what is *asked*, or have it done as soon as the list is gone."""
@@ -223,7 +233,7 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
         raise
     finally:
         far.close()
-    _lists[window.id] = _List(host, kittens, Connection(near), is_panel=is_panel, window_id=window.id)
+    _lists[window.id] = _List(host, kittens, near, is_panel=is_panel, window_id=window.id)
     window.actions_on_removal.append(_removed)
     if is_panel:
         window.set_user_var(PANEL, "1")

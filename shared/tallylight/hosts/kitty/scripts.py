@@ -11,6 +11,7 @@ a person is to be asked, `consents` does it, over the pane of the caller, and `a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -26,7 +27,18 @@ from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_
 from tallylight.actions.consent import STARTS, Consent, Consents, Wanted
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Pairs, Verb, Verdict, check
-from tallylight.actions.request import UNKNOWN, Reply, Request, Start, decode_request, encode_reply
+from tallylight.actions.request import (
+    CHUNK,
+    MAX_REQUEST,
+    UNKNOWN,
+    Lines,
+    Reply,
+    Request,
+    Start,
+    TooLongError,
+    decode_request,
+    encode_reply,
+)
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts.kitty import answering, consents
@@ -34,7 +46,7 @@ from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.hosts.peers import Connection, caller_at
+from tallylight.hosts.peers import caller_at
 from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.wire.text import sanitise
@@ -50,12 +62,39 @@ ASK_S = 300.0
 
 
 @attrs.define
-class _Caller(Connection):
-    """A connection of *who*, and since when nothing came over it. *pending*: what it asked that waits for a person."""
+class _Caller:
+    """
+    One connection of *who*, since when nothing came over it, and what of its answers is not sent yet.
 
+    *pending*: what it asked that waits for a person.
+    """
+
+    connection: socket.socket
     who: Caller
     since: float
     pending: Request | None = None
+    heard: Lines = attrs.Factory(lambda: Lines(MAX_REQUEST))
+    unsent: bytes = b""
+
+    def hear(self) -> list[bytes] | None:
+        """What was asked since the last time; None if the other side has gone, or sends too much."""
+        try:
+            data = self.connection.recv(CHUNK)
+            return self.heard.feed(data) if data else None
+        except BlockingIOError:
+            return []
+        except (OSError, TooLongError):
+            return None
+
+    def send(self) -> bool:
+        """As much as the socket takes; False if nobody is there to take it."""
+        try:
+            self.unsent = self.unsent[self.connection.send(self.unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            return False
+        return True
 
 
 @attrs.define
@@ -115,7 +154,8 @@ class Scripts:
             if not self._serve(caller, now):
                 self._callers.remove(caller)
                 self.starts.forget(caller.who.asker)
-                caller.socket.close()
+                with contextlib.suppress(OSError):
+                    caller.connection.close()
         # Not when another timer calls: kitty frees what a timer calls, though it may be about to call it.
         if not self._callers and timer is not None:
             remove_timer(timer)
@@ -124,7 +164,7 @@ class Scripts:
     def _serve(self, caller: _Caller, now: float) -> bool:
         """Do what *caller* asks; whether it is to be heard again."""
         if not caller.unsent:
-            lines = caller.receive()
+            lines = caller.hear()
             if lines is None or (lines and caller.pending):
                 return False
             if caller.pending:

@@ -45,7 +45,7 @@ from tallylight.recordings.decoder import decode as decode_recording
 from tallylight.recordings.replay import Replay
 from tallylight.remote import messages as bridge_messages
 from tallylight.remote.mirror import Mirror
-from tallylight.remote.outbox import Name, Outbox
+from tallylight.remote.outbox import Outbox
 from tallylight.remote.topics import Presence, decode_mark, decode_presence, topic
 from tallylight.serve import model
 from tallylight.serve.push.endpoints import ForbiddenError, parse
@@ -409,12 +409,12 @@ def read_bridge_message(document: bytes, _folder: Path) -> object:
 
 
 def read_pane_message(document: bytes, _folder: Path) -> object:
-    mirror, outbox = Mirror("p"), Outbox("p", "m")
+    mirror, outbox = Mirror("p"), Outbox("p", "m", Presence(online=True, at=5.0))
     mirror.take("p/m/machine", b'{"version":1,"online":true,"at":5}')
     place = topic("p", "m", "pane", "kitty-1", "3")
     mirror.take(place, document)
-    outbox.found(place, document)
-    assert outbox.take() in ({}, {place: b""})
+    outbox.received(place, document, 1.0, is_stored=True)
+    assert outbox.take(1.0).get(place, b"") == b""
     found = list(mirror.panes())
     for machine, host, pane in found:
         _use_pane(f"{machine}/{host}", pane)
@@ -427,12 +427,12 @@ def read_machine_message(document: bytes, _folder: Path) -> object:
     asked = decode_mark(document)
     if asked is not None:
         assert Request.from_json(Request(asked.verb, "1", (str(asked.minutes),)).to_json()) is not None
-    name = Name(Presence(online=True, at=1.0, life="x"))
-    name.heard(document, 1.0, is_stored=False)
+    outbox = Outbox("p", "m", Presence(online=True, at=1.0, life="x"))
+    outbox.received("p/m/machine", document, 1.0, is_stored=False)
     presence = decode_presence(document)
     if presence is not None:
         time.localtime(presence.at)
-    return mirror.machines
+    return mirror.known
 
 
 def read_cli_agent(document: bytes, _folder: Path) -> object:

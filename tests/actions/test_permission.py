@@ -8,6 +8,7 @@ reaches panes from a process of its own, of both ends of a bridge, and of the se
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import re
 from pathlib import Path
@@ -29,9 +30,9 @@ from tallylight.actions.say import Interrupt, Say
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.model.status import Kind, Status
-from tallylight.remote.host import MachinesHost, _Peer
-from tallylight.serve.app import make_app
-from tallylight.serve.asking import Asking
+from tallylight.remote.host import forbidden
+from tallylight.serve.app import Service
+from tallylight.serve.asking import who_asks
 from tallylight.serve.push.routes import Push
 from tallylight.serve.push.subscriptions import Store
 from tallylight.snapshot.addresses import Found
@@ -264,20 +265,18 @@ def test_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, verb: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS[:4])
-def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+def test_over_the_bridge(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     """The near end passes on what its own peer may ask for, whether it says that a key was pressed or not."""
-    host = MachinesHost({"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)})
     asked = Look("3", "screen") if verb == "read" else given_for(verb)
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.remote.host.process_table.table", lambda table=table: table)
-        peer = _Peer(None, caller_of(ASKER, AGENTS, table), 0.0)  # type: ignore[arg-type] # nothing is sent
+        caller = caller_of(ASKER, AGENTS, table)
         for level in SCRIPTING:
-            host._level = level
             wanted = unasked(expected(1, name, level, verb))
             is_seated = way.elsewhere is Who.SCRIPT
             for is_key in (False, True):
-                told = host._forbidden(peer, asked, is_key=is_key)  # type: ignore[arg-type]
+                told = forbidden(level, caller, asked, is_key=is_key)  # type: ignore[arg-type]
                 found = "done" if told is None else told.rule
                 # A list in a pane of tmux has that pane's terminal.
                 assert found == ("done" if is_key and is_seated else wanted), (name, level, is_key, told)
@@ -301,8 +300,8 @@ def test_on_the_page(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
             served.guard.writes.burst = 10**6
             once = Once(0.0, InProcess())
             reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), at(level), once=once)
-            asking = Asking(AGENTS, lambda *_: (ASKER,), table)
-            app = make_app(served.guard, served._read, reach, asking=asking)
+            asking = functools.partial(who_asks, agents=AGENTS, processes=lambda *_: (ASKER,))
+            app = Service(served.guard, served._read, reach, asking=asking).app()
             with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:
                 found = on_page(client, verb)
             if verb == "start":
@@ -328,12 +327,14 @@ def on_page(client: TestClient, verb: str) -> str:
     return str(found.json()["rule"]) if found.status_code == 409 else "done" if found.is_success else "404"
 
 
-def test_no_way_around_the_page() -> None:
+def test_no_way_around_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages that say what is asked are for a person."""
     served = Served()
-    asking = Asking(AGENTS, lambda *_: (ASKER,), WAYS["a plain child"].table(TMUX))
+    table = WAYS["a plain child"].table(TMUX)
+    monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
+    asking = functools.partial(who_asks, agents=AGENTS, processes=lambda *_: (ASKER,))
     push = Push(served.guard, Store(Path("/proc/nowhere/push")))
-    app = make_app(served.guard, served._read, served.client, asking=asking, push=push)
+    app = Service(served.guard, served._read, served.client, asking=asking, push=push).app()
     headers = {**AUTH, "Origin": "http://127.0.0.1:8787"}
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=headers, client=("127.0.0.1", 50000)) as client:
         body = {"endpoint": "https://push.example/x", "p256dh": "x", "auth": "x"}
@@ -398,8 +399,6 @@ def said_by_all(
     # The list.
     spoken = Direct({}, lambda: reach).perform(found, given)
     # The near end of a bridge.
-    host = MachinesHost({"HOME": "/nonexistent"})
-    host._level = level
-    near = host._forbidden(_Peer(None, caller, 0.0), given, is_key=False)  # type: ignore[arg-type]
+    near = forbidden(level, caller, given, is_key=False)  # type: ignore[arg-type]
     assert isinstance(told[0], Refusal) and isinstance(spoken, Refusal) and near is not None
     return {told[0].text, printed, spoken.text, near.text}

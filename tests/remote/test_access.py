@@ -78,13 +78,13 @@ def test_who_may_do_what(organisation: Organisation, tmp_path: Path) -> None:
             (("zeus", "machine"), encode_presence(Presence(online=True, at=9.0))),
         ):
             link.send(topic("tallylight", *names), payload)
-        follow(zeus, lambda: "zeus" in zeus.mirror.machines, "what zeus may say of itself does not arrive")
-        follow(anna, lambda: "zeus" in anna.mirror.machines, "what zeus may say of itself does not arrive")
+        follow(zeus, lambda: "zeus" in zeus.mirror.known, "what zeus may say of itself does not arrive")
+        follow(anna, lambda: "zeus" in anna.mirror.known, "what zeus may say of itself does not arrive")
         anna.mark("atlas", host, "3", Mark("seen", Status.DONE, DONE.since))
         asked: list[Request] = []
         follow(anna, lambda: bool(asked.extend(spool.take()) or asked), "the mark did not arrive")
         assert asked == [Request("seen", "3")]
-        assert anna.mirror.machines == ("atlas", "zeus") and list(seen_by(anna)) == [("atlas", "3")]
+        assert [*anna.mirror.known] == ["atlas", "zeus"] and list(seen_by(anna)) == [("atlas", "3")]
         assert anna.notes() == zeus.notes() == []
     finally:
         spool.close()

@@ -12,12 +12,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tallylight.model.status import Status
 from tallylight.remote import mirror as mirrors
 from tallylight.remote.mirror import MAX_MACHINES, MAX_PANES, Mirror
-from tallylight.remote.outbox import MAX_UNACKNOWLEDGED, OBJECTION_S, Name, Outbox
+from tallylight.remote.outbox import MAX_UNACKNOWLEDGED, OBJECTION_S, Outbox
 from tallylight.remote.topics import Presence, encode_pane, encode_presence, topic
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.strategies import at_most
 
-HERE, AWAY = encode_presence(Presence(True, 1.0)), encode_presence(Presence(False, 0.0))
+OWN = Presence(True, 1.0)
+HERE, AWAY = encode_presence(OWN), encode_presence(Presence(False, 0.0))
 MACHINE = topic("t", "atlas", "machine")
 
 
@@ -32,44 +33,44 @@ def pane_topic(name: str) -> str:
 
 def test_the_last_state_is_sent_and_nothing_twice() -> None:
     """Each topic is sent once per state, and nothing is sent again while its answer is awaited."""
-    outbox = Outbox("t", "atlas")
-    outbox.show([shown(a=Status.WORKING)], HERE)
-    assert list(outbox.take()) == [MACHINE, pane_topic("a")]
-    outbox.show([shown(a=Status.WAITING)], HERE)
-    assert outbox.take() == {}
+    outbox = Outbox("t", "atlas", OWN)
+    outbox.show([shown(a=Status.WORKING)])
+    assert list(outbox.take(0.0)) == [MACHINE, pane_topic("a")]
+    outbox.show([shown(a=Status.WAITING)])
+    assert outbox.take(0.0) == {}
     outbox.acknowledged(pane_topic("a"))
     outbox.acknowledged(MACHINE)
-    assert outbox.take() == {pane_topic("a"): encode_pane(Pane(id="a", status=Status.WAITING))}
+    assert outbox.take(0.0) == {pane_topic("a"): encode_pane(Pane(id="a", status=Status.WAITING))}
     outbox.acknowledged(pane_topic("a"))
-    assert outbox.is_empty
+    assert outbox.take(0.0) == {}
 
 
 def test_no_more_than_the_limit_is_unanswered() -> None:
     """A broker that does not answer is not flooded."""
-    outbox = Outbox("t", "atlas")
-    outbox.show([shown(**{f"p{n}": Status.WORKING for n in range(500)})], HERE)
-    assert len(outbox.take()) == MAX_UNACKNOWLEDGED
-    assert outbox.take() == {}
+    outbox = Outbox("t", "atlas", OWN)
+    outbox.show([shown(**{f"p{n}": Status.WORKING for n in range(500)})])
+    assert len(outbox.take(0.0)) == MAX_UNACKNOWLEDGED
+    assert outbox.take(0.0) == {}
 
 
 def test_a_broker_that_forgot_is_told_again() -> None:
     """After a link was lost everything is sent anew, for the broker may hold nothing any more."""
-    outbox = Outbox("t", "atlas")
-    outbox.show([shown(a=Status.WORKING)], HERE)
-    first = outbox.take()
+    outbox = Outbox("t", "atlas", OWN)
+    outbox.show([shown(a=Status.WORKING)])
+    first = outbox.take(0.0)
     for place in first:
         outbox.acknowledged(place)
     outbox.lost()
-    assert outbox.take() == first
+    assert outbox.take(0.0) == first
 
 
 def test_what_a_former_life_left_is_taken_back() -> None:
     """A pane the broker still holds and nobody has is taken back; another machine's is left alone."""
-    outbox = Outbox("t", "atlas")
-    outbox.show([], HERE)
-    outbox.found(pane_topic("old"), b"{}")
-    outbox.found(topic("t", "zeus", "pane", "kitty-1", "3"), b"{}")
-    assert outbox.take() == {MACHINE: HERE, pane_topic("old"): b""}
+    outbox = Outbox("t", "atlas", OWN)
+    outbox.show([])
+    outbox.received(pane_topic("old"), b"{}", 0.0, is_stored=True)
+    outbox.received(topic("t", "zeus", "pane", "kitty-1", "3"), b"{}", 0.0, is_stored=True)
+    assert outbox.take(0.0) == {MACHINE: HERE, pane_topic("old"): b""}
 
 
 def test_panes_of_a_machine_that_is_gone_are_not_shown() -> None:
@@ -80,7 +81,7 @@ def test_panes_of_a_machine_that_is_gone_are_not_shown() -> None:
     assert mirror.take(MACHINE, HERE)
     assert [pane.id for _, _, pane in mirror.panes()] == ["a"]
     assert mirror.take(MACHINE, AWAY)
-    assert (list(mirror.panes()), mirror.gone) == ([], ("atlas",))
+    assert (list(mirror.panes()), mirror.known) == ([], {"atlas": False})
     assert not mirror.take(MACHINE, AWAY)
     assert mirror.take(MACHINE, HERE)
     assert [pane.id for _, _, pane in mirror.panes()] == ["a"]
@@ -98,7 +99,7 @@ def test_the_mirror_is_bounded() -> None:
     mirror = Mirror("t")
     for n in range(MAX_MACHINES + 5):
         mirror.take(topic("t", f"m{n:03}", "machine"), HERE)
-    assert len(mirror.machines) == MAX_MACHINES and mirror.is_full
+    assert len(mirror.known) == MAX_MACHINES and mirror.is_full
     for n in range(MAX_PANES + 5):
         place = topic("t", "m000", "pane", "kitty-1", str(n))
         mirror.take(place, encode_pane(Pane(id=str(n), status=Status.WORKING)))
@@ -129,8 +130,8 @@ def test_who_says_too_much_loses_panes_of_its_own(monkeypatch: pytest.MonkeyPatc
         kept = [machine for machine, _, _ in mirror.panes()]
         assert [kept.count(machine) for machine in ("a", "b", "c")] == [5, 5, 5]
         assert kept.count("loud") == (25 if not more else kept.count("loud")) > 5
-        assert mirror.cut == ("loud",)
-        assert mirror._size == sum(machine.told.size for machine in mirror._machines.values()) <= limit
+        assert [name for name, (_, panes) in mirror.there.items() if panes.is_cut] == ["loud"]
+        assert mirror._size == sum(machine.panes.size for machine in mirror._machines.values()) <= limit
         assert mirror._rows == len(kept) <= 40
         mirror.clear()
         assert (mirror._rows, mirror._size) == (0, 0)
@@ -144,7 +145,7 @@ def test_a_pane_that_grows_too_big_is_not_shown_as_it_was(monkeypatch: pytest.Mo
     assert tell(mirror, "atlas", "1") and tell(mirror, "atlas", "2")
     assert tell(mirror, "atlas", "1", 4000)
     assert [pane.id for _, _, pane in mirror.panes()] == ["2"]
-    assert mirror.cut == ("atlas",)
+    assert mirror.there["atlas"][1].is_cut
 
 
 def test_panes_of_another_life_are_not_shown() -> None:
@@ -158,26 +159,20 @@ def test_panes_of_another_life_are_not_shown() -> None:
     assert not mirror.take(MACHINE, encode_presence(Presence(False, 0.0, "two")))
     mirror.take(MACHINE, encode_presence(Presence(True, 2.0, "two", namesake=True)))
     assert [pane.id for _, _, pane in mirror.panes()] == ["b"]
-    assert mirror.namesakes == ("atlas",)
+    assert mirror.there["atlas"][0].namesake
 
 
 class Twin:
     """A machine called atlas, on a broker that hands on and keeps what it is told."""
 
     def __init__(self, life: str, at: float, pane: str) -> None:
-        self.name = Name(Presence(True, at, life))
-        self.outbox = Outbox("t", "atlas", life)
-        self.outbox.show([shown(**{pane: Status.WORKING})], self.name.presence)
-
-    def hear(self, topic: str, payload: bytes, now: float, *, is_stored: bool) -> None:
-        if topic == MACHINE:
-            self.name.heard(payload, now, is_stored=is_stored)
-        if is_stored or (topic == MACHINE and not self.name.is_own(payload)):
-            self.outbox.found(topic, payload)
+        self.outbox = Outbox("t", "atlas", Presence(True, at, life))
+        self.outbox.show([shown(**{pane: Status.WORKING})])
+        self.name = self.outbox.name
 
     def connect(self, kept: dict[str, bytes], now: float) -> None:
         for place, payload in kept.items():
-            self.hear(place, payload, now, is_stored=True)
+            self.outbox.received(place, payload, now, is_stored=True)
 
 
 def settle(twins: list[Twin], kept: dict[str, bytes], now: float) -> None:
@@ -187,13 +182,12 @@ def settle(twins: list[Twin], kept: dict[str, bytes], now: float) -> None:
         for twin in twins:
             if word := twin.name.word():
                 for each in twins:
-                    each.name.heard(word, now, is_stored=False)
-            twin.outbox.be(twin.name.presence)
-            for place, payload in twin.outbox.take(twin.name, now).items():
+                    each.outbox.received(topic("t", "atlas", "namesake"), word, now, is_stored=False)
+            for place, payload in twin.outbox.take(now).items():
                 sent = True
                 kept[place] = payload
                 for each in twins:
-                    each.hear(place, payload, now, is_stored=False)
+                    each.outbox.received(place, payload, now, is_stored=False)
                 twin.outbox.acknowledged(place)
         if not sent:
             return
@@ -220,17 +214,17 @@ def test_two_machines_of_one_name_are_not_mixed() -> None:
         settle(order, kept, 11.0 + OBJECTION_S)
         assert panes_in(kept) == ["a"]
         assert new.name.holder is not None and new.name.holder.life == "old" and old.name.holder is None
-        assert old.name.has_namesake and not new.name.has_namesake
+        assert (old.name.follower, new.name.follower) == ("new", None)
         # The will of the one that waits does not end the one that is shown.
         gone = encode_presence(Presence(False, 0.0, "new"))
         kept[MACHINE] = gone
-        old.hear(MACHINE, gone, 20.0, is_stored=False)
+        old.outbox.received(MACHINE, gone, 20.0, is_stored=False)
         settle([old], kept, 20.0)
-        assert panes_in(kept) == ["a"] and not old.name.has_namesake
+        assert panes_in(kept) == ["a"] and old.name.follower is None
         # The end of the one that is shown lets the other one in.
         gone = encode_presence(Presence(False, 0.0, "old"))
         kept[MACHINE] = gone
-        new.hear(MACHINE, gone, 30.0, is_stored=False)
+        new.outbox.received(MACHINE, gone, 30.0, is_stored=False)
         settle([new], kept, 30.0)
         assert panes_in(kept) == ["b"]
 
@@ -251,7 +245,7 @@ class Broker(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.outbox = Outbox("t", "atlas")
+        self.outbox = Outbox("t", "atlas", OWN)
         self.panes: dict[str, Status] = {}
         self.polled: dict[str, bytes] = {}
         self.wire: list[tuple[str, bytes]] = []
@@ -259,7 +253,7 @@ class Broker(RuleBasedStateMachine):
         self.show()
 
     def show(self) -> None:
-        self.outbox.show([shown(**self.panes)], HERE)
+        self.outbox.show([shown(**self.panes)])
 
     @rule(name=st.sampled_from("abc"), status=st.sampled_from([None, Status.WORKING, Status.WAITING, Status.DONE]))
     def pane_changes(self, name: str, status: Status | None) -> None:
@@ -275,7 +269,7 @@ class Broker(RuleBasedStateMachine):
             self.is_up = True
             self.polled = {} if forgets else self.polled
             for place, payload in self.polled.items():
-                self.outbox.found(place, payload)
+                self.outbox.received(place, payload, 0.0, is_stored=True)
 
     @rule(delivered=st.integers(0, 5))
     def broker_dies(self, delivered: int) -> None:
@@ -291,7 +285,7 @@ class Broker(RuleBasedStateMachine):
     def broker_works(self, count: int) -> None:
         """The machine sends all it may, and the broker takes the first of it."""
         if self.is_up:
-            self.wire += self.outbox.take().items()
+            self.wire += self.outbox.take(0.0).items()
         for place, payload in self.wire[:count]:
             self.store(place, payload)
             self.outbox.acknowledged(place)
@@ -316,7 +310,7 @@ class Broker(RuleBasedStateMachine):
         for place, payload in twin.polled.items():
             mirror.take(place, payload)
         assert {pane.id: pane.status for _, _, pane in mirror.panes()} == self.panes
-        assert twin.outbox.is_empty
+        assert twin.outbox.take(0.0) == {}
 
 
 TestBroker = Broker.TestCase

@@ -24,7 +24,7 @@ from tests.actions.desk import SCREENS
 
 TALLY = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
 #: The same, where every request is a person's: the tests may be run in a terminal, or by an agent.
-_FOR_A_PERSON = "from tallylight.serve import asking; asking.Asking._caller = lambda *_: asking.PERSON\n"
+_FOR_A_PERSON = "from tallylight.serve import asking; asking.who_asks = lambda *_, **_more: asking.PERSON\n"
 T = TypeVar("T")
 
 

@@ -14,7 +14,7 @@ from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.model.status import Kind, Status
-from tallylight.serve.app import make_app
+from tallylight.serve.app import Service
 from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.serve.push.routes import Push
 from tallylight.serve.push.subscriptions import Store
@@ -93,7 +93,7 @@ class Served:
 
     def app(self) -> ASGIApp:
         push = self.push or Push(self.guard, Store(Path("/proc/nowhere/push")))
-        return make_app(self.guard, self._read, self.client, push=push)
+        return Service(self.guard, self._read, self.client, push=push).app()
 
     def _read(self) -> list[Snapshot] | None:
         found, self.snapshots = self.snapshots, None

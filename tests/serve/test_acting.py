@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.screen import Look
+from tallylight.model.bucket import Bucket
 from tallylight.model.status import Status
 from tallylight.serve.answering import MAX_CELLS, MAX_ROWS, MAX_RUNS
-from tallylight.serve.guard import Bucket
 from tests.actions.desk import PID, START, holder, seen
 from tests.actions.hostile import HARMLESS, HOSTILE
 from tests.serve.serving import JSON, ONE, PROCESS, Served

@@ -16,7 +16,7 @@ from tallylight.actions.beside import Readers, Watch
 from tallylight.config.settings import Listed
 from tallylight.model.beside import Beside, Changes
 from tallylight.model.status import Status
-from tallylight.serve.app import make_app
+from tallylight.serve.app import Service
 from tallylight.serve.middleware import MAX_BODY
 from tallylight.snapshot import history_file
 from tallylight.snapshot.entries import ConversationEntry
@@ -223,7 +223,8 @@ def test_what_stands_beside_a_status(served: Served) -> None:
     work = ConversationEntry(agent="codex", cwd="/work")
     pane = attrs.evolve(PANES[1], agent_pid=4711, conversation=work)
     served.shows("sessions", pane, *PANES[2:])
-    app = make_app(served.guard, served._read, served.client, watch=Watch("/nowhere", Listed(), Readers(read_one)))
+    watch = Watch("/nowhere", Listed(), Readers(read_one))
+    app = Service(served.guard, served._read, served.client, watch=watch).app()
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH) as client:
         address = "sessions-1:%2"
         assert client.get("/api/v1/session", params={"address": address}).json()["beside"] is None

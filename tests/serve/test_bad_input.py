@@ -9,9 +9,6 @@ from fastapi import FastAPI
 from starlette.types import Message
 
 from tallylight.serve import app
-from tallylight.serve.answering import Answering
-from tallylight.serve.asking import EVERYBODY
-from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
 from tests.serve.serving import AUTH, PANES, PORT, Served
 
@@ -32,7 +29,7 @@ def test_a_fault_in_one_look_costs_that_look() -> None:
     handler = logging.Handler()
     handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
     app._LOG.addHandler(handler)
-    server = app._Server(served.guard, read_all, Answering(served.client), None, Labels, None, EVERYBODY)
+    server = app.Service(served.guard, read_all, served.client)
 
     async def follow() -> None:
         async with server.lifespan(FastAPI()):

@@ -19,7 +19,7 @@ def test_the_oldest_goes_when_there_are_too_many() -> None:
         made[1].leave()
         for n in range(3, 6):
             unknown.add(lambda n=n: ended.append(n))  # type: ignore[misc]
-        assert (ended, len(unknown)) == ([2], 3)
+        assert (ended, len(unknown.timers)) == ([2], 3)
         # One that is gone or known is not ended later.
         for n in range(6, 20):
             unknown.add(lambda n=n: ended.append(n))  # type: ignore[misc]
@@ -38,7 +38,7 @@ def test_each_has_its_time() -> None:
         known.know()
         unknown.add(ended.set)
         await asyncio.wait_for(ended.wait(), 30)
-        assert len(unknown) == 0
+        assert not unknown.timers
 
     asyncio.run(run())
 

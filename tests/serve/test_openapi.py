@@ -11,7 +11,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from tallylight.serve.guard import Bucket
+from tallylight.model.bucket import Bucket
 from tests.serve.serving import PANES, TOKEN, Served
 from tests.strategies import at_most
 

@@ -19,9 +19,9 @@ from py_vapid import Vapid02
 from starlette.testclient import TestClient
 
 from tallylight.config.settings import Push as Settings
+from tallylight.model.bucket import Bucket
 from tallylight.model.status import Kind, Status
 from tallylight.serve import push
-from tallylight.serve.guard import Bucket
 from tallylight.serve.push import endpoints, sealing
 from tallylight.serve.push.endpoints import ForbiddenError, Reply, parse
 from tallylight.serve.push.routes import Push

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tallylight.actions.caller import Caller, Who
 from tallylight.actions.client import PaneClient
 from tallylight.model.status import Kind, Status
-from tallylight.serve.app import make_app
+from tallylight.serve.app import Service
 from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, at
@@ -60,7 +60,7 @@ def client_of(status: Status, reach: PaneClient) -> TestClient:
     served = Served()
     pane = Pane(id="3", status=status, kind=Kind.PERMISSION, agent="claude", since=time.time())
     served.shows("kitty", pane, pid=os.getpid())
-    app = make_app(served.guard, served._read, reach)
+    app = Service(served.guard, served._read, reach).app()
     return TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH)
 
 

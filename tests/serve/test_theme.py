@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
-from tallylight.serve.app import make_app
+from tallylight.serve.app import Service
 from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.serve.theme import CARD, DRAWN, PAGE, READ, stylesheet
 from tests.colour_vision import contrast
@@ -64,6 +64,7 @@ def test_a_colour_that_can_be_read_is_left_alone() -> None:
 
 def test_the_page_has_the_colours_of_the_configuration() -> None:
     """The stylesheet of a server is that of its colours; those that are not given are the default ones."""
-    app = make_app(Guard(TOKEN, allowed_hosts(PORT)), lambda: None, Served().client, {Status.DONE: (1, 2, 255)})
+    guard, colours = Guard(TOKEN, allowed_hosts(PORT)), {Status.DONE: (1, 2, 255)}
+    app = Service(guard, lambda: None, Served().client, colours).app()
     with TestClient(app, base_url="http://127.0.0.1:8787") as client:
         assert client.get("/theme.css").text == stylesheet({**COLOURS, Status.DONE: (1, 2, 255)})

@@ -57,7 +57,7 @@ def panes_of(mirror: Mirror) -> Panes:
     """What *mirror* shows, as if all of it were of this machine: a host is named `machine/kitty-4711`."""
     panes = [Found(f"{machine}/{host}", pane) for machine, host, pane in mirror.panes()]
     hosts = tuple(dict.fromkeys(found.host for found in panes))
-    gone = tuple(f"{machine} is gone" for machine in mirror.gone)
+    gone = tuple(f"{machine} is gone" for machine, is_there in mirror.known.items() if not is_there)
     return Panes(in_order(panes, time.time()), hosts, machines=mirror.known, troubles=gone)
 
 

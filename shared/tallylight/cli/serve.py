@@ -94,8 +94,8 @@ def main(argv: list[str]) -> int:
     extras.enable("push")
     try:
         from tallylight.serve import connections
-        from tallylight.serve.app import make_app
-        from tallylight.serve.asking import Asking
+        from tallylight.serve.app import Service
+        from tallylight.serve.asking import who_asks
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
@@ -116,12 +116,12 @@ def main(argv: list[str]) -> int:
     # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
     own = functools.cache(functools.partial(here, os.environ))
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
-    asking = Asking(agent_files.load_agents(os.environ)[0])
+    asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     guard = Guard(token, hosts)
     push = _push(guard, config)
-    app = make_app(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
+    service = Service(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
     bound = _ip(options.bind)
     if not (bound.is_loopback if bound is not None else options.bind == "localhost"):
         complain("serve", f"{options.bind} is open to the network, and the connection is not encrypted")
@@ -136,7 +136,7 @@ def main(argv: list[str]) -> int:
         # The part after `#` is never sent to anybody.
         sys.stdout.write(f"{where}\n{code}")
         sys.stdout.flush()
-        connections.Server(connections.config(app, _open_files())).run(sockets=[listener])
+        connections.Server(connections.config(service.app(), _open_files())).run(sockets=[listener])
     except KeyboardInterrupt:
         return 0
     finally:

@@ -28,9 +28,9 @@ def name() -> str:
 
 def commit(package: Path) -> str:
     """The commit that *package* was built from, 40 hexadecimal digits; nothing if that is not known."""
-    told = text_or_nothing(package / "COMMIT").strip()
-    if _COMMIT.fullmatch(told):
-        return told
+    recorded = text_or_nothing(package / "COMMIT").strip()
+    if _COMMIT.fullmatch(recorded):
+        return recorded
     git = package.parent.parent / ".git"
     if git.is_file():  # a worktree
         git = (git.parent / text_or_nothing(git).removeprefix("gitdir: ").strip()).resolve()

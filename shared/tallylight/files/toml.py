@@ -81,16 +81,6 @@ def line_of(text: str, key: str, between: tuple[int, int] | None = None) -> int 
     return best
 
 
-def _item_lines(text: str, key: str) -> list[tuple[int, int]]:
-    """Where each `[[key]]` of a list of tables begins, and where the next one does."""
-    starts = []
-    for number, line in enumerate(text.splitlines(), 1):
-        found = _HEADER.match(line) if line.lstrip().startswith("[[") else None
-        if found is not None and _plain(found[1]) == key:
-            starts.append(number)
-    return list(zip(starts, [*starts[1:], sys.maxsize], strict=True)) if starts else []
-
-
 def _plain(name: str) -> str:
     return ".".join(part.strip().strip("\"'") for part in name.split("."))
 
@@ -224,9 +214,15 @@ class Table:
             self.complain(key, f"must be a list of tables, not {_shown(value)}")
             return []
         prefix = f"{self._prefix}{key}"
-        lines = _item_lines(self._text, prefix)
-        # A list that is written in one line has no headers.
-        places = lines if len(lines) == len(value) else [self._lines] * len(value)
+        starts = []
+        for number, line in enumerate(self._text.splitlines(), 1):
+            found = _HEADER.match(line) if line.lstrip().startswith("[[") else None
+            if found is not None and _plain(found[1]) == prefix:
+                starts.append(number)
+        # Where each table begins, and where the next one does. A list that is written in one line has no headers.
+        places: list[tuple[int, int] | None] = [self._lines] * len(value)
+        if len(starts) == len(value):
+            places = list(zip(starts, [*starts[1:], sys.maxsize], strict=False))
         return [
             Table(item, self._text, self._path, f"{prefix}.", self.errors, place)
             for item, place in zip(value, places, strict=True)

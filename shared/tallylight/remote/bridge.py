@@ -41,14 +41,13 @@ from tallylight.remote.messages import (
     Whole,
     decode,
     encode,
-    is_host,
     is_id,
 )
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Hosts
-from tallylight.snapshot.requests import Request
+from tallylight.snapshot.requests import Request, is_host
 from tallylight.snapshot.schema import Pane, Snapshot
 
 #: Bytes that wait for the other end to read, beyond which no pane is told.
@@ -69,7 +68,7 @@ class Teller:
 
     def __init__(self) -> None:
         self._wanted: dict[tuple[str, str], Pane] = {}
-        self._told: dict[tuple[str, str], Pane] = {}
+        self._published: dict[tuple[str, str], Pane] = {}
         self._is_whole = False
 
     def show(self, hosts: Iterable[Snapshot]) -> None:
@@ -83,23 +82,19 @@ class Teller:
 
     def news(self) -> Iterator[bytes]:
         """What there is to tell, line by line; each is taken for told."""
-        for key in [key for key in self._told if key not in self._wanted]:
-            del self._told[key]
+        for key in [key for key in self._published if key not in self._wanted]:
+            del self._published[key]
             yield encode(PaneGone(*key))
         for key, pane in self._wanted.items():
-            if self._told.get(key) != pane:
-                self._told[key] = pane
-                yield _pane_line(key[0], pane)
+            if self._published.get(key) != pane:
+                self._published[key] = pane
+                # Nothing that is of use on this machine alone, and the less where it is too long.
+                whole = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
+                shorter = attrs.evolve(whole, records=(), losing=(), tasks=(), children=())
+                yield encode(PaneSaid(key[0], whole)) or encode(PaneSaid(key[0], shorter))
         if not self._is_whole:
             self._is_whole = True
             yield encode(Whole())
-
-
-def _pane_line(host: str, pane: Pane) -> bytes:
-    """What is told of *pane*: nothing that is of use on this machine alone, and the less where it is too long."""
-    told = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
-    shorter = attrs.evolve(told, records=(), losing=(), tasks=(), children=())
-    return encode(PaneSaid(host, told)) or encode(PaneSaid(host, shorter))
 
 
 class Bridge:
@@ -127,7 +122,7 @@ class Bridge:
         self._jobs = Jobs(self._deliver)
         self._news: Iterator[bytes] = self.teller.news()
         self._unsent = bytearray(encode(Hello(PROTOCOL, version, CAN, round(wall(), 3))))
-        self._beat_at = self._heard_at = time.monotonic()
+        self._beat_at = self._received_at = time.monotonic()
         self._kept_at = float("-inf")
 
     def run(self, fd_in: int, fd_out: int) -> None:
@@ -150,13 +145,13 @@ class Bridge:
         if self._feed.poll(now):
             self.teller.show(self._feed.snapshots)
             self._news = self.teller.news()
-        told = self._feed.descriptors()
+        feeds = self._feed.descriptors()
         if now - self._kept_at >= 1.0:
             self._kept_at = now
             self._keep()
         self._fill(now)
-        waiting = [fd_in, wake, *(told or ())]
-        patience = POLL_S if told is None else min(1.0, BEAT_S)
+        waiting = [fd_in, wake, *(feeds or ())]
+        patience = POLL_S if feeds is None else min(1.0, BEAT_S)
         readable, writable, _ = select.select(waiting, [fd_out] if self._unsent else [], [], patience)
         if writable:
             with contextlib.suppress(BlockingIOError):
@@ -168,10 +163,10 @@ class Bridge:
         if fd_in in readable:
             if not (data := os.read(fd_in, _CHUNK)):
                 return False
-            self._heard_at = now
+            self._received_at = now
             for line in self._lines.feed(data):
-                self.hear(line)
-        return now - self._heard_at < GONE_S and len(self._unsent) < MAX_REPLIES
+                self._received(line)
+        return now - self._received_at < GONE_S and len(self._unsent) < MAX_REPLIES
 
     def _fill(self, now: float) -> None:
         """Have the other end told what is new, as much as it reads."""
@@ -184,7 +179,7 @@ class Bridge:
 
     # What is asked -------------------------------------------------------------------------------------------
 
-    def hear(self, line: bytes) -> None:
+    def _received(self, line: bytes) -> None:
         """Do what *line* asks, away from here; what is no question is passed over."""
         asked = decode(line)
         if not isinstance(asked, Ask):
@@ -194,27 +189,24 @@ class Bridge:
         if pane is None:
             self._reply(asked, _GONE)
             return
-        do = functools.partial(self._told, asked, Found(host, pane))
-        if not self._jobs.submit((host, id_), do, functools.partial(self._done, asked)):
+        perform = functools.partial(self._perform, asked, Found(host, pane))
+        if not self._jobs.submit((host, id_), perform, functools.partial(self._reply, asked)):
             self._reply(asked, _BUSY)
 
-    def _told(self, asked: Ask, found: Found) -> request.Reply:
+    def _perform(self, asked: Ask, found: Found) -> request.Reply:
         if isinstance(mark := asked.asked, Mark):
             requests.send(asked.host, Request(mark.verb, mark.pane, mark.args), self._environ)
             return Done(mark.pane, "")
         return self._client.perform(found, asked.asked)
 
-    def _done(self, asked: Ask, result: object) -> None:
+    def _reply(self, asked: Ask, result: object) -> None:
+        """Reply with what `_perform` returned, or with what it raised."""
         if isinstance(result, TallyError):
-            self._reply(asked, Refusal("unreachable", str(result)))
+            result = Refusal("unreachable", str(result))
         elif isinstance(result, Exception):
-            self._reply(asked, Refusal("failed", f"it failed there: {type(result).__name__}"))
-        else:
-            self._reply(asked, result)  # type: ignore[arg-type] # what `_told` returns
-
-    def _reply(self, asked: Ask, told: request.Reply) -> None:
+            result = Refusal("failed", f"it failed there: {type(result).__name__}")
         too_long = Refusal("too-long", "that is too long to tell")
-        self._unsent += next(filter(None, (encode(Reply(asked.number, one)) for one in (told, too_long))))
+        self._unsent += encode(Reply(asked.number, result)) or encode(Reply(asked.number, too_long))  # type: ignore[arg-type]
 
     def _deliver(self, call: Callable[[], None]) -> None:
         self._results.put(call)

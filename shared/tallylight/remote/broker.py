@@ -39,10 +39,6 @@ CONNECT_S = 5.0
 MAX_PASSWORD_BYTES = 4096
 
 
-class BrokerError(TallyError):
-    """A setting of the fleet with which no link can be made."""
-
-
 def machine_name(fleet: Fleet) -> str:
     """The name of this machine in its fleet."""
     return fleet.machine or socket.gethostname() or "unnamed"
@@ -96,7 +92,16 @@ class Link:
             if now < self._retry_at:
                 return
             self._connect(now)
-        if self._client is not None and not self._work(self._client, timeout):
+        client = self._client
+        if client is None:
+            return
+        code = client.loop(timeout)
+        # Paho takes one message at a time.
+        end, before = time.monotonic() + DRAIN_S, -1
+        while code == mqtt.MQTT_ERR_SUCCESS and before != self._taken and time.monotonic() < end:
+            before = self._taken
+            code = client.loop(0.0)
+        if code != mqtt.MQTT_ERR_SUCCESS:
             self._lost(now, "the connection was lost" if self.is_up or self._refused else self._why_at_once())
 
     def _why_at_once(self) -> str:
@@ -118,15 +123,6 @@ class Link:
             except OSError as error:
                 return _fault(error)
         return "the broker ended the connection at once"
-
-    def _work(self, client: mqtt.Client, timeout: float) -> bool:
-        """Take and send what there is; whether the connection still stands. Paho takes one message at a time."""
-        code = client.loop(timeout)
-        end, before = time.monotonic() + DRAIN_S, -1
-        while code == mqtt.MQTT_ERR_SUCCESS and before != self._taken and time.monotonic() < end:
-            before = self._taken
-            code = client.loop(0.0)
-        return code == mqtt.MQTT_ERR_SUCCESS
 
     def hurry(self) -> None:
         """Acknowledge at once what comes next: a broker may wait for that with its next small packet, for 40 ms."""
@@ -164,21 +160,6 @@ class Link:
         self.is_up = False
 
     def _connect(self, now: float) -> None:
-        client = self._make()
-        fleet = self.fleet
-        try:
-            # A broker takes a client for dead after one and a half times what the client promises, as soon as it looks.
-            promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
-            client.connect(fleet.broker, fleet.port, keepalive=promise)
-        except (OSError, ValueError, ssl.SSLError) as error:
-            self._lost(now, _fault(error))
-            return
-        if isinstance(connection := client.socket(), socket.socket):
-            # A subscription and what follows it are two small packets; the second is not to wait for the first.
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._client = client
-
-    def _make(self) -> mqtt.Client:
         fleet = self.fleet
         client = mqtt.Client(
             CallbackAPIVersion.VERSION2, client_id=f"tally-{uuid.uuid4().hex[:16]}", reconnect_on_failure=False
@@ -194,7 +175,17 @@ class Link:
         client.on_message = self._on_message
         client.on_publish = self._on_publish
         client.on_subscribe = self._on_subscribe
-        return client
+        try:
+            # A broker takes a client for dead after one and a half times what the client promises, as soon as it looks.
+            promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
+            client.connect(fleet.broker, fleet.port, keepalive=promise)
+        except (OSError, ValueError, ssl.SSLError) as error:
+            self._lost(now, _fault(error))
+            return
+        if isinstance(connection := client.socket(), socket.socket):
+            # A subscription and what follows it are two small packets; the second is not to wait for the first.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._client = client
 
     def _lost(self, now: float, why: str) -> None:
         was_up, self.is_up, self._client = self.is_up, False, None
@@ -240,10 +231,10 @@ _CERTIFICATE = "this machine's certificate (`cert_file` in [fleet])"
 
 
 def _context(fleet: Fleet) -> ssl.SSLContext:
-    """What TLS needs of *fleet*; `BrokerError` if a file of it cannot be used."""
+    """What TLS needs of *fleet*; `TallyError` if a file of it cannot be used."""
     for key in ("ca_file", "cert_file", "key_file"):
         if (path := _path(getattr(fleet, key))) and not os.access(path, os.R_OK):
-            raise BrokerError(f"{key} of [fleet]: {path} cannot be read")
+            raise TallyError(f"{key} of [fleet]: {path} cannot be read")
     try:
         # Not Python's default context: since 3.13 that refuses the certificates of many small authorities.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -254,7 +245,7 @@ def _context(fleet: Fleet) -> ssl.SSLContext:
         if certificate := _path(fleet.cert_file):
             context.load_cert_chain(certificate, _path(fleet.key_file))
     except (OSError, ValueError) as error:
-        raise BrokerError(f"the certificates of [fleet] cannot be used: {error}") from None
+        raise TallyError(f"the certificates of [fleet] cannot be used: {error}") from None
     return context
 
 
@@ -279,7 +270,7 @@ def _password(fleet: Fleet) -> str | None:
     path = Path(fleet.password_file).expanduser()
     try:
         if path.stat().st_mode & 0o077:
-            raise BrokerError(f"{path}: can be read by other users; run `chmod 600` on it")
+            raise TallyError(f"{path}: can be read by other users; run `chmod 600` on it")
         return os.fsdecode(read_write.read_limited(path, MAX_PASSWORD_BYTES)).rstrip("\r\n")
     except OSError as error:
-        raise BrokerError(f"password_file of [fleet]: {path}: {error.strerror}") from None
+        raise TallyError(f"password_file of [fleet]: {path}: {error.strerror}") from None

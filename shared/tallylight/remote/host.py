@@ -26,23 +26,12 @@ import attrs
 from tallylight.actions.caller import Caller, caller_of, seated
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import check, unasked, verb_of
-from tallylight.actions.request import (
-    CHUNK,
-    MAX_REQUEST,
-    UNKNOWN,
-    Lines,
-    Look,
-    Mark,
-    Reply,
-    TooLongError,
-    decode_request,
-    encode_reply,
-)
+from tallylight.actions.request import UNKNOWN, Look, Mark, Reply, decode_request, encode_reply
 from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.powers import ALLOW, MACHINES
 from tallylight.evidence import process_table
-from tallylight.hosts.peers import caller_at
+from tallylight.hosts.peers import Channel, caller_at
 from tallylight.hosts.powers import Powers
 from tallylight.model.errors import TallyError
 from tallylight.remote import commands
@@ -70,15 +59,27 @@ _WAITS = "is new in config.toml, and is not asked until `tally host sessions` st
 
 
 @attrs.define(eq=False)
-class _Peer:
+class _Peer(Channel):
     """One that is connected to the socket. It asks once. *caller*: None for another user."""
 
-    connection: socket.socket
     caller: Caller | None
     until: float
-    lines: Lines = attrs.field(factory=lambda: Lines(MAX_REQUEST))
     has_asked: bool = False
-    unsent: bytes = b""
+
+    @property
+    def events(self) -> int:
+        """What it is waited for, beside its end."""
+        return select.POLLOUT if self.unsent else 0 if self.has_asked else select.POLLIN
+
+
+def forbidden(level: str, caller: Caller | None, asked: Carried, *, is_key: bool) -> Refusal | None:
+    """Why what *caller* asks is not passed on where programs may do *level*; None if it is."""
+    if caller is None:
+        return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
+    if is_key:
+        caller = seated(caller, process_table.table())
+    verb = verb_of(asked, None)
+    return unasked(check(level, caller, verb)) if verb is not None else UNKNOWN
 
 
 class MachinesHost:
@@ -196,7 +197,7 @@ class MachinesHost:
                     machine.ended(None, "", now)
                 else:
                     self._links[name] = link
-        elif link.is_closed or link.code() is not None or machine.overdue(now):
+        elif link.is_closed or link.child.poll() is not None or machine.overdue(now):
             self._unlink(name, machine, now)
 
     def _unlink(self, name: str, machine: Machine, now: float) -> None:
@@ -204,12 +205,12 @@ class MachinesHost:
         link = self._links.pop(name, None)
         if link is None:
             return
-        if link.code() is None and link.is_closed:
+        if link.child.poll() is None and link.is_closed:
             # It ends this moment, on a busy machine a little later: with what, says why.
             with contextlib.suppress(Exception):
                 link.child.wait(ENDS_S)
-        link.hear_complaint()
-        code = link.code()
+        link.read_complaint()
+        code = link.child.poll()
         machine.ended(code if code is not None else -1, link.complaint.decode("utf-8", "replace"), now)
         link.end(is_asked=True)
         self._ending.append((link, now + END_S))
@@ -217,7 +218,7 @@ class MachinesHost:
     def _end_links(self, now: float) -> None:
         left = []
         for link, until in self._ending:
-            if link.code() is not None:
+            if link.child.poll() is not None:
                 link.close()
             elif now >= until:
                 link.end(is_asked=False)
@@ -247,6 +248,11 @@ class MachinesHost:
         poller = select.poll()
         poller.register(self._wake, select.POLLIN)
         calls: dict[int, Callable[[], None]] = {}
+
+        def watch(fd: int, event: int, call: Callable[[], None]) -> None:
+            poller.register(fd, event)
+            calls[fd] = call
+
         dues = [self._look_at if self._spool is not None else self._config_at, self._config_at]
         for name, machine in self._machines.items():
             link = self._links.get(name)
@@ -256,15 +262,19 @@ class MachinesHost:
             dues.append(machine.due())
             stdin, stdout, stderr = link.fds
             if link.may_read(now):
-                poller.register(stdout, select.POLLIN)
-                calls[stdout] = functools.partial(self._read, link, machine)
+                watch(stdout, select.POLLIN, functools.partial(self._read, link, machine))
             if unsent := machine.output(now):
-                poller.register(stdin, select.POLLOUT)
-                calls[stdin] = functools.partial(link.write, unsent)
+                watch(stdin, select.POLLOUT, functools.partial(link.write, unsent))
             if not link.is_mute:
-                poller.register(stderr, select.POLLIN)
-                calls[stderr] = link.hear_complaint
-        self._register_peers(poller, calls, dues)
+                watch(stderr, select.POLLIN, link.read_complaint)
+        if self._listener is not None and len(self._peers) < MAX_PEERS:
+            watch(self._listener.fileno(), select.POLLIN, self._accept)
+        for peer in list(self._peers):
+            if now >= peer.until:
+                self._drop(peer)
+                continue
+            dues.append(peer.until)
+            watch(peer.socket.fileno(), peer.events, functools.partial(self._serve, peer))
         if self._writer is not None and (due := self._writer.due(now)) is not None:
             dues.append(due)
         for fd, _ in poller.poll(max(0.0, min(dues) - self._clock()) * 1000 + 1):
@@ -287,81 +297,52 @@ class MachinesHost:
             if is_carried(asked) and (machine := self._machines.get(name)) is not None:
                 machine.ask(host, asked, now + TELL_S, lambda _: None)
 
-    def _register_peers(self, poller: select.poll, calls: dict[int, Callable[[], None]], dues: list[float]) -> None:
-        if self._listener is not None and len(self._peers) < MAX_PEERS:
-            poller.register(self._listener, select.POLLIN)
-            calls[self._listener.fileno()] = self._accept
-        now = self._clock()
-        for peer in list(self._peers):
-            if now >= peer.until:
-                self._drop(peer)
-                continue
-            dues.append(peer.until)
-            wanted = select.POLLOUT if peer.unsent else 0 if peer.has_asked else select.POLLIN
-            poller.register(peer.connection, wanted)
-            calls[peer.connection.fileno()] = functools.partial(self._serve, peer)
-
     def _accept(self) -> None:
         assert self._listener is not None
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self._peers.append(_Peer(connection, self._identified(connection), self._clock() + PEER_S))
-
-    def _identified(self, connection: socket.socket) -> Caller | None:
-        """Who has connected, as the process table has them at this moment."""
-        agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
-        return caller_at(connection, lambda pid: caller_of(pid, agents, table))
+            # Who has connected, as the process table has them at this moment.
+            agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
+            caller = caller_at(connection, lambda pid: caller_of(pid, agents, table))
+            self._peers.append(_Peer(connection, caller, self._clock() + PEER_S))
 
     def _serve(self, peer: _Peer) -> None:
-        """Hear what it asks, or send what it is told."""
-        try:
-            if peer.unsent:
-                peer.unsent = peer.unsent[peer.connection.send(peer.unsent) :]
-                if not peer.unsent:
-                    self._drop(peer)
-            elif peer.has_asked:
-                self._drop(peer)  # it has gone; what it asked is done all the same
-            elif not (data := peer.connection.recv(CHUNK)):
+        """Receive what it asks, or send the reply."""
+        if peer.unsent:
+            peer.send()
+            if not peer.unsent:
                 self._drop(peer)
-            elif lines := peer.lines.feed(data):
-                peer.has_asked = True
-                self._hear(peer, lines[0])
-        except BlockingIOError:
-            pass
-        except (OSError, TooLongError):
-            self._drop(peer)
+            return
+        lines = None if peer.has_asked else peer.receive()
+        if lines is None:
+            self._drop(peer)  # it has gone; what it asked is done all the same
+        elif lines:
+            peer.has_asked = True
+            self._pass_on(peer, lines[0])
 
-    def _hear(self, peer: _Peer, line: bytes) -> None:
+    def _pass_on(self, peer: _Peer, line: bytes) -> None:
         asked, is_key = decode_request(line)
         if not is_carried(asked) or isinstance(asked, Mark):
-            self._tell(peer, UNKNOWN)
+            self._reply(peer, UNKNOWN)
             return
         name, host, id_ = parts(asked.pane)
         machine = self._machines.get(name)
         if machine is None:
-            self._tell(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
-        elif (refused := self._forbidden(peer, asked, is_key=is_key)) is not None:
-            self._tell(peer, refused)
+            self._reply(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
+        elif (refused := forbidden(self._level, peer.caller, asked, is_key=is_key)) is not None:
+            self._reply(peer, refused)
         else:
             until = self._clock() + (TELL_S if isinstance(asked, Look) else TYPE_S)
             peer.until = until + PEER_S
-            machine.ask(host, attrs.evolve(asked, pane=id_), until, functools.partial(self._tell, peer))
+            machine.ask(host, attrs.evolve(asked, pane=id_), until, functools.partial(self._reply, peer))
 
-    def _forbidden(self, peer: _Peer, asked: Carried, *, is_key: bool) -> Refusal | None:
-        """Why what is *asked* is not passed on; None if it is."""
-        if peer.caller is None:
-            return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
-        caller = seated(peer.caller, process_table.table()) if is_key else peer.caller
-        verb = verb_of(asked, None)
-        return unasked(check(self._level, caller, verb)) if verb is not None else UNKNOWN
-
-    def _tell(self, peer: _Peer, told: Reply) -> None:
-        peer.unsent = encode_reply(told)
+    def _reply(self, peer: _Peer, reply: Reply) -> None:
+        peer.unsent = encode_reply(reply)
         peer.until = self._clock() + PEER_S
 
     def _drop(self, peer: _Peer) -> None:
-        peer.connection.close()
+        peer.close()
         if peer in self._peers:
             self._peers.remove(peer)
 

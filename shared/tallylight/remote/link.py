@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from tallylight.model.bucket import Bucket
+
 #: Of one read, in bytes; a second, on the average; and at once, after a rest.
 CHUNK = 64 * 1024
 RATE, BURST = 512 * 1024, 2 * 1024 * 1024
@@ -33,8 +35,7 @@ class Link:
     is_closed: bool = False
     #: Whether it complains of nothing any more.
     is_mute: bool = False
-    _allowance: float = BURST
-    _allowed_at: float = 0.0
+    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(RATE, BURST))
 
     @classmethod
     def start(cls, argv: Sequence[str], env: Mapping[str, str]) -> Link | None:
@@ -64,19 +65,17 @@ class Link:
 
     def may_read(self, now: float) -> bool:
         """Whether it has not said too much of late."""
-        self._allowance = min(BURST, self._allowance + (now - self._allowed_at) * RATE)
-        self._allowed_at = now
-        return self._allowance > 0
+        return self._room.fill(now) > 0
 
     def read(self) -> bytes:
         """What it has said, a piece of it."""
         data = _read(self.fds[1])
         if data == b"":
             self.is_closed = True
-        self._allowance -= len(data or b"")
+        self._room.left -= len(data or b"")
         return data or b""
 
-    def hear_complaint(self) -> None:
+    def read_complaint(self) -> None:
         """Take what it complains of."""
         data = _read(self.fds[2])
         self.complaint = (self.complaint + (data or b""))[-MAX_COMPLAINT:]
@@ -90,10 +89,6 @@ class Link:
             pass
         except OSError:
             self.is_closed = True
-
-    def code(self) -> int | None:
-        """With what it has ended; None while it runs."""
-        return self.child.poll()
 
     def end(self, *, is_asked: bool) -> None:
         """Have it end: *is_asked* asks it to, and all that it has started."""

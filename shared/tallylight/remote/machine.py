@@ -67,14 +67,6 @@ _FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occup
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
 
 
-@attrs.frozen
-class _Asked:
-    asked: Carried
-    near_id: str
-    until: float
-    done: Callable[[request.Reply], None]
-
-
 @attrs.define
 class Machine:
     """
@@ -96,11 +88,12 @@ class Machine:
     _lines: Lines = attrs.field(factory=lambda: Lines(MAX_LINE))
     _greeted: int = 0
     _began_at: float = 0.0
-    _heard_at: float = 0.0
+    _received_at: float = 0.0
     _sent_at: float = 0.0
     _offset: float = 0.0
     _unsent: bytearray = attrs.field(factory=bytearray)
-    _asked: dict[int, _Asked] = attrs.field(factory=dict)
+    #: Of what has no reply yet: until when that is waited for, and who gets it.
+    _asked: dict[int, tuple[float, Callable[[request.Reply], None]]] = attrs.field(factory=dict)
     _number: int = 0
     #: Why the link is to be ended.
     _fault: str = ""
@@ -118,7 +111,7 @@ class Machine:
 
     def began(self, now: float) -> None:
         """A process was started that should become a bridge."""
-        self._began_at = self._heard_at = self._sent_at = now
+        self._began_at = self._received_at = self._sent_at = now
         self._lines, self._greeted, self._hello, self._fault = Lines(MAX_LINE), 0, None, ""
         self._unsent.clear()
 
@@ -132,9 +125,9 @@ class Machine:
         self._hello = None
         self._unsent.clear()
         asked, self._asked = self._asked, {}
-        for one in asked.values():
-            one.done(_LOST)
-        self._tell(why, is_up=False)
+        for _, done in asked.values():
+            done(_LOST)
+        self._set(why, is_up=False)
 
     def _why(self, code: int | None, complaint: str) -> str:
         command = self.setting.command
@@ -153,14 +146,14 @@ class Machine:
 
     def overdue(self, now: float) -> bool:
         """Whether the link is to be ended: it does not answer, or what it says is not to be used."""
-        if not self._fault and now - self._heard_at > (SILENT_S if self._hello is not None else HELLO_S):
+        if not self._fault and now - self._received_at > (SILENT_S if self._hello is not None else HELLO_S):
             self._fault = "does not answer" if self._hello is None else "has stopped answering"
         return bool(self._fault)
 
     def due(self) -> float:
         """When `overdue`, `expire` or `output` may have something new, if nothing comes before."""
-        hung = self._heard_at + (SILENT_S if self._hello is not None else HELLO_S)
-        return min([hung, self._sent_at + BEAT_S, *(one.until for one in self._asked.values())])
+        hung = self._received_at + (SILENT_S if self._hello is not None else HELLO_S)
+        return min([hung, self._sent_at + BEAT_S, *(until for until, _ in self._asked.values())])
 
     # What it says ---------------------------------------------------------------------------------------------
 
@@ -180,7 +173,7 @@ class Machine:
                 if self._fault:
                     return
             elif found is not None:
-                self._heard_at = now
+                self._received_at = now
                 self._take(found, len(line))
 
     def _greeting(self, found: Message | None, size: int, now: float, wall: float) -> None:
@@ -194,30 +187,27 @@ class Machine:
             where = f"is older: {_UPDATE}" if found.protocol < PROTOCOL else "is newer: run `tally setup` here with it"
             self._fault = f"its tally {version} {where}"
             return
-        self._hello, self._heard_at = found, now
+        self._hello, self._received_at = found, now
         offset = wall - found.at if found.at else 0.0
         self._offset = offset if abs(offset) > SAME_CLOCK_S else 0.0
         missing = sorted(CAN - found.can)
         older = f"; it is older and cannot do this: {', '.join(missing)}; {_UPDATE}" if missing else ""
-        self._tell(f"connected, tally {version}{older}", is_up=True)
+        self._set(f"connected, tally {version}{older}", is_up=True)
 
     def _take(self, found: Message, size: int) -> None:
         match found:
             case PaneSaid(host, pane):
                 if not is_elsewhere(host):
-                    self._put(host, pane, size)
+                    was_cut = self.panes.is_cut
+                    is_new = self.panes.put((host, pane.id), Row(self._shown(host, pane), size))
+                    self.is_changed = self.is_changed or is_new
+                    if self.panes.is_cut and not was_cut:
+                        self._set(f"{self.says}; it has more panes than are shown", is_up=True)
             case PaneGone(host, id_):
                 self.is_changed = self.panes.drop((host, id_)) or self.is_changed
-            case Reply(number, told):
-                if (asked := self._asked.pop(number, None)) is not None:
-                    asked.done(_fitting(asked, told))
-
-    def _put(self, host: str, pane: Pane, size: int) -> None:
-        was_cut = self.panes.is_cut
-        is_new = self.panes.put((host, pane.id), Row(self._shown(host, pane), size))
-        self.is_changed = self.is_changed or is_new
-        if self.panes.is_cut and not was_cut:
-            self._tell(f"{self.says}; it has more panes than are shown", is_up=True)
+            case Reply(number, reply) if number in self._asked:
+                _, done = self._asked.pop(number)
+                done(reply)
 
     def _shown(self, host: str, pane: Pane) -> Pane:
         """*pane* under its name here, by the clock of this machine."""
@@ -239,7 +229,7 @@ class Machine:
         """The time *at* of its clock by the clock of this machine; 0, and a time without an end, stay."""
         return min(MAX_NUMBER, max(1.0, at + self._offset)) if 0 < at < MAX_NUMBER else at
 
-    def _tell(self, says: str, *, is_up: bool) -> None:
+    def _set(self, says: str, *, is_up: bool) -> None:
         self.is_changed = self.is_changed or (says, is_up) != (self.says, self.is_up)
         self.says, self.is_up = says, is_up
 
@@ -261,15 +251,15 @@ class Machine:
             if not line or len(self._asked) >= MAX_ASKED or len(self._unsent) + len(line) > MAX_UNSENT:
                 done(Refusal("busy", f"{self.name} has not answered what it was asked before; nothing was done"))
                 return
-            self._asked[self._number] = _Asked(asked, local_id(self.name, host, asked.pane), until, done)
+            near_id = local_id(self.name, host, asked.pane)
+            self._asked[self._number] = until, lambda reply: done(_fitting(asked, near_id, reply))
             self._unsent += line
 
     def expire(self, now: float) -> None:
         """Tell those whose reply is overdue."""
-        for number in [number for number, one in self._asked.items() if now >= one.until]:
-            self._asked.pop(number).done(
-                Refusal("unreachable", f"{self.name} does not answer; look whether it was done")
-            )
+        for number in [number for number, (until, _) in self._asked.items() if now >= until]:
+            _, done = self._asked.pop(number)
+            done(Refusal("unreachable", f"{self.name} does not answer; look whether it was done"))
 
     def output(self, now: float) -> bytearray:
         """What is to be sent; whoever has sent some of it takes it out."""
@@ -280,11 +270,12 @@ class Machine:
         return self._unsent
 
 
-def _fitting(one: _Asked, told: request.Reply) -> request.Reply:
-    """*told* as it is told here, if it can be the reply to what was asked, and of that pane."""
-    what = one.asked.what if isinstance(one.asked, Look) else ""
-    if isinstance(told, Refusal) or not isinstance(told, _FITS.get(what, Done)):
-        return told if isinstance(told, Refusal) else _STRANGE
-    if isinstance(told, Done | Question | Occupant):
-        return attrs.evolve(told, pane=one.near_id) if told.pane == one.asked.pane else _STRANGE
-    return told
+def _fitting(asked: Carried, near_id: str, reply: request.Reply) -> request.Reply:
+    """*reply* as it is told here, where its pane is *near_id*, if it can be the one to what was *asked*."""
+    if isinstance(reply, Refusal):
+        return reply
+    if not isinstance(reply, _FITS.get(asked.what, Done) if isinstance(asked, Look) else Done):
+        return _STRANGE
+    if isinstance(reply, Done | Question | Occupant):
+        return attrs.evolve(reply, pane=near_id) if reply.pane == asked.pane else _STRANGE
+    return reply

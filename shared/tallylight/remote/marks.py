@@ -12,10 +12,11 @@ from collections.abc import Iterable
 
 import attrs
 
+from tallylight.model.bucket import Bucket
 from tallylight.model.status import NEEDS_PERSON
-from tallylight.remote.topics import Mark, decode_mark
+from tallylight.remote.topics import decode_mark
 from tallylight.snapshot.requests import Request
-from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.schema import Snapshot
 
 #: Marks that are taken at once, and a second.
 BURST, PER_SECOND = 20, 2.0
@@ -28,8 +29,7 @@ class Marks:
     """What is taken of what is asked. *is_allowed*: the configuration of this machine."""
 
     is_allowed: bool
-    _room: float = float(BURST)
-    _at: float = 0.0
+    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(PER_SECOND, BURST))
     _is_flooded: bool = False
 
     def take(
@@ -39,12 +39,9 @@ class Marks:
         What to ask of *host* for its pane *id_*; or why nothing is to be asked, in words, none where that was said of
         the one before, too. *now* is monotonic.
         """
-        self._room = min(float(BURST), self._room + PER_SECOND * max(0.0, now - self._at))
-        self._at = now
-        was_flooded, self._is_flooded = self._is_flooded, self._room < 1
+        was_flooded, self._is_flooded = self._is_flooded, not self._room.take(now)
         if self._is_flooded:
             return "" if was_flooded else f"more than {BURST} marks at once"
-        self._room -= 1
         if not self.is_allowed:
             return "this machine takes no marks: `marks = true` in [fleet] allows them"
         mark = decode_mark(payload)
@@ -52,12 +49,10 @@ class Marks:
             return "it is no mark, or one that the broker had kept"
         shown = (pane for one in hosts if one.name == host for pane in one.panes)
         pane = next((pane for pane in shown if pane.id == id_), None)
-        return _checked(mark, pane) if pane is not None else "there is no such pane now"
-
-
-def _checked(mark: Mark, pane: Pane) -> Request | str:
-    if pane.status is not mark.status or abs(pane.since - mark.since) > SAME_S:
-        return f"it is {pane.status} now, and not what was seen"
-    if mark.verb == "snooze" and pane.status not in NEEDS_PERSON:
-        return f"it needs nobody now: it is {pane.status}"
-    return Request(mark.verb, pane.id, () if mark.minutes is None else (f"{mark.minutes:g}",))
+        if pane is None:
+            return "there is no such pane now"
+        if pane.status is not mark.status or abs(pane.since - mark.since) > SAME_S:
+            return f"it is {pane.status} now, and not what was seen"
+        if mark.verb == "snooze" and pane.status not in NEEDS_PERSON:
+            return f"it needs nobody now: it is {pane.status}"
+        return Request(mark.verb, pane.id, () if mark.minutes is None else (f"{mark.minutes:g}",))

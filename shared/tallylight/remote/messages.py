@@ -22,7 +22,6 @@ Neither end believes the other: lines and texts are bounded, types are checked, 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -34,6 +33,7 @@ from tallylight.actions.request import HOLDER, QUESTION, SCREEN, Look, Mark
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
+from tallylight.snapshot.requests import is_host
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 
@@ -54,7 +54,6 @@ Carried = Look | Answer | Say | Interrupt | Mark
 CAN = frozenset(map(request.type_of, (Look, Answer, Say, Interrupt, Mark)))
 #: Of the id of a pane of another machine, in characters.
 MAX_ID = 160
-_HOST = re.compile(r"[a-z]{1,16}-[0-9]{1,10}", re.ASCII)
 _MAX_NUMBER = 2**53
 _MAX_VERSION, _MAX_VERBS = 64, 64
 
@@ -118,26 +117,24 @@ Message = Hello | PaneSaid | PaneGone | Whole | Beat | Reply | Ask
 
 def encode(message: Message) -> bytes:
     """*message* as one line; nothing if it is longer than one may be."""
-    line = dumps(_json(message)) + b"\n"
-    return line if len(line) <= MAX_LINE else b""
-
-
-def _json(message: Message) -> dict[str, Any]:
+    found: dict[str, Any]
     match message:
         case Hello(protocol, version, can, at):
-            return {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
+            found = {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
         case PaneSaid(host, pane):
-            return {"host": host, "pane": told_of(pane)}
+            found = {"host": host, "pane": told_of(pane)}
         case PaneGone(host, id_):
-            return {"host": host, "gone": id_}
+            found = {"host": host, "gone": id_}
         case Whole():
-            return {"whole": True}
+            found = {"whole": True}
         case Beat():
-            return {"beat": True}
-        case Reply(number, told):
-            return {"reply": number, "told": request.to_json(told)}
+            found = {"beat": True}
+        case Reply(number, reply):
+            found = {"reply": number, "told": request.to_json(reply)}
         case Ask(number, host, asked):
-            return {"ask": number, "host": host, "of": request.to_json(asked)}
+            found = {"ask": number, "host": host, "of": request.to_json(asked)}
+    line = dumps(found) + b"\n"
+    return line if len(line) <= MAX_LINE else b""
 
 
 def decode(line: bytes) -> Message | None:
@@ -148,12 +145,14 @@ def decode(line: bytes) -> Message | None:
     if "pane" in found or "gone" in found:
         return _pane(found)
     if "reply" in found:
-        number, told = values.integer(found["reply"], 1, _MAX_NUMBER), request.from_json(found.get("told"))
+        number, reply = values.integer(found["reply"], 1, _MAX_NUMBER), request.from_json(found.get("told"))
         if number is None or not isinstance(found.get("told"), dict):
             return None
-        return Reply(number, told if isinstance(told, request.REPLIES) else request.SILENT)
+        return Reply(number, reply if isinstance(reply, request.REPLIES) else request.SILENT)
     if "ask" in found:
-        return _ask(found)
+        number, asked = values.integer(found["ask"], 1, _MAX_NUMBER), request.from_json(found.get("of"))
+        host = found.get("host")
+        return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
     if found.get("whole") is True:
         return Whole()
     return Beat() if found.get("beat") is True else None
@@ -183,12 +182,6 @@ def _pane(found: Mapping[str, Any]) -> PaneSaid | PaneGone | None:
     return PaneSaid(host, pane) if pane is not None else None
 
 
-def _ask(found: Mapping[str, Any]) -> Ask | None:
-    number, host = values.integer(found["ask"], 1, _MAX_NUMBER), found.get("host")
-    asked = request.from_json(found.get("of"))
-    return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
-
-
 def is_carried(asked: object) -> TypeGuard[Carried]:
     """Whether a bridge carries *asked*. What would be closed, or waits, is a matter of the machine itself."""
     if isinstance(asked, Look):
@@ -196,11 +189,6 @@ def is_carried(asked: object) -> TypeGuard[Carried]:
     if isinstance(asked, Mark):
         return asked.verb in MARKS and is_id(asked.pane)
     return isinstance(asked, Answer | Say | Interrupt) and is_id(asked.pane)
-
-
-def is_host(value: object) -> TypeGuard[str]:
-    """Whether *value* names a host: `kitty-4711`."""
-    return isinstance(value, str) and _HOST.fullmatch(value) is not None
 
 
 def is_id(value: object) -> TypeGuard[str]:

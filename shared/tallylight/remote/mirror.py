@@ -6,7 +6,7 @@ panes are kept but not shown: no host stands behind them. So are panes of anothe
 those of another machine of the same name, or of before it was started anew.
 
 All of it is bounded, whatever a broker sends, and shared fairly: where it is full, the machine that has most of it
-loses a pane. So one that says too much costs panes of its own, and `cut` tells which.
+loses a pane. So one that says too much costs panes of its own, and `Panes.is_cut` tells it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Machine:
     """One machine. *online* None: it has shown panes, but has not said yet whether it is there."""
 
     presence: Presence | None = None
-    told: Panes = attrs.field(factory=lambda: Panes(MAX_PANES, MAX_MACHINE_BYTES))
+    panes: Panes = attrs.field(factory=lambda: Panes(MAX_PANES, MAX_MACHINE_BYTES))
 
 
 class Mirror:
@@ -55,11 +55,11 @@ class Mirror:
             self.is_full = True
             return False
         machine = self._machines.setdefault(name, Machine())
-        if kind == "machine":
-            is_changed = self._take_presence(machine, payload)
-        else:
+        if kind == "pane":
             is_changed = self._take_pane(machine, (place[0], place[1]), payload)
-        if machine.presence is None and not machine.told.rows:
+        else:
+            is_changed = self._take_presence(machine, payload)
+        if machine.presence is None and not machine.panes.rows:
             del self._machines[name]
         if is_changed:
             self.changed.add(name)
@@ -83,76 +83,51 @@ class Mirror:
         return machine.presence != before
 
     def _take_pane(self, machine: Machine, key: Key, payload: bytes) -> bool:
-        said = decode_pane(payload, key[0])
-        if payload and (said is None or said.pane.id != key[1]):
+        message = decode_pane(payload, key[0])
+        if payload and (message is None or message.pane.id != key[1]):
             return False
-        told = machine.told
-        rows, size, before = len(told.rows), told.size, told.rows.get(key)
-        if said is None:
-            is_new = told.drop(key)
+        panes = machine.panes
+        rows, size, before = len(panes.rows), panes.size, panes.rows.get(key)
+        if message is None:
+            is_new = panes.drop(key)
         else:
-            is_new = told.put(key, Row(said.pane, len(payload) + len(key[0]) + len(key[1]), said.life))
-        self._rows, self._size = self._rows + len(told.rows) - rows, self._size + told.size - size
-        self._make_room()
-        return is_new and (key in told.rows or before is not None)
-
-    def _make_room(self) -> None:
-        """Where there is too much of all machines, that is at the cost of the one that takes most of it."""
+            is_new = panes.put(key, Row(message.pane, len(payload) + len(key[0]) + len(key[1]), message.life))
+        self._rows, self._size = self._rows + len(panes.rows) - rows, self._size + panes.size - size
+        # Where there is too much of all machines, that is at the cost of the one that takes most of it.
         while self._rows > MAX_ALL_PANES or self._size > MAX_ALL_BYTES:
             by_rows = self._rows > MAX_ALL_PANES
             name, most = max(
-                self._machines.items(), key=lambda item: len(item[1].told.rows) if by_rows else item[1].told.size
+                self._machines.items(), key=lambda item: len(item[1].panes.rows) if by_rows else item[1].panes.size
             )
-            key, row = next(reversed(most.told.rows.items()))
-            most.told.drop(key)
-            most.told.is_cut = True
+            last, row = next(reversed(most.panes.rows.items()))
+            most.panes.drop(last)
+            most.panes.is_cut = True
             self._rows, self._size = self._rows - 1, self._size - row.size
             self.changed.add(name)
-
-    def _there(self) -> Iterator[tuple[str, Machine, Presence]]:
-        for name, machine in sorted(self._machines.items()):
-            if machine.presence is not None and machine.presence.online:
-                yield name, machine, machine.presence
-
-    @property
-    def machines(self) -> tuple[str, ...]:
-        """The machines that are there."""
-        return tuple(name for name, *_ in self._there())
-
-    @property
-    def gone(self) -> tuple[str, ...]:
-        """The machines that were there and are not now."""
-        return tuple(sorted(name for name, one in self._machines.items() if one.presence and not one.presence.online))
+        return is_new and (key in panes.rows or before is not None)
 
     @property
     def known(self) -> dict[str, bool]:
-        """Every machine, and whether it is there."""
-        return dict.fromkeys(self.machines, True) | dict.fromkeys(self.gone, False)
+        """Every machine, and whether it is there; first those that are."""
+        found = {name: one.presence.online for name, one in sorted(self._machines.items()) if one.presence is not None}
+        return dict(sorted(found.items(), key=lambda item: not item[1]))
 
     @property
-    def cut(self) -> tuple[str, ...]:
-        """The machines that are there and of which panes were left out."""
-        return tuple(name for name, machine, _ in self._there() if machine.told.is_cut)
-
-    @property
-    def namesakes(self) -> tuple[str, ...]:
-        """The machines that are there and say that another one of their name is, too."""
-        return tuple(name for name, _, presence in self._there() if presence.namesake)
-
-    def takes_marks(self, machine: str) -> bool:
-        """Whether *machine* is there and takes marks."""
-        return any(name == machine and presence.marks for name, _, presence in self._there())
+    def there(self) -> dict[str, tuple[Presence, Panes]]:
+        """The machines that are there, in their order: what they say of themselves, and their panes."""
+        known = ((name, one.presence, one.panes) for name, one in sorted(self._machines.items()))
+        return {name: (presence, panes) for name, presence, panes in known if presence is not None and presence.online}
 
     def panes_of(self, machine: str) -> Iterator[tuple[str, Pane]]:
         """Host and pane of all that the present life of *machine* shows, if it is there."""
         found = self._machines.get(machine)
         if found is not None and found.presence is not None and found.presence.online:
-            for (host, _), row in sorted(found.told.rows.items()):
+            for (host, _), row in sorted(found.panes.rows.items()):
                 if row.life == found.presence.life:
                     yield host, row.pane
 
     def panes(self) -> Iterator[tuple[str, str, Pane]]:
         """Machine, host and pane, of every machine that is there."""
-        for name in self.machines:
+        for name in sorted(self._machines):
             for host, pane in self.panes_of(name):
                 yield name, host, pane

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from tallylight.config.fleet import Fleet
 from tallylight.remote.broker import Link, machine_name
 from tallylight.remote.marks import Marks
-from tallylight.remote.outbox import Name, Outbox
+from tallylight.remote.outbox import Outbox
 from tallylight.remote.topics import Presence, encode_presence, names_of, topic
 from tallylight.snapshot import requests, writer
 from tallylight.snapshot.feed import Feed
@@ -22,67 +22,56 @@ POLL_S = 0.2
 
 
 class Publisher:
-    """One run of `tally publish`. *tell* gets what a person is to know, in words."""
+    """One run of `tally publish`. *report* gets what a person is to know, in words."""
 
-    def __init__(self, fleet: Fleet, environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
-        self._fleet, self._environ, self._tell = fleet, environ, tell
+    def __init__(self, fleet: Fleet, environ: Mapping[str, str], report: Callable[[str], None]) -> None:
+        self._fleet, self._environ, self._report = fleet, environ, report
         self._machine, self._life = machine_name(fleet), uuid.uuid4().hex
         self._place = topic(fleet.prefix, self._machine, "machine")
-        self._name = Name(Presence(online=True, at=round(time.time(), 3), life=self._life, marks=fleet.marks))
-        self._outbox = Outbox(fleet.prefix, self._machine, self._life)
+        own = Presence(online=True, at=round(time.time(), 3), life=self._life, marks=fleet.marks)
+        self._outbox = Outbox(fleet.prefix, self._machine, own)
         self._feed = Feed(writer.directory(environ))
         self._marks = Marks(fleet.marks)
-        self._outbox.show((), self._name.presence)
-        self._said: tuple[str, ...] = ()
+        self._reported: tuple[str, ...] = ()
         self._link = Link(
             fleet,
             subscribe=f"{topic(fleet.prefix, self._machine)}/#",
             take=self._take,
             will=(self._place, encode_presence(Presence(online=False, at=0.0, life=self._life))),
             acknowledged=self._outbox.acknowledged,
-            changed=self._changed,
+            changed=lambda _: self._outbox.lost(),
         )
 
     def step(self) -> None:
         """Tell the broker what is new, take what it says, and wait for more."""
-        link, name, now = self._link, self._name, time.monotonic()
+        link, now = self._link, time.monotonic()
         if self._feed.poll(now):
-            self._outbox.show(self._feed.snapshots, name.presence)
-        self._outbox.be(name.presence)
+            self._outbox.show(self._feed.snapshots)
         if link.is_up:
-            if word := name.word():
+            if word := self._outbox.name.word():
                 link.send(topic(self._fleet.prefix, self._machine, "namesake"), word, is_kept=False)
-            for place, payload in self._outbox.take(name, now).items():
+            for place, payload in self._outbox.take(now).items():
                 link.send(place, payload)
         link.step(now, POLL_S)
         state = (link.standing, self._standing())
         for text in state:
-            if text and text not in self._said:
-                self._tell(text)
-        self._said = state
+            if text and text not in self._reported:
+                self._report(text)
+        self._reported = state
         if not link.is_up:
             time.sleep(POLL_S)
 
     def close(self) -> None:
         """Say goodbye, if what was told of this machine was ours."""
         goodbye = encode_presence(Presence(online=False, at=round(time.time(), 3), life=self._life))
-        self._link.close((self._place, goodbye) if self._name.holder is None else None)
-
-    def _changed(self, is_up: bool) -> None:
-        if not is_up:
-            self._outbox.lost()
-            self._name.lost()
+        self._link.close((self._place, goodbye) if self._outbox.name.holder is None else None)
 
     def _take(self, place: str, payload: bytes, is_stored: bool) -> None:
         now = time.monotonic()
         match names_of(place, self._fleet.prefix):
             case (_, "mark", host, pane) if payload:
                 self._mark(host, pane, payload, now, is_stored=is_stored)
-            case (_, "machine" | "namesake"):
-                self._name.heard(payload, now, is_stored=is_stored)
-        # What we send ourselves comes back too, and may be older than what has been acknowledged since.
-        if is_stored or (place == self._place and not self._name.is_own(payload)):
-            self._outbox.found(place, payload)
+        self._outbox.received(place, payload, now, is_stored=is_stored)
 
     def _mark(self, host: str, pane: str, payload: bytes, now: float, *, is_stored: bool) -> None:
         """Put a mark to the host of its pane, and tell what was done, or why nothing."""
@@ -96,15 +85,15 @@ class Publisher:
             except RequestError as error:
                 done = f"nothing is done: {error}"
         if done:
-            self._tell(f"a mark for {host}:{pane}: {done}")
+            self._report(f"a mark for {host}:{pane}: {done}")
 
     def _standing(self) -> str:
         """What the person must know of the name of this machine, if it is not its own alone."""
-        if (holder := self._name.holder) is not None:
+        if (holder := self._outbox.name.holder) is not None:
             since = time.strftime("%Y-%m-%d %H:%M", time.localtime(holder.at))
             return (
                 f"another machine, or another `tally publish`, is called {self._machine} since {since}: not shown; "
                 "give this one another name with `machine` in [fleet]"
             )
         other = f"another machine wants to be called {self._machine}, too, and is not shown"
-        return other if self._name.has_namesake else ""
+        return other if self._outbox.name.follower is not None else ""

@@ -46,7 +46,7 @@ class Subscriber:
         self.is_complete = False
         self._mark = f"{fleet.prefix}/{SYNC}/{uuid.uuid4().hex}"
         self._is_changed = False
-        self._heard_at: float | None = None
+        self._received_at: float | None = None
         #: The machines whose panes were asked for, those whose panes are still to be, and how often anything was.
         self._asked: set[str] = set()
         self._waiting: deque[str] = deque()
@@ -101,7 +101,8 @@ class Subscriber:
     def ask(self, host: str, pane: Pane, verb: str, minutes: float | None) -> None:
         """Ask for a mark of *pane* as it is shown; `TallyError` if its machine takes none."""
         machine, _, there = host.rpartition("/")
-        if not self.mirror.takes_marks(machine):
+        presence, _ = self.mirror.there.get(machine, (None, None))
+        if presence is None or not presence.marks:
             raise TallyError(
                 f"{clean(machine, 40)} takes no marks: `marks = true` in [fleet] of its configuration allows them"
             )
@@ -114,15 +115,17 @@ class Subscriber:
 
     def notes(self) -> list[str]:
         """What a person should know of what is not shown."""
-        told = [f"{name} shows more than fits; some of its panes are left out" for name in self.mirror.cut]
-        told += [
-            f"another machine has the name {name}, too, and is not shown; `machine` in [fleet] gives it another one"
-            for name in self.mirror.namesakes
-        ]
+        notes = []
+        for name, (presence, panes) in self.mirror.there.items():
+            if panes.is_cut:
+                notes.append(f"{name} shows more than fits; some of its panes are left out")
+            if presence.namesake:
+                remedy = "`machine` in [fleet] gives it another one"
+                notes.append(f"another machine has the name {name}, too, and is not shown; {remedy}")
         if self.mirror.is_full or len(self._asked) >= MAX_ASKED:
-            told.append(f"there are more machines than {MAX_MACHINES}; the others are left out")
+            notes.append(f"there are more machines than {MAX_MACHINES}; the others are left out")
         denied = sorted(self.link.denied - {self._mark})
-        return told + [f"the broker does not let this machine read {filter_}" for filter_ in denied]
+        return notes + [f"the broker does not let this machine read {filter_}" for filter_ in denied]
 
     def step(self, now: float, timeout: float) -> bool:
         """Take what there is, for at most *timeout* seconds; tell whether what is shown may have changed."""
@@ -132,11 +135,11 @@ class Subscriber:
         while self._is_busy and self.link.is_up and time.monotonic() < end:
             self.link.hurry()
             self.link.step(now, ANSWER_S)
-        if self._is_changed or self._heard_at is None:
-            self._heard_at = now
+        if self._is_changed or self._received_at is None:
+            self._received_at = now
         # A reader that may not write never sees its mark.
-        if self.link.is_up and self._is_busy and now - self._heard_at > (PANES_QUIET_S if self._asked else QUIET_S):
-            self._heard_at = now
+        if self.link.is_up and self._is_busy and now - self._received_at > (PANES_QUIET_S if self._asked else QUIET_S):
+            self._received_at = now
             self._go_on()
         return self._is_changed
 
@@ -175,7 +178,7 @@ class Subscriber:
         if is_up:
             # A broker that forgot what it had must not leave us with what it said before.
             self.mirror.clear()
-            self._heard_at = None
+            self._received_at = None
             self._asked.clear()
             self._waiting.clear()
             self._ask(self._mark)

@@ -8,6 +8,7 @@ compared with what is there then. Every call waits for a multiplexer: they are m
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Collection, Sequence
 
@@ -25,6 +26,7 @@ from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, Look, R
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
+from tallylight.serve import model
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import fleet_machine
 from tallylight.wire.styled import Run, StyledLine, plain
@@ -41,24 +43,6 @@ _AT_PROMPT = (Status.IDLE, Status.DONE)
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
 UNREACHED = Refusal("unreachable", "nothing can be seen of that pane, or done to it, from here")
-
-
-@attrs.frozen(kw_only=True)
-class View:
-    """
-    A session at one moment: the rows of its screen, the agent's process (0 and 0 where there is none), and what may be
-    done to it. *why* says why nothing may be, if a rule forbids even to ask. *screen* is the same rows with their
-    colours, where those are known.
-    """
-
-    rows: tuple[str, ...]
-    screen: tuple[StyledLine, ...]
-    pid: int = 0
-    start: int = 0
-    question: Question | None = None
-    can_say: bool = False
-    can_interrupt: bool = False
-    why: str = ""
 
 
 class Answering:
@@ -93,11 +77,11 @@ class Answering:
         with self._locks.setdefault(found.pane.id, threading.Lock()):
             return client.perform(found, asked)
 
-    def view(self, found: Found, caller: Caller) -> View | Refusal:
+    def view(self, found: Found, caller: Caller) -> model.Buffer | Refusal:
         """What *caller* is shown: all of one look; where a terminal is asked, of one for each."""
         client = self._client.by(caller)
         if is_asked(found):
-            return _told_view(client, found)
+            return _view_from_host(client, found)
         if (refused := client.may_read(found)) is not None:
             return refused
         typist = client.panes.at(found.host, found.pane)
@@ -105,7 +89,7 @@ class Answering:
             return typist
         seen = client.once.look(typist)
         if isinstance(seen, Refusal):
-            return answers.reached(lambda: self._mere_screen(found, seen.text))
+            return answers.reached(lambda: self._mere_screen(found, seen))
         process = seen.foreground.process if seen.foreground.agent is not None else None
         being = (process.pid, process.start) if process is not None else (0, 0)
         still = Still(seen)
@@ -114,68 +98,87 @@ class Answering:
         question = asked if isinstance(asked, Question) else None
         shown = question.fingerprint if question is not None else ""
         sample = Say(seen.pane, *being, _SAMPLE, enter=False, fingerprint=shown)
-        rows = _shown(seen.look.lines)
-        return View(
-            rows=rows,
-            screen=_in_colours(rows, self._colours(found)),
-            pid=being[0],
-            start=being[1],
-            question=_without_keys(question) if question is not None and why is not None else question,
-            can_say=why is None and isinstance(says.say(still, sample), Done),
-            can_interrupt=why is None and isinstance(says.interrupt(still, Interrupt(seen.pane, *being)), Done),
-            why=why.text if why is not None else "",
+        colours: tuple[StyledLine, ...] = ()
+        with contextlib.suppress(TallyError, OSError):
+            # The screen as it is an instant later, for its colours alone, if its host can tell it.
+            colours = client.panes.screen(found.host, found.pane).lines
+        return _buffer(
+            *(found.address, seen.look.lines, colours, why, question, being),
+            can_say=isinstance(says.say(still, sample), Done),
+            can_interrupt=isinstance(says.interrupt(still, Interrupt(seen.pane, *being)), Done),
         )
 
-    def _mere_screen(self, found: Found, why: str) -> View:
+    def _mere_screen(self, found: Found, why: Refusal) -> model.Buffer:
         """The screen of a session to which nothing can be done now."""
         lines = self._client.panes.screen(found.host, found.pane).lines
-        rows = _shown([plain(line) for line in lines])
-        return View(rows=rows, screen=_in_colours(rows, lines), why=why)
-
-    def _colours(self, found: Found) -> tuple[StyledLine, ...]:
-        """The screen as it is an instant later, for its colours alone; nothing if its host cannot tell it."""
-        try:
-            return self._client.panes.screen(found.host, found.pane).lines
-        except (TallyError, OSError):
-            return ()
+        return _buffer(found.address, [plain(line) for line in lines], lines, why)
 
 
-def _told_view(client: PaneClient, found: Found) -> View | Refusal:
+def _view_from_host(client: PaneClient, found: Found) -> model.Buffer | Refusal:
     """What a terminal tells of a pane. What may be done goes by its status here: the terminal looks before it types."""
-    told = client.look(found, SCREEN)
-    if not isinstance(told, Rows):
-        return told if isinstance(told, Refusal) else SILENT
-    why, status = client.why_not(found), found.pane.status
-    rows = _shown(told.rows)
-    shown = View(rows=rows, screen=_in_colours(rows, ()), why=why.text if why is not None else "")
+    screen = client.look(found, SCREEN)
+    if not isinstance(screen, Rows):
+        return screen if isinstance(screen, Refusal) else SILENT
+    why, status, address = client.why_not(found), found.pane.status, found.address
     asked = client.look(found, QUESTION) if status is Status.WAITING else None
     if isinstance(asked, Question):
-        question = asked if why is None else _without_keys(asked)
-        can_say = why is None and not asked.choices
-        return attrs.evolve(shown, pid=asked.pid, start=asked.start, question=question, can_say=can_say)
+        being = asked.pid, asked.start
+        return _buffer(address, screen.rows, (), why, asked, being, can_say=not asked.choices)
     held = client.look(found, HOLDER) if why is None else None
     if not isinstance(held, Occupant):
-        return shown
+        return _buffer(address, screen.rows, (), why)
     can_say, can_interrupt = status in _AT_PROMPT, status is Status.WORKING
-    return attrs.evolve(shown, pid=held.pid, start=held.start, can_say=can_say, can_interrupt=can_interrupt)
+    being = held.pid, held.start
+    return _buffer(address, screen.rows, (), why, None, being, can_say=can_say, can_interrupt=can_interrupt)
 
 
-def _without_keys(question: Question) -> Question:
-    """A question to be read, not answered."""
-    return attrs.evolve(question, choices=tuple(attrs.evolve(choice, keys="") for choice in question.choices))
+def _buffer(
+    address: str,
+    lines: Sequence[str],
+    colours: Sequence[StyledLine],
+    why: Refusal | None,
+    question: Question | None = None,
+    being: tuple[int, int] = (0, 0),
+    *,
+    can_say: bool = False,
+    can_interrupt: bool = False,
+) -> model.Buffer:
+    """
+    A session at one moment: the *lines* of its screen, those that are known in *colours*, and the agent's process.
+
+    *why* nothing may be done to it, if a rule forbids even to ask: a question is to be read then, not answered.
+    """
+    if question is not None and why is not None:
+        choices = tuple(attrs.evolve(choice, keys="") for choice in question.choices)
+        question = attrs.evolve(question, choices=choices)
+    rows = _shown(lines)
+    return model.Buffer(
+        address=address,
+        lines=rows,
+        screen=[[model.run_of(run) for run in line] for line in _in_colours(rows, colours)],
+        question=model.question_of(address, question) if question is not None else None,
+        pid=being[0],
+        start=being[1],
+        can_say=why is None and can_say,
+        can_interrupt=why is None and can_interrupt,
+        why=why.text if why is not None else "",
+    )
 
 
-def _shown(lines: Sequence[str]) -> tuple[str, ...]:
+def _shown(lines: Sequence[str]) -> list[str]:
     """The rows of a screen for display, without the empty ones at its end."""
-    rows = [_row(line) for line in lines[:MAX_ROWS]]
+    rows = []
+    for line in lines[:MAX_ROWS]:
+        row = sanitise(line, cells=MAX_CELLS + 1, graphemes=MAX_CELLS + 1)
+        rows.append(row if len(row) <= MAX_CELLS else f"{row[: MAX_CELLS - 1]}…")
     if len(lines) > MAX_ROWS:
         rows.append("…")
     while rows and not rows[-1].strip():
         rows.pop()
-    return tuple(rows)
+    return rows
 
 
-def _in_colours(rows: Sequence[str], lines: Sequence[StyledLine]) -> tuple[StyledLine, ...]:
+def _in_colours(rows: Sequence[str], lines: Sequence[StyledLine]) -> list[StyledLine]:
     """
     These *rows* in the colours of *lines*, row by row where both say the same.
 
@@ -188,9 +191,4 @@ def _in_colours(rows: Sequence[str], lines: Sequence[StyledLine]) -> tuple[Style
         runs = line if len(line) <= left and plain(line).rstrip() == row.rstrip() else (Run(row),)
         left -= len(runs)
         found.append(runs)
-    return tuple(found)
-
-
-def _row(line: str) -> str:
-    row = sanitise(line, cells=MAX_CELLS + 1, graphemes=MAX_CELLS + 1)
-    return row if len(row) <= MAX_CELLS else f"{row[: MAX_CELLS - 1]}…"
+    return found

@@ -1,7 +1,7 @@
 """
 The ASGI application: REST and a WebSocket over the state of all hosts. https://fastapi.tiangolo.com
 
-`make_app` wires a `Guard`, a source of snapshots and the client that reaches panes; nothing in here opens a socket.
+`Service` wires a `Guard`, a source of snapshots and the client that reaches panes; nothing in here opens a socket.
 Reading files and asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
 """
 
@@ -26,11 +26,11 @@ from starlette.types import ASGIApp
 from tallylight import __version__
 from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.beside import Watch
-from tallylight.actions.caller import Caller, Who
+from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import PERSON_ONLY
-from tallylight.actions.request import QUESTION, SILENT, Given, Look
+from tallylight.actions.request import QUESTION, SILENT, Given, Look, Reply
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
@@ -38,7 +38,6 @@ from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 from tallylight.serve import history, model
 from tallylight.serve.answering import UNREACHED, Answering
-from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard
 from tallylight.serve.hub import Hub
@@ -59,65 +58,61 @@ SEND_S = 20.0
 MAX_ASKED = 8
 _LOG = logging.getLogger("uvicorn.error")
 ReadAll = Callable[[], Sequence[Snapshot] | None]
+#: Tells who sends a request; called on a thread.
+Asking = Callable[[Request], Caller]
 Address = Annotated[model.Address, Query(description="as in `sessions`: `sessions-4711:tmux/12/%3`")]
 _T = TypeVar("_T")
 
 
-def make_app(
-    guard: Guard,
-    read_all: ReadAll,
-    client: PaneClient,
-    colours: Mapping[Status, RGB] = COLOURS,
-    watch: Watch | None = None,
-    labels: Callable[[], Labels] = Labels,
-    push: Push | None = None,
-    asking: Asking = EVERYBODY,
-) -> ASGIApp:
+@attrs.define(eq=False)
+class Service:
     """
-    The application, whose page has lights in these *colours*. *client* reaches the panes; *watch* follows the
-    repositories of agents while somebody listens; *labels* tells what a person gave conversations; *push* sends
-    messages to browsers, where there is one; *asking* tells who sends a request.
+    All that is served: its state and its routes.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
+    *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
+    somebody listens; *labels* tells what a person gave conversations; *push* sends messages to browsers, where there
+    is one; *asking* tells who sends a request.
     """
-    server = _Server(guard, read_all, Answering(client), watch, labels, push, asking)
-    app = FastAPI(
-        title="Tallylight",
-        version=__version__,
-        description="What all coding agents of this machine do, and what they ask.",
-        lifespan=server.lifespan,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/openapi.json",
-    )
-    app.exception_handler(RequestValidationError)(unfit)
-    app.exception_handler(RefusedError)(refused)
-    server.add_routes(app)
-    for path, asset in all_assets(colours).items():
-        app.get(f"/{path}", include_in_schema=False)(_given(asset))
-    return AccessMiddleware(app, guard)
-
-
-@attrs.define(eq=False)
-class _Server:
-    """One server's state and routes."""
 
     _guard: Guard
     _read_all: ReadAll
-    _answering: Answering
-    _watch: Watch | None
-    _labels: Callable[[], Labels]
-    _push: Push | None
-    _asking: Asking
+    _client: PaneClient
+    _colours: Mapping[Status, RGB] = COLOURS
+    _watch: Watch | None = None
+    _labels: Callable[[], Labels] = Labels
+    _push: Push | None = None
+    _asking: Asking = lambda _request: PERSON
+    _answering: Answering = attrs.field(
+        init=False, default=attrs.Factory(lambda self: Answering(self._client), takes_self=True)
+    )
     #: What stands beside the status of agents, by `Pane.agent_pid`.
     _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
-    _is_heard: bool = attrs.field(init=False, default=False)
+    _is_followed: bool = attrs.field(init=False, default=False)
     #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
     _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
     _found: dict[str, Found] = attrs.field(init=False, factory=dict)
     _fault: str = attrs.field(init=False, default="")
-    _hub: Hub = attrs.field(init=False, factory=lambda: Hub(_encode_state, _encode_change))
+    _hub: Hub = attrs.field(init=False, factory=Hub)
     _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
+
+    def app(self) -> ASGIApp:
+        """The application."""
+        app = FastAPI(
+            title="Tallylight",
+            version=__version__,
+            description="What all coding agents of this machine do, and what they ask.",
+            lifespan=self.lifespan,
+            docs_url=None,
+            redoc_url=None,
+            openapi_url="/openapi.json",
+        )
+        app.exception_handler(RequestValidationError)(unfit)
+        app.exception_handler(RefusedError)(refused)
+        self._add_routes(app)
+        for path, asset in all_assets(self._colours).items():
+            app.get(f"/{path}", include_in_schema=False)(_route_to(asset))
+        return AccessMiddleware(app, self._guard)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
@@ -141,32 +136,29 @@ class _Server:
     async def _look(self) -> None:
         """Take in what the hosts show. A fault in that costs this look, and is told once."""
         try:
-            await self._take_in()
+            snapshots = await asyncio.to_thread(self._read_all)
+            if snapshots is not None:
+                every = (Found(host.name, pane) for host in snapshots for pane in host.panes)
+                panes = in_order(labelled(every, self._labels()), time.time())
+                left_out = repeated((found.host, found.pane) for found in panes)
+                shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
+                self._found = {found.address: found for found in shown}
+                self._answering.keep([found.pane.id for found in self._found.values()])
+            if self._push is not None:
+                self._push.look(self._found.values())
+            if self._look_beside(is_new=snapshots is not None):
+                self._hub.publish({address: self._session(found) for address, found in self._found.items()})
         except Exception as error:  # listeners are told of the next change all the same
             fault = f"{type(error).__name__}: {error}"
             if fault != self._fault:
                 self._fault = fault
                 _LOG.error("the state of the hosts could not be read: %s", fault)
 
-    async def _take_in(self) -> None:
-        snapshots = await asyncio.to_thread(self._read_all)
-        if snapshots is not None:
-            every = (Found(host.name, pane) for host in snapshots for pane in host.panes)
-            panes = in_order(labelled(every, self._labels()), time.time())
-            left_out = repeated((found.host, found.pane) for found in panes)
-            shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
-            self._found = {found.address: found for found in shown}
-            self._answering.keep([found.pane.id for found in self._found.values()])
-        if self._push is not None:
-            self._push.look(self._found.values())
-        if self._look_beside(is_new=snapshots is not None):
-            self._hub.publish({address: self._session(found) for address, found in self._found.items()})
-
     def _look_beside(self, *, is_new: bool) -> bool:
         """See what threads have read of repositories, if somebody listens; whether there is anything to tell."""
-        was_heard, self._is_heard = self._is_heard, len(self._hub) > 0
+        was_followed, self._is_followed = self._is_followed, len(self._hub) > 0
         now = time.monotonic()
-        if self._watch is None or not self._is_heard or not (is_new or not was_heard or now >= self._watch.due()):
+        if self._watch is None or not self._is_followed or not (is_new or not was_followed or now >= self._watch.due()):
             return is_new
         if self._watch.poll([found.pane for found in self._found.values()], now):
             self._beside = self._watch.known
@@ -183,7 +175,7 @@ class _Server:
 
     # Routes --------------------------------------------------------------------------------------------------
 
-    def add_routes(self, app: FastAPI) -> None:
+    def _add_routes(self, app: FastAPI) -> None:
         """Everything that can be asked."""
 
         # The token is checked by the middleware; this states it in the document.
@@ -226,46 +218,45 @@ class _Server:
 
     async def buffer(self, address: Address, request: Request) -> model.Buffer:
         """The screen of one detached session at this moment, what it asks, and what may be done to it."""
-        found, who = self._pick(address), self._asking.of(request)
-        return model.buffer_of(address, await self._ask(found, lambda: self._answering.view(found, who())))
+        return await self._ask(address, request, self._answering.view)
 
     async def question(self, address: Address, request: Request) -> model.Question:
         """What one detached session asks at this moment, with all that an answer has to name."""
-        found, who = self._pick(address), self._asking.of(request)
-        return model.question_of(address, await self._ask(found, lambda: self._question(found, who())))
+        asked = await self._perform(address, request, lambda pane: Look(pane, QUESTION))
+        if not isinstance(asked, Question):
+            raise RefusedError(SILENT)
+        return model.question_of(address, asked)
 
     async def answer(self, given: Annotated[model.Answer, Body()], request: Request) -> model.Done:
         """Choose one answer of a question. Typed only if the whole screen is as it was when the question was read."""
         chosen = (given.pid, given.start, given.fingerprint, given.choice)
-        return await self._do(given.address, lambda pane: Answer(pane, *chosen), request)
+        return await self._type(given.address, request, lambda pane: Answer(pane, *chosen))
 
     async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
         """Type text for an agent that is at its prompt, or whose question takes any text."""
-        said = (given.pid, given.start, given.text, given.enter, given.fingerprint)
-        return await self._do(given.address, lambda pane: Say(pane, *said), request)
+        typed = (given.pid, given.start, given.text, given.enter, given.fingerprint)
+        return await self._type(given.address, request, lambda pane: Say(pane, *typed))
 
     async def interrupt(self, given: Annotated[model.Interrupt, Body()], request: Request) -> model.Done:
         """Press the agent's key to stop, if it is at work."""
-        return await self._do(given.address, lambda pane: Interrupt(pane, given.pid, given.start), request)
+        return await self._type(given.address, request, lambda pane: Interrupt(pane, given.pid, given.start))
 
     async def _person_only(self, request: Request) -> None:
-        who = await asyncio.get_running_loop().run_in_executor(self._threads, self._asking.of(request))
+        who = await asyncio.get_running_loop().run_in_executor(self._threads, self._asking, request)
         if who.who is not Who.PERSON:
             raise RefusedError(PERSON_ONLY)
 
-    async def _do(self, address: str, given: Callable[[str], Given], request: Request) -> model.Done:
+    async def _type(self, address: str, request: Request, given: Callable[[str], Given]) -> model.Done:
         """Have typed what is *given* to a pane of this id, for whoever sends *request*."""
-        if problem := self._guard.check_write(time.monotonic()):
-            raise HTTPException(problem.status, problem.why)
-        found, who = self._pick(address), self._asking.of(request)
-        told = await self._ask(found, lambda: self._answering.perform(found, given(found.pane.id), who()))
-        if not isinstance(told, Done):
+        self._guard.check_write(time.monotonic())
+        done = await self._perform(address, request, given)
+        if not isinstance(done, Done):
             raise RefusedError(SILENT)
-        return model.Done(address=address, done=told.text)
+        return model.Done(address=address, done=done.text)
 
-    def _question(self, found: Found, caller: Caller) -> Question | Refusal:
-        told = self._answering.perform(found, Look(found.pane.id, QUESTION), caller)
-        return told if isinstance(told, Question | Refusal) else SILENT
+    async def _perform(self, address: str, request: Request, asked: Callable[[str], Given | Look]) -> Reply:
+        perform = self._answering.perform
+        return await self._ask(address, request, lambda found, caller: perform(found, asked(found.pane.id), caller))
 
     async def changes(self, socket: WebSocket) -> None:
         """Every change, as it happens: `model.Event` as JSON, the first with every session."""
@@ -277,10 +268,10 @@ class _Server:
         try:
             await socket.accept(SUBPROTOCOL)
             wake.set()
-            deaf = asyncio.create_task(_hear(socket))
-            while not deaf.done():
+            gone = asyncio.create_task(_drain(socket))
+            while not gone.done():
                 woken = asyncio.create_task(wake.wait())
-                await asyncio.wait((woken, deaf), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((woken, gone), return_when=asyncio.FIRST_COMPLETED)
                 woken.cancel()
                 wake.clear()
                 for message in self._hub.take(listener):
@@ -297,15 +288,18 @@ class _Server:
             raise HTTPException(404, "there is no such session")
         return found
 
-    async def _ask(self, found: Found, ask: Callable[[], _T | Refusal]) -> _T:
-        """What *ask* returns, on another thread; `RefusedError` if a rule refuses it."""
+    async def _ask(self, address: str, request: Request, ask: Callable[[Found, Caller], _T | Refusal]) -> _T:
+        """What *ask* returns of a session for who sends *request*, on a thread; `RefusedError` if a rule refuses it."""
+        found = self._pick(address)
         if not self._answering.can_see(found):
             raise RefusedError(UNREACHED)
         if self._asked.locked():
             raise HTTPException(503, "too many requests at once")
         async with self._asked:
             try:
-                answer = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+                answer = await asyncio.get_running_loop().run_in_executor(
+                    self._threads, lambda: ask(found, self._asking(request))
+                )
             except (TallyError, OSError) as error:
                 raise RefusedError(Refusal("unreachable", str(error))) from None
         if isinstance(answer, Refusal):
@@ -313,24 +307,13 @@ class _Server:
         return answer
 
 
-async def _hear(socket: WebSocket) -> None:
+async def _drain(socket: WebSocket) -> None:
     """Until the listener leaves. What it says is of no interest."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 
 
-def _encode_state(state: Mapping[str, object]) -> str:
-    sessions = [session for session in state.values() if isinstance(session, model.Session)]
-    return model.Event(type="state", sessions=sessions).model_dump_json()
-
-
-def _encode_change(address: str, value: object | None) -> str:
-    if isinstance(value, model.Session):
-        return model.Event(type="change", session=value).model_dump_json()
-    return model.Event(type="gone", address=address).model_dump_json()
-
-
-def _given(asset: Asset) -> Callable[[], Awaitable[Response]]:
+def _route_to(asset: Asset) -> Callable[[], Awaitable[Response]]:
     async def answer() -> Response:
         return Response(asset.content, media_type=asset.kind)
 

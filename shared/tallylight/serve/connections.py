@@ -40,23 +40,15 @@ class Unknown:
 
     most: int = MAX_UNKNOWN
     seconds: float = KNOWN_WITHIN_S
-    _timers: dict[Connection, asyncio.TimerHandle] = attrs.field(init=False, factory=dict)
-
-    def __len__(self) -> int:
-        return len(self._timers)
+    timers: dict[Connection, asyncio.TimerHandle] = attrs.field(init=False, factory=dict)
 
     def add(self, close: Callable[[], None]) -> Connection:
         """A new connection, which *close* ends at once. It may cost the oldest one its place."""
-        if len(self._timers) >= self.most:
-            next(iter(self._timers)).end()
+        if len(self.timers) >= self.most:
+            next(iter(self.timers)).end()
         made = Connection(self, close)
-        self._timers[made] = asyncio.get_running_loop().call_later(self.seconds, made.end)
+        self.timers[made] = asyncio.get_running_loop().call_later(self.seconds, made.end)
         return made
-
-    def remove(self, connection: Connection) -> None:
-        timer = self._timers.pop(connection, None)
-        if timer is not None:
-            timer.cancel()
 
 
 @attrs.define(eq=False)
@@ -76,7 +68,8 @@ class Connection:
 
     def leave(self) -> None:
         """It is over, or none of ours to end any more."""
-        self._unknown.remove(self)
+        if (timer := self._unknown.timers.pop(self, None)) is not None:
+            timer.cancel()
 
     def end(self) -> None:
         """Its time is over, or its place is needed."""

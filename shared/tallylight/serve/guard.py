@@ -11,10 +11,12 @@ Reading and typing both need the token: what agents show is no business of other
 from __future__ import annotations
 
 import hmac
-import math
 from collections.abc import Iterable, Mapping
 
 import attrs
+from fastapi import HTTPException
+
+from tallylight.model.bucket import Bucket
 
 #: What precedes the token in the list of WebSocket subprotocols: a browser can send no other header there.
 SUBPROTOCOL_PREFIX = "tally.token."
@@ -25,37 +27,11 @@ _SCHEMES = {80: ("http",), 443: ("https",)}
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
-@attrs.frozen
-class Refused:
-    """Why a request is not served: the HTTP status and a sentence."""
-
-    status: int
-    why: str
-
-
-@attrs.define
-class Bucket:
-    """A rate limit: *burst* at once, then *rate* a second."""
-
-    rate: float
-    burst: int
-    _left: float = attrs.field(init=False, default=0.0)
-    _at: float = attrs.field(init=False, default=-math.inf)
-
-    def take(self, now: float) -> bool:
-        """Whether one more is allowed at monotonic *now*."""
-        self._left = min(float(self.burst), self._left + max(0.0, now - self._at) * self.rate)
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
-
-
 @attrs.define
 class Guard:
     """
     The rules of one server: its *token*, and the *hosts* by which it may be called, each with the origins of its pages.
+    What a rule refuses is an `HTTPException`.
 
     *failures* limits guesses of the token, *writes* what is typed into sessions.
     """
@@ -65,26 +41,26 @@ class Guard:
     failures: Bucket = attrs.field(factory=lambda: Bucket(rate=1.0, burst=20))
     writes: Bucket = attrs.field(factory=lambda: Bucket(rate=5.0, burst=20))
 
-    def check_origin(self, host: str | None, origin: str | None) -> Refused | None:
+    def check_origin(self, host: str | None, origin: str | None) -> None:
         """Refuse a request for another host, or one that a page of another origin sent."""
         origins = self.hosts.get((host or "").lower())
         if origins is None:
-            return Refused(421, "this server does not accept that host name; use --allow-host to add it")
+            raise HTTPException(421, "this server does not accept that host name; use --allow-host to add it")
         if origin is not None and origin.lower() not in origins:
-            return Refused(403, "requests from other origins are not served")
-        return None
+            raise HTTPException(403, "requests from other origins are not served")
 
-    def check_token(self, given: str | None, now: float) -> Refused | None:
+    def check_token(self, given: str | None, now: float) -> None:
         """Refuse a request without the token. Compared in constant time; guesses are limited."""
         if given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
-            return None
+            return
         if not self.failures.take(now):
-            return Refused(429, "too many requests with a wrong token")
-        return Refused(401, "the token is missing or wrong; `tally serve` prints it")
+            raise HTTPException(429, "too many requests with a wrong token")
+        raise HTTPException(401, "the token is missing or wrong; `tally serve` prints it")
 
-    def check_write(self, now: float) -> Refused | None:
-        """Refuse to type more than a person would."""
-        return None if self.writes.take(now) else Refused(429, "too much text at once; wait and try again")
+    def check_write(self, now: float, too_much: str = "too much text") -> None:
+        """Refuse to type, or to change, more than a person would."""
+        if not self.writes.take(now):
+            raise HTTPException(429, f"{too_much} at once; wait and try again")
 
 
 def allowed_hosts(port: int, more: Iterable[str] = ()) -> dict[str, frozenset[str]]:

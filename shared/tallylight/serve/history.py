@@ -17,7 +17,7 @@ from fastapi import HTTPException, Query
 from pydantic import BaseModel, BeforeValidator, Field
 
 from tallylight.model.errors import TallyError
-from tallylight.serve.model import Told
+from tallylight.serve.model import Versioned
 from tallylight.snapshot import history_file
 from tallylight.wire.text import sanitise
 
@@ -40,7 +40,7 @@ class Sum(BaseModel):
     errors: int = Field(description="turns that failed, or whose agent vanished")
 
 
-class History(Told):
+class History(Versioned):
     """The last days, the oldest first, and what was done in them."""
 
     days: list[str]

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+from tallylight.serve.model import Event, Session
+
 #: Changes a listener may be behind.
 MAX_BEHIND = 256
 MAX_LISTENERS = 1000
@@ -23,57 +25,37 @@ class Listener:
     """One who listens. *wake* is called when there is something to `take`; never twice before it is taken."""
 
     wake: Callable[[], None]
-    _queue: deque[str] = attrs.field(factory=deque)
-    _is_behind: bool = True
-    _is_woken: bool = False
-
-    def put(self, message: str) -> None:
-        if not self._is_behind:
-            self._queue.append(message)
-            if len(self._queue) > MAX_BEHIND:
-                self._queue.clear()
-                self._is_behind = True
-        if not self._is_woken:
-            self._is_woken = True
-            self.wake()
-
-    def take(self, state: Callable[[], str]) -> list[str]:
-        """What to send now, in order; *state* makes the message that says everything."""
-        self._is_woken = False
-        if self._is_behind:
-            self._is_behind = False
-            self._queue.clear()
-            return [state()]
-        found = list(self._queue)
-        self._queue.clear()
-        return found
+    queue: deque[str] = attrs.field(init=False, factory=deque)
+    #: It is to be told everything.
+    is_behind: bool = attrs.field(init=False, default=True)
+    is_woken: bool = attrs.field(init=False, default=False)
 
 
 @attrs.define(eq=False)
 class Hub:
-    """
-    The present state, by address, and who listens.
+    """The present state, by address, and who listens."""
 
-    *encode_state* and *encode_change* make messages: of everything, and of one address whose value is None when it is
-    gone.
-    """
-
-    _encode_state: Callable[[Mapping[str, object]], str]
-    _encode_change: Callable[[str, object | None], str]
-    _state: dict[str, object] = attrs.field(init=False, factory=dict)
+    _state: dict[str, Session] = attrs.field(init=False, factory=dict)
     _listeners: set[Listener] = attrs.field(init=False, factory=set)
 
     def __len__(self) -> int:
         return len(self._listeners)
 
-    def publish(self, state: Mapping[str, object]) -> None:
+    def publish(self, state: Mapping[str, Session]) -> None:
         """Make *state* the present one, and tell all listeners of what is another in it."""
-        messages = [self._encode_change(key, value) for key, value in state.items() if self._state.get(key) != value]
-        messages += [self._encode_change(key, None) for key in self._state if key not in state]
+        events = [Event(type="change", session=one) for key, one in state.items() if self._state.get(key) != one]
+        events += [Event(type="gone", address=key) for key in self._state if key not in state]
         self._state = dict(state)
-        for message in messages:
+        for message in [event.model_dump_json() for event in events]:
             for listener in tuple(self._listeners):
-                listener.put(message)
+                if not listener.is_behind:
+                    listener.queue.append(message)
+                    if len(listener.queue) > MAX_BEHIND:
+                        listener.queue.clear()
+                        listener.is_behind = True
+                if not listener.is_woken:
+                    listener.is_woken = True
+                    listener.wake()
 
     def join(self, wake: Callable[[], None]) -> Listener | None:
         """A new listener, who is told everything first; None if there are `MAX_LISTENERS` already."""
@@ -87,5 +69,11 @@ class Hub:
         self._listeners.discard(listener)
 
     def take(self, listener: Listener) -> list[str]:
-        """What to send to *listener* now."""
-        return listener.take(lambda: self._encode_state(self._state))
+        """What to send to *listener* now, in order."""
+        listener.is_woken = False
+        found = list(listener.queue)
+        listener.queue.clear()
+        if listener.is_behind:
+            listener.is_behind = False
+            found = [Event(type="state", sessions=list(self._state.values())).model_dump_json()]
+        return found

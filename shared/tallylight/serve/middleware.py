@@ -15,12 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tallylight.actions.gate import Refusal
 from tallylight.serve import model
 from tallylight.serve.connections import Connection, connection_of
-from tallylight.serve.guard import Guard, Refused, offered
+from tallylight.serve.guard import Guard, offered
 from tallylight.wire.text import sanitise
 
 #: Of a request's body.
 MAX_BODY = 64 * 1024
-_TOO_LARGE = Refused(413, f"the body is larger than {MAX_BODY} bytes, the limit")
+_TOO_LARGE = f"the body is larger than {MAX_BODY} bytes, the limit"
 #: What needs the token: all but the page and the document.
 GUARDED = "/api/"
 #: Of the answer to a request that is not as the document says.
@@ -68,8 +68,16 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         connection = connection_of(scope)
-        if (refused := self._check(scope, connection)) is not None:
-            await _refuse(refused, scope, receive, send)
+        try:
+            self._check(scope, connection)
+        except HTTPException as refused:
+            if scope["type"] == "websocket":
+                await receive()
+                await send({"type": "websocket.close", "code": 1008, "reason": refused.detail})
+                return
+            # The rest of a body too large is not read: the connection ends with the answer.
+            response = JSONResponse({"detail": refused.detail}, refused.status_code, headers={"Connection": "close"})
+            await response(scope, receive, send)
             return
         taken = 0
 
@@ -79,7 +87,7 @@ class AccessMiddleware:
             if message["type"] == "http.request":
                 taken += len(message.get("body", b""))
                 if taken > MAX_BODY:
-                    raise HTTPException(_TOO_LARGE.status, _TOO_LARGE.why)
+                    raise HTTPException(413, _TOO_LARGE)
             return message
 
         async def dressed(message: Message) -> None:
@@ -94,23 +102,22 @@ class AccessMiddleware:
 
         await self._app(scope, bounded, dressed)
 
-    def _check(self, scope: Scope, connection: Connection | None) -> Refused | None:
-        """Why a request is turned away; None if it may come in. Its *connection* is known once it shows the token."""
+    def _check(self, scope: Scope, connection: Connection | None) -> None:
+        """Turn a request away, if it may not come in. Its *connection* is known once it shows the token."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if refused := self._guard.check_origin(headers.get("host"), headers.get("origin")):
-            return refused
+        self._guard.check_origin(headers.get("host"), headers.get("origin"))
         if scope["path"].startswith(GUARDED):
             if scope["type"] == "websocket":
                 token = offered(name.strip() for name in headers.get("sec-websocket-protocol", "").split(","))
             else:
-                scheme, _, said = headers.get("authorization", "").partition(" ")
-                token = said if scheme.lower() == "bearer" else None
-            if refused := self._guard.check_token(token, time.monotonic()):
-                return refused
+                scheme, _, given = headers.get("authorization", "").partition(" ")
+                token = given if scheme.lower() == "bearer" else None
+            self._guard.check_token(token, time.monotonic())
             if connection is not None:
                 connection.know()
         length = headers.get("content-length", "0")
-        return _TOO_LARGE if not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY else None
+        if not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY:
+            raise HTTPException(413, _TOO_LARGE)
 
 
 class RefusedError(Exception):
@@ -133,13 +140,3 @@ async def unfit(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     found = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:_MAX_PROBLEMS]]
     return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS, graphemes=_MAX_CELLS)}, 422)
-
-
-async def _refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": refused.why})
-        return
-    # The rest of a body too large is not read: the connection ends with the answer.
-    response = JSONResponse({"detail": refused.why}, refused.status, headers={"Connection": "close"})
-    await response(scope, receive, send)

@@ -12,7 +12,7 @@ from tallylight.actions.say import MAX_TEXT
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Status
-from tallylight.serve.answering import View
+from tallylight.serve import theme
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import place_of
 from tallylight.snapshot.schema import Pane
@@ -36,16 +36,10 @@ ColourWord = Literal["", "red", "green", "yellow", "blue", "magenta", "cyan"]
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
 
-class Told(BaseModel):
+class Versioned(BaseModel):
     """An answer of the server, of this version."""
 
     version: Literal[1] = VERSION
-
-
-class ToldOfOne(Told):
-    """An answer about one session."""
-
-    address: str
 
 
 class Keys(BaseModel):
@@ -136,13 +130,13 @@ class Session(BaseModel):
     can_type: bool = Field(description="whether it can be answered from here")
 
 
-class Sessions(Told):
+class Sessions(Versioned):
     """Sessions, neediest first."""
 
     sessions: list[Session]
 
 
-class Counts(Told):
+class Counts(Versioned):
     """How many sessions have each status."""
 
     counts: dict[StatusWord, int]
@@ -157,7 +151,7 @@ class Choice(BaseModel):
     keys: str
 
 
-class Question(ToldOfOne):
+class Question(Versioned):
     """
     What a session asks at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
 
@@ -165,6 +159,7 @@ class Question(ToldOfOne):
     choices any text may be the answer: `POST text` with this *fingerprint*.
     """
 
+    address: str
     agent: Clean
     pid: int = Field(description="the agent's process")
     start: int = Field(description="when that process began, in clock ticks since the boot")
@@ -185,9 +180,10 @@ class Run(BaseModel):
     style: list[StyleWord] = []
 
 
-class Buffer(ToldOfOne):
+class Buffer(Versioned):
     """What is on a session's screen at this moment, what it asks, and what may be done to it: all of one look."""
 
+    address: str
     lines: list[str]
     screen: list[list[Run]] = Field(description="the same lines with their colours, where these are known")
     question: Question | None
@@ -227,9 +223,10 @@ class Interrupt(_Given):
     """The turn of an agent, to be stopped."""
 
 
-class Done(ToldOfOne):
+class Done(Versioned):
     """It was done, and what that was: `answered 1. Yes`."""
 
+    address: str
     done: str
 
 
@@ -240,7 +237,7 @@ class Problem(BaseModel):
     rule: str = ""
 
 
-class Event(Told):
+class Event(Versioned):
     """A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time."""
 
     type: Literal["state", "change", "gone"]
@@ -265,7 +262,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         "machine": place_of(found.host, pane.id)[0],
         "question": (pane.question or pane.message) if waits else "",
         "what": pane.what if waits else "",
-        "choices": [{"keys": keys, "label": said} for keys, said in pane.choices],
+        "choices": [{"keys": keys, "label": label} for keys, label in pane.choices],
         "doing": current(pane.progress, pane.tasks) or pane.detail,
         "beside": Beside.model_validate(beside) if beside is not None and beside.branch else None,
         "children": [{"name": name, "status": status} for name, status in pane.children],
@@ -282,22 +279,11 @@ def question_of(address: str, asked: answer.Question) -> Question:
     return Question.model_validate(attrs.asdict(asked) | {"address": address})
 
 
-def buffer_of(address: str, view: View) -> Buffer:
-    """What is said of a session at one moment."""
-    own = {
-        "address": address,
-        "lines": view.rows,
-        "screen": [[_run_of(run) for run in line] for line in view.screen],
-        "question": question_of(address, view.question) if view.question is not None else None,
-    }
-    return Buffer.model_validate(attrs.asdict(view, recurse=False) | own)
-
-
-def _run_of(run: styled.Run) -> Run:
+def run_of(run: styled.Run) -> Run:
+    """What is said of text of one style."""
     style = run.style
     foreground, background = (
-        "#{:02x}{:02x}{:02x}".format(*colour) if isinstance(colour, tuple) else colour
-        for colour in (style.foreground, style.background)
+        theme.css(colour) if isinstance(colour, tuple) else colour for colour in (style.foreground, style.background)
     )
     words = [word for word in get_args(StyleWord) if getattr(style, f"is_{word}")]
     return Run(text=run.text, foreground=foreground, background=background, style=words)

@@ -28,7 +28,7 @@ def stylesheet(colours: Mapping[Status, RGB] = COLOURS) -> str:
         colour = colours.get(status, default)
         rows[status.value] = _both(colour, DRAWN)
         rows[f"{status.value}-ink"] = _both(colour, READ)
-    lines = [f"  --{name}: light-dark({_hex(light)}, {_hex(dark)});\n" for name, (light, dark) in rows.items()]
+    lines = [f"  --{name}: light-dark({css(light)}, {css(dark)});\n" for name, (light, dark) in rows.items()]
     return f":root {{\n{''.join(lines)}}}\n"
 
 
@@ -36,5 +36,6 @@ def _both(colour: RGB, contrast: float) -> tuple[RGB, RGB]:
     return legible(colour, _HARD[0], contrast), legible(colour, _HARD[1], contrast)
 
 
-def _hex(colour: RGB) -> str:
+def css(colour: RGB) -> str:
+    """*colour* as a stylesheet has it."""
     return "#{:02x}{:02x}{:02x}".format(*colour)

@@ -10,17 +10,17 @@ Once the host is gone, `claim` takes a conversation out for the one process that
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
 from tallylight.files import directories, read_write
+from tallylight.files.lock import locked
 from tallylight.model.errors import TallyError
 from tallylight.model.limits import KEPT_S
 from tallylight.snapshot.schema import VERSION, Pane, Snapshot
@@ -37,6 +37,7 @@ SETTLE_S = 5.0
 #: Seconds between two writings at least, and between two of what has not changed at most.
 INTERVAL_S, REFRESH_S = 5.0, 600.0
 
+_OTHER = "another process claims what is open there"
 _NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}-[0-9]{1,13}\.json\Z")
 
 
@@ -275,7 +276,7 @@ def claim(lost: Iterable[Lost]) -> list[Lost]:
     for one in lost:
         by_path.setdefault(one.path, []).append(one)
     for path, wanted in by_path.items():
-        with _locked(path.parent):
+        with locked(checked_directory(path.parent), _OTHER, math.inf):
             try:
                 file = _read(path)
             except FileNotFoundError:
@@ -288,22 +289,12 @@ def claim(lost: Iterable[Lost]) -> list[Lost]:
 
 def put_back(lost: Lost) -> None:
     """Undo the claim of *lost*: it was not started after all."""
-    with _locked(lost.path.parent):
+    with locked(checked_directory(lost.path.parent), _OTHER, math.inf):
         try:
             file = _read(lost.path)
         except FileNotFoundError:
             file = []
         _save(lost.path, [*file, lost])
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    fd = os.open(checked_directory(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 def _save(path: Path, kept: Sequence[Lost]) -> None:

@@ -22,6 +22,7 @@ import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeGuard
 
 import attrs
 
@@ -81,9 +82,14 @@ class Request:
         return {"version": VERSION, "verb": self.verb, "pane": self.pane, "args": list(self.args)}
 
 
+def is_host(value: object) -> TypeGuard[str]:
+    """Whether *value* names a host: `kitty-4711`."""
+    return isinstance(value, str) and _HOST.match(value) is not None
+
+
 def folder_of(name: str, environ: Mapping[str, str]) -> Path:
     """The directory of requests of the host *name*, `kitty-4711`."""
-    if not _HOST.match(name):
+    if not is_host(name):
         raise RequestError(f"{name[:40]!r} is not the name of a host; they are like kitty-4711")
     return directory(environ) / f"{name}.requests"
 

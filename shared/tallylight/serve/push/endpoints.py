@@ -95,10 +95,9 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
 def _is_outside(host: str) -> bool:
     """Whether a name or an address can be one of the public internet."""
     try:
-        ipaddress.ip_address(host)
-    except ValueError:
+        return is_public(host)
+    except ValueError:  # it is a name
         return "." in host and _NAME.fullmatch(host) is not None and host.rpartition(".")[2] not in _INNER
-    return is_public(host)
 
 
 def is_public(address: str) -> bool:
@@ -109,17 +108,6 @@ def is_public(address: str) -> bool:
     if isinstance(found, ipaddress.IPv4Address):
         return True
     return not (found.ipv4_mapped or found.sixtofour or found.teredo or found in _NAT64)
-
-
-def addresses(endpoint: Endpoint) -> list[tuple[socket.AddressFamily, str]]:
-    """The addresses of the service; `OSError` if it has none, `ForbiddenError` if one of them is not public."""
-    rows = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    found: list[tuple[socket.AddressFamily, str]] = [(family, str(where[0])) for family, _, _, _, where in rows]
-    if not endpoint.is_private:
-        for _, address in found:
-            if not is_public(address):
-                raise ForbiddenError(f"{endpoint.host} has the address {address}, which is not public")
-    return found
 
 
 def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
@@ -137,7 +125,8 @@ def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
             connection.sock = safe
             connection.request("POST", endpoint.target, body, dict(headers))
             answer = connection.getresponse()
-            return Reply(answer.status, _seconds(answer.getheader("Retry-After", "")))
+            wait = answer.getheader("Retry-After", "")
+            return Reply(answer.status, float(wait) if re.fullmatch("[0-9]{1,6}", wait) else 0.0)
     except (http.client.HTTPException, ValueError) as error:
         raise OSError(f"it answers with something else than HTTP: {type(error).__name__}") from None
     finally:
@@ -145,8 +134,14 @@ def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
 
 
 def _connect(endpoint: Endpoint) -> socket.socket:
+    """A connection to one of the addresses of the service; `ForbiddenError` if any of them is not public."""
+    rows = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    found = [(family, str(where[0])) for family, _, _, _, where in rows]
+    for _, address in found:
+        if not endpoint.is_private and not is_public(address):
+            raise ForbiddenError(f"{endpoint.host} has the address {address}, which is not public")
     failed: OSError | None = None
-    for family, address in addresses(endpoint):
+    for family, address in found:
         plain = socket.socket(family, socket.SOCK_STREAM)
         try:
             plain.settimeout(STEP_S)
@@ -162,7 +157,3 @@ def _connect(endpoint: Endpoint) -> socket.socket:
 def _shut(plain: socket.socket) -> None:
     with contextlib.suppress(OSError):
         plain.shutdown(socket.SHUT_RDWR)
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isascii() and text.isdigit() and len(text) <= 6 else 0.0

@@ -12,9 +12,9 @@ import functools
 import threading
 import time
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Body, FastAPI, HTTPException, Request
+from fastapi import Body, FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from tallylight.actions.gate import Refusal
@@ -23,6 +23,7 @@ from tallylight.files import extras
 from tallylight.model.errors import TallyError
 from tallylight.serve.guard import Guard
 from tallylight.serve.middleware import RefusedError
+from tallylight.serve.model import Versioned
 from tallylight.serve.push import endpoints
 from tallylight.serve.push.endpoints import ForbiddenError, Reply
 from tallylight.serve.push.sender import Sender
@@ -32,41 +33,36 @@ from tallylight.snapshot.addresses import Found
 from tallylight.tracker.notify import Settings as Notify
 
 if TYPE_CHECKING:
-    from tallylight.serve.push.sealing import Signer  # needs the extra
+    from tallylight.serve.push.sealing import Key  # needs the extra
 
-VERSION: Literal[1] = 1
 _Part = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PART)]
 _Url = Annotated[str, StringConstraints(min_length=1, max_length=endpoints.MAX_URL)]
 
 
-class Offer(BaseModel):
+class Offer(Versioned):
     """Whether this server sends messages to browsers, and to how many."""
 
-    version: Literal[1] = VERSION
     key: str = Field(description="`applicationServerKey`, in base64url; nothing where no messages are sent")
     why: str = Field(description="why none are sent, and what to do about that")
     devices: int = Field(description="browsers that get messages")
 
 
-class Subscribe(BaseModel):
-    """A browser that wants messages, as its `PushSubscription` tells."""
+class Unsubscribe(BaseModel):
+    """A browser that wants no more messages."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     endpoint: _Url
+
+
+class Subscribe(Unsubscribe):
+    """A browser that wants messages, as its `PushSubscription` tells."""
+
     p256dh: _Part
     auth: _Part
 
 
-class Unsubscribe(BaseModel):
-    """A browser that wants no more of them."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    endpoint: _Url
-
-
-def _send(key: Signer, settings: Settings, one: Subscription, message: Message, ttl_s: float) -> Reply:
+def _send(key: Key, settings: Settings, one: Subscription, message: Message, ttl_s: float) -> Reply:
     """Encrypt, sign and send, see `Sender`."""
     from tallylight.serve.push import sealing
 
@@ -74,7 +70,7 @@ def _send(key: Signer, settings: Settings, one: Subscription, message: Message, 
     subject = settings.contact or (one.origin if one.origin.startswith("https://") else "")
     body = sealing.seal(message.text, sealing.reader(one.p256dh, one.auth))
     headers = {
-        "Authorization": key.authorization(to.audience, subject, time.time()),
+        "Authorization": sealing.authorization(key, to.audience, subject, time.time()),
         "Content-Encoding": "aes128gcm",
         "Content-Type": "application/octet-stream",
         "TTL": str(max(1, int(ttl_s))),
@@ -106,13 +102,8 @@ class Push:
 
     def start(self) -> None:
         """Go on with what is kept, if anything is. Called on a thread."""
-        if not self._store.file.exists():
-            return
-        try:
-            with self._lock:
-                self._load()
-        except (OSError, TallyError, RefusedError):
-            pass  # who opens the page is told
+        if self._store.file.exists():
+            self._why_not()  # who opens the page is told
 
     def close(self) -> None:
         """Leave the directory to other servers."""
@@ -145,22 +136,19 @@ class Push:
 
     async def subscribe(self, given: Annotated[Subscribe, Body()], request: Request) -> Offer:
         """Send messages to this browser from now on; one that gets them already may say other keys."""
-        self._limit()
+        self._guard.check_write(time.monotonic(), "too many changes")
         one = Subscription(**given.model_dump(), origin=request.headers.get("origin", "")[: 2 * MAX_PART])
         await asyncio.to_thread(self._add, one)
         return await self.offer()
 
     async def unsubscribe(self, given: Annotated[Unsubscribe, Body()]) -> Offer:
         """Send nothing more to this browser; also right where it gets nothing."""
-        self._limit()
+        self._guard.check_write(time.monotonic(), "too many changes")
         await asyncio.to_thread(self._drop, given.endpoint)
         return await self.offer()
 
-    def _limit(self) -> None:
-        if (refused := self._guard.check_write(time.monotonic())) is not None:
-            raise HTTPException(refused.status, "too many changes at once; wait and try again")
-
     def _why_not(self) -> str:
+        """Make ready to send; why that cannot be."""
         try:
             with self._lock:
                 self._load()
@@ -179,7 +167,7 @@ class Push:
             raise RefusedError(Refusal("missing", text)) from None
         try:
             self._store.open()
-            key = sealing.signer(self._store.key(sealing.new_key()))
+            key = sealing.load_key(self._store.key(sealing.new_key()))
             known = self._store.load()
         except sealing.BadKeyError as error:
             raise RefusedError(Refusal("missing", f"{self._store.path / 'key.pem'} {error}; remove it")) from None
@@ -187,7 +175,7 @@ class Push:
             raise RefusedError(Refusal("missing", str(error))) from None
         sender = Sender(functools.partial(_send, key, self._settings), self._drop)
         sender.keep(known)
-        self._known, self._public, self._sender = known, key.public, sender
+        self._known, self._public, self._sender = known, sealing.public(key), sender
         return sender
 
     def _add(self, one: Subscription) -> None:

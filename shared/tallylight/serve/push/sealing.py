@@ -12,7 +12,6 @@ import json
 import os
 import struct
 
-import attrs
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -35,6 +34,8 @@ class BadKeyError(ValueError):
     """A key that is none."""
 
 
+#: The key by which push services know this server.
+Key = ec.EllipticCurvePrivateKey
 #: The keys of a browser, by which it alone reads a message.
 Reader = tuple[ec.EllipticCurvePublicKey, bytes]
 
@@ -59,7 +60,7 @@ def _decoded(text: str, length: int) -> bytes:
     return found
 
 
-def seal(plain: bytes, to: Reader, *, salt: bytes = b"", key: ec.EllipticCurvePrivateKey | None = None) -> bytes:
+def seal(plain: bytes, to: Reader, *, salt: bytes = b"", key: Key | None = None) -> bytes:
     """
     Encrypt *plain*, of at most `MAX_PLAIN` bytes, for one browser: a body with the content encoding `aes128gcm`.
 
@@ -84,30 +85,24 @@ def _derived(salt: bytes, secret: bytes, info: bytes, length: int) -> bytes:
     return HKDF(algorithm=_SHA256(), length=length, salt=salt, info=info).derive(secret)
 
 
-@attrs.frozen
-class Signer:
-    """The key by which push services know this server."""
+def public(key: Key) -> str:
+    """The key as a browser wants it: `applicationServerKey`, in base64url."""
+    return _encoded(_raw(key.public_key()))
 
-    key: ec.EllipticCurvePrivateKey
 
-    @property
-    def public(self) -> str:
-        """As a browser wants it: `applicationServerKey`, in base64url."""
-        return _encoded(_raw(self.key.public_key()))
+def authorization(key: Key, audience: str, subject: str, now: float) -> str:
+    """
+    The header that signs a message to the service *audience*, an origin, at *now*, seconds since the epoch.
 
-    def authorization(self, audience: str, subject: str, now: float) -> str:
-        """
-        The header that signs a message to the service *audience*, an origin, at *now*, seconds since the epoch.
-
-        *subject* is how to reach whoever runs this server: an address with `mailto:` or `https:`, or nothing.
-        """
-        claims: dict[str, object] = {"aud": audience, "exp": int(now) + SIGNED_S}
-        if subject:
-            claims["sub"] = subject
-        parts = ({"typ": "JWT", "alg": "ES256"}, claims)
-        text = ".".join(_encoded(json.dumps(part, separators=(",", ":")).encode()) for part in parts)
-        r, s = decode_dss_signature(self.key.sign(text.encode(), ec.ECDSA(_SHA256())))
-        return f"vapid t={text}.{_encoded(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))},k={self.public}"
+    *subject* is how to reach whoever runs this server: an address with `mailto:` or `https:`, or nothing.
+    """
+    claims: dict[str, object] = {"aud": audience, "exp": int(now) + SIGNED_S}
+    if subject:
+        claims["sub"] = subject
+    parts = ({"typ": "JWT", "alg": "ES256"}, claims)
+    text = ".".join(_encoded(json.dumps(part, separators=(",", ":")).encode()) for part in parts)
+    r, s = decode_dss_signature(key.sign(text.encode(), ec.ECDSA(_SHA256())))
+    return f"vapid t={text}.{_encoded(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))},k={public(key)}"
 
 
 def new_key() -> bytes:
@@ -117,15 +112,15 @@ def new_key() -> bytes:
     )
 
 
-def signer(text: bytes) -> Signer:
+def load_key(text: bytes) -> Key:
     """The key in the text of a file; `BadKeyError` if there is none."""
     try:
         key = serialization.load_pem_private_key(text, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise BadKeyError("is no key that signs messages") from None
-    if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
+    if not isinstance(key, Key) or not isinstance(key.curve, ec.SECP256R1):
         raise BadKeyError("is a key of another kind than the one that signs messages")
-    return Signer(key)
+    return key
 
 
 def _raw(key: ec.EllipticCurvePublicKey) -> bytes:

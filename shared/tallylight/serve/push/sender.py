@@ -92,7 +92,7 @@ class Sender:
             try:
                 self._send(line, message, until)
             except Exception as error:  # the thread goes on with what is next
-                self._tell(line.to, f"{type(error).__name__}: {error}")
+                self._warn(line.to, f"{type(error).__name__}: {error}")
             with self._changed:
                 line.is_served = False
                 self._changed.notify_all()
@@ -118,21 +118,21 @@ class Sender:
         try:
             reply = self._send_one(line.to, message, until - self._clock())
         except (ForbiddenError, ValueError) as error:
-            self._tell(line.to, str(error))
+            self._warn(line.to, str(error))
             return
         except OSError as error:
-            self._tell(line.to, error.strerror or str(error) or type(error).__name__)
+            self._warn(line.to, error.strerror or str(error) or type(error).__name__)
             self._again(line, message, until, 0.0)
             return
         if reply.status in _GONE:
             self._gone(line.to.endpoint)
         elif reply.status in _LATER or reply.status >= 500:
-            self._tell(line.to, f"it answers {reply.status}")
+            self._warn(line.to, f"it answers {reply.status}")
             self._again(line, message, until, reply.wait_s)
         else:
             line.failures = 0
             if not 200 <= reply.status < 300:
-                self._tell(line.to, f"it answers {reply.status}, and the message is lost")
+                self._warn(line.to, f"it answers {reply.status}, and the message is lost")
 
     def _again(self, line: _Line, message: Message, until: float, wait_s: float) -> None:
         with self._changed:
@@ -143,7 +143,7 @@ class Sender:
             if message.address not in line.pending and len(line.pending) < MAX_PENDING:
                 line.pending = {message.address: (message, until), **line.pending}
 
-    def _tell(self, one: Subscription, why: str) -> None:
+    def _warn(self, one: Subscription, why: str) -> None:
         """Say once what is wrong with a service. Its name, and no more of the address: that is a secret."""
         host = urlsplit(one.endpoint).hostname or ""
         with self._changed:

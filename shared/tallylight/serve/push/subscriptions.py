@@ -7,15 +7,15 @@ Everything in here waits for the disk, and is called on threads.
 
 from __future__ import annotations
 
-import fcntl
+import contextlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
 
 from tallylight.files import directories, read_write
+from tallylight.files.lock import locked
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.serve.push.endpoints import MAX_URL
 from tallylight.snapshot.writer import checked_directory
@@ -37,15 +37,9 @@ class Subscription:
     auth: str
     origin: str = ""
 
-    @classmethod
-    def from_json(cls, value: object) -> Subscription | None:
-        """Read one; None if a part is missing or is none."""
-        if not isinstance(value, dict):
-            return None
-        limits = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART}
-        parts = {name: values.exact(value.get(name), most) for name, most in limits.items()}
-        known = {name: part for name, part in parts.items() if part is not None and part.isascii()}
-        return cls(**known) if len(known) == len(limits) and known["endpoint"] else None
+
+#: Characters of each part of one, at most.
+_LIMITS = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART}
 
 
 def decode(data: bytes) -> dict[str, Subscription]:
@@ -54,8 +48,14 @@ def decode(data: bytes) -> dict[str, Subscription]:
     rows = found.get("subscriptions") if isinstance(found, dict) and found.get("version") == VERSION else None
     if not isinstance(rows, list):
         raise DecodeError("malformed", "it holds no subscriptions")
-    known = (Subscription.from_json(row) for row in rows[:MAX_SUBSCRIPTIONS])
-    return {one.endpoint: one for one in known if one is not None}
+    known = {}
+    for row in rows[:MAX_SUBSCRIPTIONS]:
+        given = row if isinstance(row, dict) else {}
+        read = {name: values.exact(given.get(name), most) for name, most in _LIMITS.items()}
+        parts = {name: part for name, part in read.items() if part is not None and part.isascii()}
+        if len(parts) == len(_LIMITS) and parts["endpoint"]:
+            known[parts["endpoint"]] = Subscription(**parts)
+    return known
 
 
 def folder(environ: Mapping[str, str]) -> Path:
@@ -68,7 +68,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = -1
+        self._held: contextlib.ExitStack | None = None
 
     @property
     def file(self) -> Path:
@@ -76,23 +76,19 @@ class Store:
 
     def open(self) -> None:
         """Make the directory, and hold it against other servers."""
-        if self._lock >= 0:
+        if self._held is not None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         checked_directory(self.path, create=True)
-        fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(fd)
-            raise TallyError("another `tally serve` sends the messages of this user; end it first") from None
-        self._lock = fd
+        held = contextlib.ExitStack()
+        held.enter_context(locked(self.path, "another `tally serve` sends the messages of this user; end it first"))
+        self._held = held
 
     def close(self) -> None:
         """Leave the directory to others."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     def key(self, new: bytes) -> bytes:
         """The text of the key; *new* is written if there is none."""

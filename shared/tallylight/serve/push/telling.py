@@ -41,40 +41,26 @@ class Message:
         return urlsafe_b64encode(hashlib.sha256(self.address.encode("utf-8", "replace")).digest()[:24]).decode()
 
 
-@attrs.define
-class _Told:
-    """A pane as it was in the last look, and when it was last there."""
-
-    state: tuple[object, ...] = ()
-    seen_at: float = 0.0
-
-
 class Teller:
     """Decides what to tell. *since*, in seconds since the epoch, is when that began; *with_question*: what is asked."""
 
     def __init__(self, settings: Settings, *, with_question: bool, since: float) -> None:
         self._notifier = Notifier(settings)
         self._with_question, self._since = with_question, since
-        self._known: dict[str, _Told] = {}
+        #: Of each pane, what it was in the last look, and when it was last there.
+        self._known: dict[str, tuple[tuple[object, ...], float]] = {}
 
     def look(self, panes: Iterable[Found], now: float, wall: float, minute: int) -> list[Message]:
         """Look at all panes, at monotonic *now* and *wall*, which is *minute* of the local day; what is to be told."""
-        told = []
+        messages = []
         for found in panes:
             pane, address = found.pane, found.address
-            known = self._known.setdefault(address, _Told())
-            known.seen_at = now
+            before, _ = self._known.get(address, ((), 0.0))
             away = (pane.snoozed_until > wall, pane.muted_until > wall)
-            state = pane, *away
+            self._known[address] = (pane, *away), now
             # The same pane, not an equal one: a host that shows something new makes all of its panes anew.
-            if (
-                known.state
-                and known.state[0] is pane
-                and known.state[1:] == away
-                and self._notifier.is_resting(address)
-            ):
+            if before and before[0] is pane and before[1:] == away and self._notifier.is_resting(address):
                 continue
-            known.state = state
             view = View(
                 decision=_decision(pane),
                 visible=pane.visible,
@@ -86,17 +72,17 @@ class Teller:
             )
             notice = self._notifier.look(address, view, now, minute)
             if isinstance(notice, Notice):
-                told.append(self._message(address, notice))
-        for address in [address for address, known in self._known.items() if now - known.seen_at > GONE_S]:
+                messages.append(self._message(address, notice))
+        for address in [address for address, (_, seen_at) in self._known.items() if now - seen_at > GONE_S]:
             del self._known[address]
             self._notifier.close(address)
-        return told
+        return messages
 
     def _message(self, address: str, notice: Notice) -> Message:
-        said = {"address": address, "status": notice.status.value, "title": notice.title}
+        fields = {"address": address, "status": notice.status.value, "title": notice.title}
         if self._with_question:
-            said["body"] = notice.body
-        text = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+            fields["body"] = notice.body
+        text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
         if len(text) > MAX_PLAIN:
             # Signs that take no room can make a line long.
             text = json.dumps({"address": address, "status": notice.status.value, "title": notice.agent}).encode()
@@ -104,7 +90,7 @@ class Teller:
 
 
 def _decision(pane: Pane) -> Decision:
-    """What a snapshot shows, as the tracker said it."""
+    """What a snapshot shows, as the tracker fields it."""
     source = _SOURCES.get(pane.reason.source, Source.SCREEN)
     report = Report(
         source=source,

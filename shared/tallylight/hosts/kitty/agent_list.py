@@ -36,8 +36,8 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
 from tallylight.hosts.kitty import actions, answering, channel, screens
 from tallylight.hosts.kitty import windows as kitty_windows
-from tallylight.hosts.kitty.channel import Channel
 from tallylight.hosts.kitty.host import KittyHost
+from tallylight.hosts.peers import Channel
 from tallylight.snapshot import elsewhere, labels_file, rows
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot

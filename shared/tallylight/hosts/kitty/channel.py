@@ -1,18 +1,13 @@
 """
-Channels between kitty and programs of ours: over each come lines, and answers go, and kitty waits for neither.
+Programs of ours that kitty runs in a window, and the two ends of the channel between them (`hosts.peers.Channel`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import attrs
-
-from tallylight.actions.request import CHUNK, MAX_REQUEST, Lines, TooLongError
 
 #: Where our own package lies, found out before any disk could hang.
 _LIBRARY = str(Path(__file__).resolve().parents[3])
@@ -39,39 +34,3 @@ def opened(make: Callable[[int], Any]) -> tuple[Any, socket.socket]:
         raise
     finally:
         far.close()
-
-
-@attrs.define
-class Channel:
-    """Our end of one, *socket*, which does not block; *unsent* is what of our answers it has had no room for."""
-
-    socket: socket.socket
-    unsent: bytes = b""
-    _lines: Lines = attrs.Factory(lambda: Lines(MAX_REQUEST))
-
-    def receive(self) -> list[bytes] | None:
-        """The lines that have come since the last time; None if the other side has gone, or sends too much."""
-        try:
-            data = self.socket.recv(CHUNK)
-            return self._lines.feed(data) if data else None
-        except BlockingIOError:
-            return []
-        except (OSError, TooLongError):
-            return None
-
-    def send(self) -> bool:
-        """As much as the socket takes; False if nobody is there to take it."""
-        try:
-            self.unsent = self.unsent[self.socket.send(self.unsent) :]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.unsent = b""
-            return False
-        return True
-
-    def close(self) -> None:
-        """Receive and send nothing any more."""
-        self.unsent = b""
-        with contextlib.suppress(OSError):
-            self.socket.close()

@@ -32,11 +32,10 @@ from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts.kitty import answering, consents
 from tallylight.hosts.kitty import windows as kitty_windows
-from tallylight.hosts.kitty.channel import Channel
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.hosts.peers import caller_at
+from tallylight.hosts.peers import Channel, caller_at
 from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.wire.text import sanitise

@@ -325,13 +325,13 @@ def in_kitty(version: str, seconds: float, *, is_installed: bool = True) -> bool
     put_agents(kitty.home)
     with kitty:
         tabs = Tabs(kitty)
-        pid = next(p.pid for p in psutil.process_iter(["name", "environ"]) if _is_of(p, kitty))
+        pid = next(p.pid for p in psutil.process_iter(["name", "environ"]) if is_of(p, kitty))
         folders = [kitty.runtime_dir, kitty.home / ".local/state", kitty.home / ".cache/tallylight"]
         what = f"kitty {version}{'' if is_installed else ' without us'}"
         return verdict(what, soak(pid, kitty.home, folders, seconds, tabs.happens))
 
 
-def _is_of(process: psutil.Process, kitty: Kitty) -> bool:
+def is_of(process: psutil.Process, kitty: Kitty) -> bool:
     """Whether it is the program kitty of that home, which holds its socket."""
     return process.info["name"] == "kitty" and (process.info["environ"] or {}).get("HOME") == str(kitty.home)
 

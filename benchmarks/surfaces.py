@@ -26,12 +26,14 @@ import time
 import urllib.request
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import attrs
+import psutil
 from benchmarks.aims import Aim
 from benchmarks.sessions import SHARED
+from benchmarks.soak import is_of
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.remote import RemoteError
 
 LATE = Aim("all surfaces: a change is seen, p99 of the slowest", "the agent itself", most=2.0, unit="s")
 AIMS = (LATE,)
@@ -41,6 +43,7 @@ IN_KITTY, IN_TMUX = 10, 6
 STANDS_S = 2.0
 _CODE = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import run; run()"
 _TALLY = [sys.executable, "-c", _CODE]
+_PROC = 'mount -t proc proc /proc && exec "$@"'
 #: What surfaces call a state, and what an agent does then.
 _WORDS = {"working": "working", "waiting": "waiting", "done": "rest", "idle": "rest"}
 _WORD = re.compile(r"\b(working|waiting|done|idle)\b")
@@ -142,7 +145,6 @@ class Place:
         self.sightings, self.is_over = Sightings(), threading.Event()
         self.names: list[str] = []
         self._threads: list[threading.Thread] = []
-        self._programs: list[subprocess.Popen[Any]] = []
         (self.home / "bin").mkdir()
         # A copy, because a process is known by its executable.
         shutil.copy("/bin/bash", self.home / "bin/claude")
@@ -153,6 +155,10 @@ class Place:
         self.desk.configure(f'[notify]\ncommand = ["{notify}"]\n')
         self.environ = {**os.environ, **self.desk.kitty.env, "TMUX_TMPDIR": str(self.desk.kitty.runtime_dir)}
         self.environ["PATH"] = os.environ["PATH"]
+        processes = psutil.process_iter(["name", "environ"])
+        pid = next(found.pid for found in processes if is_of(found, self.desk.kitty))
+        # Among the processes of that kitty, but with the programs of this machine.
+        self._inside = ["nsenter", "-t", str(pid), "-p", "unshare", "-m", "sh", "-c", _PROC, "sh"]
 
     def agent(self, name: str) -> list[str]:
         """The command of the agent *name*."""
@@ -186,17 +192,21 @@ class Place:
         self.windows = windows
 
     def _run(self, *words: str) -> str:
+        words = (*self._inside, *words)
         return subprocess.run(words, env=self.environ, check=False, capture_output=True, text=True, cwd="/").stdout
 
     def _start(self, *words: str, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        made = subprocess.Popen(words, env=self.environ, stdout=stdout, stderr=subprocess.DEVNULL, text=True, cwd="/")
-        self._programs.append(made)
-        return made
+        words = (*self._inside, *words)
+        return subprocess.Popen(words, env=self.environ, stdout=stdout, stderr=subprocess.DEVNULL, text=True, cwd="/")
 
     def _look(self, every_s: float, call: Callable[[], None]) -> None:
         def run() -> None:
             while not self.is_over.wait(every_s):
-                call()
+                try:
+                    call()
+                except (OSError, RemoteError):
+                    if not self.is_over.is_set():  # it has ended while it was looked at
+                        raise
 
         self._threads.append(threading.Thread(target=run))
         self._threads[-1].start()
@@ -237,17 +247,19 @@ class Place:
             self.sightings.add("tmux option", name, word, time.time())
 
     def end(self) -> None:
-        """End all that looks, and take in what kitty has noted."""
+        """Look no longer, and take in what kitty has noted."""
         self.is_over.set()
-        for program in self._programs:
-            program.terminate()
-        for thread in self._threads:
-            thread.join(60)
         beside = time.time() - time.monotonic()
         for name, window in self.windows.items():
             for at, word in self.desk.history(window):
                 self.sightings.add("tab", name, word, at + beside)
-        self._run("tmux", "kill-server")
+
+    def close(self) -> None:
+        """End it with everything in it."""
+        self.is_over.set()
+        self.desk.close()
+        for thread in self._threads:
+            thread.join(60)
 
     def truth(self) -> dict[str, list[tuple[float, str]]]:
         """What each agent did, and when; a state that was noted again is one."""
@@ -288,8 +300,7 @@ def run(version: str, seconds: float) -> float:
         place.end()
         truth, notified = place.truth(), place.notified()
     finally:
-        place.is_over.set()
-        place.desk.close()
+        place.close()
     print(f"kitty {version}, {len(truth)} agents, {seconds:.0f} s")
     print("  surface        changes    p50    p99  missed wrong %")
     slowest = 0.0

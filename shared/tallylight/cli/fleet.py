@@ -19,7 +19,7 @@ from tallylight.snapshot.addresses import Found, Panes, in_order, pick
 from tallylight.snapshot.schema import Pane
 
 if TYPE_CHECKING:
-    from tallylight.actions.request import Request
+    from tallylight.actions.request import Reply, Request
     from tallylight.config.fleet import Fleet
     from tallylight.remote.mirror import Mirror
     from tallylight.remote.subscriber import Subscriber
@@ -105,26 +105,24 @@ class Elsewhere:
     descriptors: Sequence[int] = ()
     is_seen = True
 
-    def perform(self, row: Row, asked: Request) -> Refusal:  # noqa: ARG002 - the protocol has it
-        return Refusal("elsewhere", self._words(row))
+    def perform(self, row: Row, asked: Request) -> Reply:
+        # The list has loaded them; other commands need neither.
+        from tallylight.actions.answer import Done
+        from tallylight.actions.request import Mark
 
-    def open(self, verb: str, row: Row) -> str:  # noqa: ARG002
-        return self._words(row)
+        if not isinstance(asked, Mark) or asked.verb not in ("seen", "snooze"):
+            return Refusal("elsewhere", self._words(row))
+        try:
+            self._ask(row.host, row.pane, asked.verb, float(asked.args[0]) if asked.args else None)
+        except TallyError as error:
+            return Refusal("elsewhere", str(error))
+        return Done(row.pane.id, "")
 
     def back(self) -> None:
         """There is no pane beside it that is known of."""
 
     def listen(self) -> None:
         """Nobody says anything."""
-
-    def mark(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
-        if verb not in ("seen", "snooze"):
-            return self._words(row)
-        try:
-            self._ask(row.host, row.pane, verb, float(args[0]) if args else None)
-        except TallyError as error:
-            return str(error)
-        return ""
 
     def screen(self, row: Row) -> str:
         return self._words(row)

@@ -23,6 +23,7 @@ from tallylight.actions.request import (
     DeferredText,
     Lines,
     Look,
+    Open,
     Reply,
     Request,
     TooLongError,
@@ -172,7 +173,8 @@ def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
         told = actions.perform(row, asked)
         assert isinstance(told, Refusal) and "devbox itself" in told.text, told
     for verb in ("fork", "resume"):
-        assert actions.open(verb, row) == f"{verb} is for devbox itself: Enter goes there"
+        told = actions.perform(row, Open(verb, row.pane.id))
+        assert told == Refusal("elsewhere", f"{verb} is for devbox itself: Enter goes there")
     assert len(given) == 2
 
 

@@ -12,13 +12,13 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Effects, Plain, Relabel, Verb
+from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
 from tallylight.ui.agent_list.filtering import matches
 from tallylight.ui.agent_list.geometry import areas, in_view, placed, row_at
 from tallylight.ui.agent_list.grouping import fits, grouped, least_top
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
-from tests.ui.agent_list.panes import NOW, OWN, asking, listed, pane, pressed, row_for, snapshot
+from tests.ui.agent_list.panes import NOW, OWN, asking, going, listed, pane, pressed, row_for, snapshot
 from tests.ui.agent_list.test_draw import texts
 
 
@@ -140,7 +140,7 @@ def test_a_click_hits_the_row_that_is_drawn_there() -> None:
         assert effects == ()
         assert row_at(now, 1) is None and row_at(now, 2) == 0
         _, effects = pressed(state.select(now, 0), Mouse("press", 2, 3))
-        assert row_for(Verb.GO, effects) == now.shown[0]
+        assert row_for(going, effects) == now.shown[0]
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=30), st.integers(0, 12), st.integers(1, 3), st.data())

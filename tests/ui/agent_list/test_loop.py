@@ -18,7 +18,7 @@ import pyte
 import pytest
 
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Open, decode_request, encode_reply
+from tallylight.actions.request import SILENT, Open, decode_request, encode_reply
 from tallylight.cli import agents
 from tallylight.snapshot import requests
 from tallylight.snapshot.labels_file import Reader
@@ -304,7 +304,7 @@ def test_the_channel_carries_words_and_an_answer() -> None:
     assert channel is not None
     near.send(encode_reply(Refusal("gone", "that pane is gone")))
 
-    assert channel.open("go", rows_of(asking(3))[0]) == "that pane is gone"
+    assert channel.perform(rows_of(asking(3))[0], Open("go", "3")) == Refusal("gone", "that pane is gone")
     assert decode_request(near.recv(1000))[0] == Open("go", "3")
     near.close()
 
@@ -322,4 +322,4 @@ def test_a_terminal_that_is_gone_is_said() -> None:
     channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     near.close()
 
-    assert channel is not None and channel.open("go", rows_of(asking(3))[0]) == "the terminal does not answer"
+    assert channel is not None and channel.perform(rows_of(asking(3))[0], Open("go", "3")) == SILENT

@@ -1,5 +1,5 @@
 """
-Actions: how the list reaches panes. `perform` has done what was asked, by `actions.client`, and `open` goes there.
+Actions: how the list reaches panes: it has done what was asked, by `actions.client`, or goes there.
 
 A list that a terminal opened has a channel to it (`Channelled`): there a pane of that very terminal can be answered,
 forked and resumed. Any other list reaches sessions of tmux, GNU Screen and WezTerm, and panes of other machines. One
@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tallylight.actions import request
+from tallylight.actions.answer import Done
 from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Lines, Look, Picture, Reply, Request, Rows, TooLongError, Visible
+from tallylight.actions.request import Lines, Look, Mark, Open, Picture, Reply, Request, Rows, TooLongError, Visible
 from tallylight.model.errors import SessionError
 from tallylight.snapshot import requests
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
@@ -50,17 +51,11 @@ class Actions(Protocol):
     def perform(self, row: Row, asked: Request) -> Reply:
         """Have done what was *asked* of the pane of *row*."""
 
-    def open(self, verb: str, row: Row) -> str:
-        """`go` to a pane, `fork` or `resume` its conversation: nothing if the list is to end, else why not."""
-
     def back(self) -> None:
         """Give the keyboard back to the pane beside a panel, where that is possible."""
 
     def listen(self) -> None:
         """Take what the terminal has said unasked; at most `descriptors` tell of it."""
-
-    def mark(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
-        """Ask the row's host to move the view or change its ledger; nothing, or why it cannot be asked."""
 
     def screen(self, row: Row) -> StyledScreen | str | None:
         """
@@ -81,34 +76,32 @@ class Direct:
         self._environ, self._client = environ, client
 
     def perform(self, row: Row, asked: Request) -> Reply:
-        if is_elsewhere(row.host):
-            if isinstance(asked, Look):
-                # A machine tells who is there; whether they take a text, it looks when there is one.
-                asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
-        elif self._is_person() and row.host.startswith("kitty-"):
+        if isinstance(asked, Mark):
+            try:
+                requests.send(row.host, requests.Request(asked.verb, row.pane.id, asked.args), self._environ)
+            except RequestError as error:
+                return Refusal("unreachable", str(error))
+            return Done(row.pane.id, "")
+        machine = parts(row.pane.id)[0] if is_elsewhere(row.host) else ""
+        if isinstance(asked, Open):
+            if asked.verb != "go":
+                here = f"{asked.verb} is for {machine} itself: Enter goes there" if machine else ""
+                return Refusal("elsewhere", here or f"{asked.verb} {_ELSEWHERE}")
+            if machine and row.pane.attach:
+                return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
+            return self.perform(row, Mark("focus", row.pane.id))
+        if isinstance(asked, Look) and is_elsewhere(row.host):
+            # A machine tells who is there; whether they take a text, it looks when there is one.
+            asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
+        elif row.host.startswith("kitty-") and self._is_person():
             return Refusal("elsewhere", f"{row.name} can be reached {_ELSEWHERE}")
         return self._client().perform(row, asked)
-
-    def open(self, verb: str, row: Row) -> str:
-        machine = parts(row.pane.id)[0] if is_elsewhere(row.host) else ""
-        if verb != "go":
-            return f"{verb} is for {machine} itself: Enter goes there" if machine else f"{verb} {_ELSEWHERE}"
-        if machine and row.pane.attach:
-            return f"run `tally attach '{row.name}'` in a terminal"
-        return self.mark(row, "focus", ())
 
     def back(self) -> None:
         """Which pane was in front before, only its terminal knows."""
 
     def listen(self) -> None:
         """Nobody says anything."""
-
-    def mark(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
-        try:
-            requests.send(row.host, requests.Request(verb, row.pane.id, args), self._environ)
-        except RequestError as error:
-            return str(error)
-        return ""
 
     def screen(self, row: Row) -> StyledScreen | str | None:
         client = self._client()
@@ -160,15 +153,12 @@ class Channelled(Direct):
         return cls(environ, client, channel)
 
     def perform(self, row: Row, asked: Request) -> Reply:
-        return self._ask(asked) if row.is_own else super().perform(row, asked)
-
-    def open(self, verb: str, row: Row) -> str:
-        if row.is_own:
+        if row.is_own and not isinstance(asked, Mark):
             # What is refused is said here; the page that asks is in another tab.
-            return _refused(verb, row, self._environ) or self._opened(request.Open(verb, row.pane.id))
-        if verb == "go" and row.pane.attach:
-            return self._opened(request.Attach(row.pane.attach))
-        return super().open(verb, row)
+            return _refused(asked, row, self._environ) or self._ask(asked)
+        if row.pane.attach and asked == Open("go", row.pane.id):
+            return self._ask(request.Attach(row.pane.attach))
+        return super().perform(row, asked)
 
     def back(self) -> None:
         self._ask(request.Open("back"))
@@ -186,10 +176,6 @@ class Channelled(Direct):
             return super().screen(row)
         told = self._ask(request.Draw(row.pane.id, self._picture.has(row.pane.id)))
         return self._picture.take(row.pane.id, told.message) if isinstance(told, Picture) else _plain(told)
-
-    def _opened(self, asked: Request) -> str:
-        told = self._ask(asked)
-        return told.text if isinstance(told, Refusal) else ""
 
     def _ask(self, asked: Request) -> Reply:
         """Have the terminal do it, and return its answer."""
@@ -229,14 +215,15 @@ def _ring() -> None:
             os.write(1, RING.encode("ascii"))
 
 
-def _refused(verb: str, row: Row, environ: Mapping[str, str]) -> str:
-    """Why the conversation of *row* is not forked or resumed, as it is now; nothing if it can be."""
-    if verb not in ("fork", "resume"):
-        return ""
+def _refused(asked: Request, row: Row, environ: Mapping[str, str]) -> Refusal | None:
+    """Why the conversation of *row* is not forked or resumed, as it is now; None if it can be, or that is not asked."""
+    if not isinstance(asked, Open) or asked.verb not in ("fork", "resume"):
+        return None
     # Not needed to open the list.
     from tallylight.actions import fork
     from tallylight.actions.plan import Verb
     from tallylight.agents import agent_files
 
-    found = fork.act(Verb(verb), row.pane, agent_files.load_agents(environ)[0])
-    return f"not {'forked' if verb == 'fork' else 'resumed'}: {found.text}" if isinstance(found, Refusal) else ""
+    found = fork.act(Verb(asked.verb), row.pane, agent_files.load_agents(environ)[0])
+    how = "forked" if asked.verb == "fork" else "resumed"
+    return Refusal(found.rule, f"not {how}: {found.text}") if isinstance(found, Refusal) else None

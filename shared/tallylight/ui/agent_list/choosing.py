@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import attrs
 
+from tallylight.actions.request import Mark
 from tallylight.snapshot.rows import Row, is_snoozed
-from tallylight.ui.agent_list.effects import Ask, Effects, Propose
+from tallylight.ui.agent_list.effects import Effects, Perform, Propose
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.selection import Act
 from tallylight.ui.agent_list.state import select, told
@@ -41,7 +42,7 @@ def rows_for(state: State, row: Row) -> tuple[Row, ...]:
 def asked(state: State, rows: tuple[Row, ...], verb: str, *args: str) -> tuple[State, Effects]:
     """Ask the hosts of *rows* for *verb*; nothing is chosen any more."""
     after = told(state, f"{len(rows)} {_WORDS[verb, args]}") if state.chosen else state
-    return attrs.evolve(after, chosen=frozenset()), tuple(Ask(one, verb, args) for one in rows)
+    return attrs.evolve(after, chosen=frozenset()), tuple(Perform(one, Mark(verb, one.pane.id, args)) for one in rows)
 
 
 def snoozing(state: State, row: Row) -> tuple[State, Effects]:

@@ -15,7 +15,8 @@ import attrs
 
 from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.say import Busy
+from tallylight.actions.request import DeferredText, Open, Reply, Request
+from tallylight.actions.say import Busy, Say
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.history import History
@@ -25,11 +26,10 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
 from tallylight.ui.agent_list.actions import Actions
-from tallylight.ui.agent_list.effects import Verb
 from tallylight.ui.agent_list.reading import Reading
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.screens import Screens
-from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
+from tallylight.ui.agent_list.selection import Proposal, Target, outcome
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal
 
@@ -218,54 +218,42 @@ class _List:
                 self._week.begin(reading.week)
             case effects.Plain.REGROUP:
                 self._keep(lambda found: attrs.evolve(found, group=self.state.group))
-            case effects.Do(Verb.GO | Verb.FORK | Verb.RESUME as verb, row):
-                problem = self.actions.open(verb.value, row)
-                self._tell(problem)
-                if not problem and not self.state.is_panel:
-                    self._is_open = False
-            case effects.Do(Verb.WHY, row):
-                text = self.explain(row, self.state.columns, time.time())
+            case effects.Plain.WHY if self.state.row is not None:
+                text = self.explain(self.state.row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))
-            case effects.Ask(row, word, args):
-                self._tell(self.actions.mark(row, word, args))
+            case effects.Perform(row, asked):
+                self._show(row, asked, self.actions.perform(row, asked))
             case effects.Propose(act, wanted):
-                self._propose(act, wanted)
-            case effects.Carry(proposal):
-                self._carry(proposal)
+                found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
+                targets = tuple(Target(row, held) for row, held in found if isinstance(held, Occupant))
+                left_out = tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal))
+                self.state = state.proposed(self.state, Proposal(act, targets, left_out))
+            case Proposal(act, targets):
+                done = [(one.row, self.actions.perform(one.row, act.of(one.holder))) for one in targets]
+                failed = tuple((row, reply.text) for row, reply in done if isinstance(reply, Refusal))
+                self._tell(outcome(act, len(done) - len(failed), failed))
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
-            case _:
-                self._perform(effect)
 
-    def _perform(self, effect: effects.Asked) -> None:
-        """Have done what a person asks of one pane, and show what came of it."""
-        row = effect.row
-        match self.actions.perform(row, effects.request_of(effect)), effect:
+    def _show(self, row: Row, asked: Request, reply: Reply) -> None:
+        """Show what came of what was *asked* of the pane of *row*."""
+        match reply, asked:
             case Question(choices=()), _:
                 self._tell("it asks for text, not for a choice; press Enter to go there")
-            case Question() as question, _:
-                self.state = state.asked(self.state, row, question)
-            case Occupant() as holder, _:
-                self.state = writing.begun(self.state, row, holder)
+            case Question(), _:
+                self.state = state.asked(self.state, row, reply)
+            case Occupant(), _:
+                self.state = writing.begun(self.state, row, reply)
             case Busy(holder, why), _:
                 self.state = writing.begun(self.state, row, holder, why)
-            case Done(), effects.Say():
+            case Done(), Say():
                 self.state = writing.sent(self.state, "sent")
-            case Done(), effects.Queue():
+            case Done(), DeferredText():
                 self.state = writing.sent(self.state, "queued until its turn ends; E cancels it")
+            case Done(), Open():
+                self._is_open = self.state.is_panel
             case ((Done(text=text) | Refusal(text=text)), _):
                 self._tell(text)
-
-    def _propose(self, act: Act, wanted: tuple[rows.Row, ...]) -> None:
-        found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
-        targets = tuple(Target(row, held) for row, held in found if isinstance(held, Occupant))
-        left_out = tuple((row, told.text) for row, told in found if isinstance(told, Refusal))
-        self.state = state.proposed(self.state, Proposal(act, targets, left_out))
-
-    def _carry(self, proposal: Proposal) -> None:
-        told = [(one.row, self.actions.perform(one.row, proposal.act.of(one.holder))) for one in proposal.targets]
-        failed = tuple((row, why.text) for row, why in told if isinstance(why, Refusal))
-        self._tell(outcome(proposal.act, len(told) - len(failed), failed))
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:
         self._tell(self.labels.change(how))

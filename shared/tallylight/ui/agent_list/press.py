@@ -12,12 +12,13 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
+from tallylight.actions.say import MAX_TEXT, Say
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import choosing, editor, geometry, labelling, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
-from tallylight.ui.agent_list.effects import Answer, Carry, Do, Effects, Plain, Queue, Say, Verb
+from tallylight.ui.agent_list.effects import Effects, Perform, Plain, opening
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Act
@@ -132,7 +133,7 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if shown.question.missing:
         if name == "enter":
-            return state, (Do(Verb.GO, row),)
+            return state, opening(row)
         return states.told(state, shown.question.missing), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
@@ -143,7 +144,7 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
         ), ()
     if not choice.keys:
         return states.told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
-    return states.listing(state), (Answer(row, shown.question, choice.number),)
+    return states.listing(state), (Perform(row, shown.question.answer(choice.number)),)
 
 
 def _text_key(state: State, name: str) -> tuple[State, Effects]:
@@ -167,7 +168,7 @@ def _confirm_key(state: State, name: str) -> tuple[State, Effects]:
         return states.listing(state), ()
     if proposal.read < len(state.text):
         return states.told(state, "read all of it first: scroll with up, down and the page keys"), ()
-    return attrs.evolve(states.listing(state), chosen=frozenset()), (Carry(proposal),)
+    return attrs.evolve(states.listing(state), chosen=frozenset()), (proposal,)
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
@@ -177,8 +178,10 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
     if name == "enter":
         if not found.editor.text.strip():
             return states.told(state, "there is nothing to send"), ()
-        effect = Queue if found.why else Say
-        return state, (effect(row, found.holder, found.editor.text),)
+        held, text = found.holder, found.editor.text
+        later = DeferredText(held.pane, held.pid, held.start, text)
+        asked = later if found.why else Say(held.pane, held.pid, held.start, text, enter=True)
+        return state, (Perform(row, asked),)
     after = editor.pressed(found.editor, name)
     return (state if after is None else writing.edited(state, after)), ()
 
@@ -229,13 +232,13 @@ def _answering(state: State, row: Row) -> tuple[State, Effects]:
         return states.told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
-    return state, (Do(Verb.LOOK, row),)
+    return state, (Perform(row, Look(row.pane.id, QUESTION)),)
 
 
 def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     if not row.pane.queued:
         return states.told(state, "nothing is queued for it; e writes to it"), ()
-    return state, (Do(Verb.UNQUEUE, row),)
+    return state, (Perform(row, Unqueue(row.pane.id)),)
 
 
 #: The keys that need no row.
@@ -251,21 +254,21 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
 }
 #: The keys that are for the selected row, or for those that are chosen.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
-    "enter": lambda state, row: (state, (Do(Verb.GO, row),)),
+    "enter": lambda state, row: (state, opening(row)),
     "a": _answering,
     "E": _unqueueing,
     "D": lambda state, row: choosing.proposing(state, row, Act.CLOSE),
     "c": labelling.colour,
-    "e": lambda state, row: (state, (Do(Verb.REACH, row),)),
-    "f": lambda state, row: (state, (Do(Verb.FORK, row),)),
+    "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
+    "f": lambda state, row: (state, opening(row, "fork")),
     "i": lambda state, row: choosing.proposing(state, row, Act.INTERRUPT),
     "n": labelling.begun,
     "p": labelling.pin,
-    "r": lambda state, row: (state, (Do(Verb.RESUME, row),)),
+    "r": lambda state, row: (state, opening(row, "resume")),
     "s": choosing.snoozing,
     "u": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "unread"),
     "v": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "seen"),
-    "w": lambda state, row: (state, (Do(Verb.WHY, row),)),
+    "w": lambda state, _row: (state, (Plain.WHY,)),
     "x": choosing.toggled,
 }
 
@@ -292,7 +295,7 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
         return state, ()
     row = state.shown[index]
     if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):
-        return states.select(state, index), (Do(Verb.GO, row),)
+        return states.select(state, index), opening(row)
     return states.select(states.listing(state), index), ()
 
 

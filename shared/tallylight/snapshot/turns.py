@@ -227,27 +227,18 @@ class Turns:
             if has_left and is_at_it:
                 self._end(pane.id, Ending.LEFT, now, now, clock)
             elif not is_at_it:
-                ending = _ENDS[status]
-                is_left = has_left and ending is Ending.STOPPED
-                self._end(pane.id, Ending.LEFT if is_left else ending, since, now, clock, pane)
+                ending = Ending.LEFT if has_left and status is Status.IDLE else _ENDS[status]
+                self._end(pane.id, ending, since, now, clock, pane)
             else:
                 self._go_on(going, pane, status, since, is_older=is_older)
             return []
         if not _name(pane) or before is status:
             return []
         if is_at_it:
-            found = self._settled(pane.id)
             self._begin(pane, status, since, now, clock, is_older=is_older)
-            return found
+            return self._settled(pane.id)
         if pane.id in self._ended:
-            # It ended another way. That a person has seen it is no other way.
-            turn, at = self._ended[pane.id]
-            if (
-                status is not Status.ACTIVE
-                and not pane.reason.rule.endswith("; seen")
-                and turn.ending is not Ending.LEFT
-            ):
-                self._ended[pane.id] = attrs.evolve(turn, ending=_ENDS[status]), at
+            self._correct(pane, status)
         elif status in (Status.DONE, Status.ERROR) and before in (Status.IDLE, Status.DONE, Status.ERROR):
             # The end of a turn of which nothing else was seen, after an agent that was at rest.
             self._begin(pane, Status.WORKING, now, now, clock)
@@ -266,6 +257,12 @@ class Turns:
         is_older = since < began - SETTLE_S and pane.since < began_clock - SETTLE_S
         going = self._going.get(pane.id)
         return min(now, max(since, began if is_older else 0.0, going.at if going is not None else 0.0)), is_older
+
+    def _correct(self, pane: Pane, status: Status) -> None:
+        """A turn that has just ended ended another way. That a person has seen it is no other way."""
+        turn, at = self._ended[pane.id]
+        if status is not Status.ACTIVE and not pane.reason.rule.endswith("; seen") and turn.ending is not Ending.LEFT:
+            self._ended[pane.id] = attrs.evolve(turn, ending=_ENDS[status]), at
 
     def _settled(self, id_: str) -> list[Turn]:
         """The turn that has ended in the pane, if it is one."""

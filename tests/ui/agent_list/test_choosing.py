@@ -10,7 +10,7 @@ from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.effects import Effects, Perform, Propose
 from tallylight.ui.agent_list.help import HELP
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
+from tallylight.ui.agent_list.selection import Act, Proposal, outcome
 from tallylight.ui.keys import Mouse, Paste
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of
@@ -29,7 +29,7 @@ def proposed(now: State, effects: Effects, *left_out: str) -> State:
     effect = effects[-1]
     assert isinstance(effect, Propose)
     targets = tuple(
-        Target(row, Occupant(row.pane.id, "claude", 70, 700)) for row in effect.rows if row.pane.id not in left_out
+        (row, Occupant(row.pane.id, "claude", 70, 700)) for row in effect.rows if row.pane.id not in left_out
     )
     out = tuple((row, "it is not working") for row in effect.rows if row.pane.id in left_out)
     return state.drawn(state.proposed(now, Proposal(effect.act, targets, out)))
@@ -75,7 +75,7 @@ def test_nothing_is_done_before_its_page_was_read(key: str, act: Act) -> None:
     assert "p2, pane 2: it is not working" in lines and lines[-1].startswith("y ")
     after, effects = pressed(page, "y")
     assert isinstance(effects[-1], Proposal) and effects[-1].act is act
-    assert [target.row.pane.id for target in effects[-1].targets] == ["1", "3"]
+    assert [row.pane.id for row, _ in effects[-1].targets] == ["1", "3"]
     assert after.mode is Mode.LIST and not after.chosen
 
 

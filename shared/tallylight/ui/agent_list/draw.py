@@ -223,9 +223,9 @@ def _question(state: State, height: int) -> list[Line]:
     if height >= geometry.ROOMY:
         said = f"── … {shown.top} more above " if shown.top else ""
         lines.append((Span(clean(said, state.columns)), Span("─" * (state.columns - len(said)), is_dim=True)))
-    for line in shown.lines[shown.window.start : shown.window.stop]:
-        number = str(line.number) if line.number else ""
-        lines.append((Span(number, is_bold=True), Span(line.text.removeprefix(number))))
+    for text, number in shown.lines[shown.window.start : shown.window.stop]:
+        digits = str(number) if number else ""
+        lines.append((Span(digits, is_bold=True), Span(text.removeprefix(digits))))
     return lines
 
 

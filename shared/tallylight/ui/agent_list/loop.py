@@ -29,7 +29,7 @@ from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.reading import Reading
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.screens import Screens
-from tallylight.ui.agent_list.selection import Proposal, Target, outcome
+from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal
 
@@ -135,7 +135,12 @@ class _List:
             self.state = state.pictured(self.state, *found)
         if (week := self._week.poll()) is not None:
             self.state = state.looked_back(self.state, week)
-        self._look_beside(now)
+        if self.make_beside is not None and self._drawn is not None:
+            # The repositories of the agents that can be seen.
+            if self._beside is None:
+                self._beside = self.make_beside()
+            if self._beside.poll((row.pane for row in state.visible(self.state)), now):
+                self.state = attrs.evolve(self.state, beside=self._beside.known)
         shown = self.state.preview
         if shown is None or shown.page is not preview.Page.WHY:
             return
@@ -145,16 +150,8 @@ class _List:
         if row is not None and row.address == shown.address and wanted != self._explained:
             self._explained = wanted
             text = tuple(self.explain(row, columns, time.time()))
-            self.state = attrs.evolve(self.state, preview=preview.explained(shown, row.address, text))
-
-    def _look_beside(self, now: float) -> None:
-        """Have the repositories read of the agents that can be seen."""
-        if self.make_beside is None or self._drawn is None:
-            return
-        if self._beside is None:
-            self._beside = self.make_beside()
-        if self._beside.poll((row.pane for row in state.visible(self.state)), now):
-            self.state = attrs.evolve(self.state, beside=self._beside.known)
+            if text != shown.why:
+                self.state = attrs.evolve(self.state, preview=attrs.evolve(shown, why=text))
 
     def _draw(self) -> None:
         # What a person has read by this drawing changes what the next one says of it.
@@ -225,11 +222,11 @@ class _List:
                 self._show(row, asked, self.actions.perform(row, asked))
             case effects.Propose(act, wanted):
                 found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
-                targets = tuple(Target(row, held) for row, held in found if isinstance(held, Occupant))
+                targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
                 left_out = tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal))
                 self.state = state.proposed(self.state, Proposal(act, targets, left_out))
             case Proposal(act, targets):
-                done = [(one.row, self.actions.perform(one.row, act.of(one.holder))) for one in targets]
+                done = [(row, self.actions.perform(row, act.of(held))) for row, held in targets]
                 failed = tuple((row, reply.text) for row, reply in done if isinstance(reply, Refusal))
                 self._tell(outcome(act, len(done) - len(failed), failed))
             case effects.Relabel(row, label):

@@ -95,18 +95,13 @@ def _row(row: Row, state: State) -> list[Line]:
     title = f"{pad(name, room)} {since}" if since else pad(name, room)
     first = marked(row, state, title, is_bold=needs or pane.unread)
     indent = _INDENT if state.columns >= _ROOMY else 2
-    told = [text for text in (_about(pane, state), _work(pane, state)) if text]
+    # What a person needs to know most: until when it rests, what it asks, what it says.
+    about = details.limit(pane, state.now) or details.says(pane) or pane.agent
+    if is_snoozed(pane, state.now):
+        about = f"snoozed {left(pane.snoozed_until - state.now)}"
+    told = [text for text in (about, _work(pane, state)) if text]
     below: list[Line] = [(Span(" " * indent + clean(text, max(1, state.columns - indent))),) for text in told]
     return filled([first, *below], 3)
-
-
-def _about(pane: Pane, state: State) -> str:
-    """What a person needs to know most: until when it rests, what it asks, what it says."""
-    if is_snoozed(pane, state.now):
-        return f"snoozed {left(pane.snoozed_until - state.now)}"
-    if limit := details.limit(pane, state.now):
-        return limit
-    return details.says(pane) or pane.agent
 
 
 def _work(pane: Pane, state: State) -> str:

@@ -22,7 +22,7 @@ from tallylight.ui.agent_list.effects import Effects, Perform, Plain, opening
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Act
-from tallylight.ui.keys import Event, Focus, Key, Mouse, Paste
+from tallylight.ui.keys import Event, Focus, Mouse, Paste
 
 #: Lines that a turn of the wheel moves.
 WHEEL = 3
@@ -34,28 +34,19 @@ def press(state: State, event: Event) -> tuple[State, Effects]:
     """A person pressed a key, pasted, used the mouse, or came to the list or left it."""
     if isinstance(event, Focus):
         return attrs.evolve(state, has_focus=event.is_in), ()
-    state, effects = _pressed(attrs.evolve(state, message=""), event)
-    return states.followed(state), effects
-
-
-def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
+    state = attrs.evolve(state, message="")
+    effects: Effects = ()
     if isinstance(event, Mouse):
-        return _mouse(state, event)
-    if isinstance(event, Paste):
-        if state.writing is not None:
-            return _pasted(state, event.text), ()
-        if state.mode is Mode.NAME:
-            assert state.naming is not None
-            return labelling.typed(state, state.naming.text + event.text), ()
-        if state.mode is Mode.HELP:
-            return states.helped(state, state.sought + event.text), ()
-        # Never as commands: what is pasted was not pressed.
-        return (states.filtering(state, state.filter + event.text) if state.mode is Mode.FILTER else state), ()
-    if state.mode is Mode.WRITE:
-        return _write_key(state, event.name)
-    if event.name == "ctrl+c":
-        return state, (Plain.QUIT,)
-    return _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
+        state, effects = _mouse(state, event)
+    elif isinstance(event, Paste):
+        state = _pasted(state, event.text)
+    elif state.mode is Mode.WRITE:
+        state, effects = _write_key(state, event.name)
+    elif event.name == "ctrl+c":
+        effects = (Plain.QUIT,)
+    else:
+        state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
+    return states.followed(state), effects
 
 
 # Keys ------------------------------------------------------------------------------------------------------------
@@ -187,7 +178,13 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _pasted(state: State, text: str) -> State:
-    assert state.writing is not None
+    """Never as commands: what is pasted was not pressed."""
+    if state.naming is not None:
+        return labelling.typed(state, state.naming.text + text)
+    if state.mode is Mode.HELP:
+        return states.helped(state, state.sought + text)
+    if state.writing is None:
+        return states.filtering(state, state.filter + text) if state.mode is Mode.FILTER else state
     before = state.writing.editor
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
@@ -250,7 +247,7 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "X": choosing.all_or_none,
     "o": _resorted,
     "g": labelling.group,
-    "t": lambda state: (states.looking_back(state), (Plain.LOOK_BACK,)),
+    "t": lambda state: (attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0), (Plain.LOOK_BACK,)),
 }
 #: The keys that are for the selected row, or for those that are chosen.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {

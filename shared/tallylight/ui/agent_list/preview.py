@@ -1,8 +1,7 @@
 """
 Preview: one agent beside the list, or below it: its screen as it is now, what it asks, its last reply, its plan, why.
 
-    preview = follow(preview, row)              the selection has moved
-    preview = seen(preview, address, found)     its screen was read, or could not be
+    preview = turned(preview, step)             the next page
     lines = draw(preview, row, columns, height)
 
 The screen keeps the colours of its program, and nothing else of what that wrote (`wire.styled`).
@@ -68,36 +67,10 @@ class Preview:
 # What happens ----------------------------------------------------------------------------------------------------
 
 
-def follow(preview: Preview, row: Row | None) -> Preview:
-    """The person selected *row*; of another than before nothing is known yet."""
-    if row is None:
-        return Preview(page=preview.page)
-    if row.address == preview.address and not preview.is_gone:
-        return preview
-    pane = row.pane
-    return Preview(address=row.address, name=pane.project or pane.title or pane.agent or row.name, page=preview.page)
-
-
 def turned(preview: Preview, step: int) -> Preview:
     """The next page, or the one before."""
     page = PAGES[(PAGES.index(preview.page) + step) % len(PAGES)]
     return attrs.evolve(preview, page=page, moved=0, across=0)
-
-
-def seen(preview: Preview, address: str, found: StyledScreen | str) -> Preview:
-    """The screen at *address* was read, or the words say why not."""
-    if address != preview.address:
-        return preview
-    if isinstance(found, str):
-        return attrs.evolve(preview, screen=None, problem=found) if found != preview.problem else preview
-    if found == preview.screen:
-        return preview
-    return attrs.evolve(preview, screen=found, problem="")
-
-
-def explained(preview: Preview, address: str, why: tuple[str, ...]) -> Preview:
-    """*why* explains the light of what is at *address*."""
-    return attrs.evolve(preview, why=why) if address == preview.address and why != preview.why else preview
 
 
 def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int) -> Preview:

@@ -42,11 +42,14 @@ def count(week: Week) -> int:
 def draw(week: Week, columns: int, lines: int, scroll: int) -> list[Line]:
     """The whole screen, from the line *scroll* on."""
     room = max(0, lines - 2)
+    told = "the week"
     if isinstance(week, History):
+        whole = history.total(week.turns)
+        told = f"the week: worked {duration(whole.worked_s)}, waited for you {duration(whole.waited_s)}"
         body = _body(_bars(week), columns)[scroll:]
     else:
         body = [(Span(clean(f"  {'reading …' if week is None else week}", columns)),)]
-    return [_head(week, columns), *filled(body, room), _foot(columns)]
+    return [(Span(clean(told, columns), is_bold=True),), *filled(body, room), _foot(columns)]
 
 
 def _bars(week: History) -> list[tuple[str, Sum | None]]:
@@ -67,14 +70,6 @@ def _bars(week: History) -> list[tuple[str, Sum | None]]:
         named = f"{_WEEKDAYS[date.weekday()]} {date.day:2}"
         found += [("" if n else named, one) for n, one in enumerate(of_day)] or [(named, None)]
     return found
-
-
-def _head(week: Week, columns: int) -> Line:
-    told = "the week"
-    if isinstance(week, History):
-        whole = history.total(week.turns)
-        told = f"the week: worked {duration(whole.worked_s)}, waited for you {duration(whole.waited_s)}"
-    return (Span(clean(told, columns), is_bold=True),)
 
 
 def _foot(columns: int) -> Line:

@@ -15,12 +15,12 @@ import pytest
 from tallylight.actions.answer import Done
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Look, Mark, Open
-from tallylight.cli.fleet import Elsewhere
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.ui.agent_list.actions import Elsewhere
 from tests.remote.broker import Broker, Machine
 
 pytestmark = pytest.mark.programs

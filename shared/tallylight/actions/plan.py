@@ -19,6 +19,7 @@ import enum
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 import attrs
 
@@ -113,10 +114,8 @@ class Plan:
 
     def is_same(self, other: Plan) -> bool:
         """Whether both would run the same, for the very same process. A title may change meanwhile."""
-        return self._sameness() == other._sameness()
-
-    def _sameness(self) -> tuple[object, ...]:
-        return self.argv, self.lost, self.cwd, self.pid, self.start, self.file
+        what = attrgetter("argv", "lost", "cwd", "pid", "start", "file")
+        return bool(what(self) == what(other))
 
 
 @attrs.frozen(kw_only=True)

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from tallylight.cli.fleet import Elsewhere, subscriber
+from tallylight.cli.fleet import subscriber
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
 from tallylight.config.settings import Listed
@@ -21,7 +21,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
 from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
-from tallylight.ui.agent_list.actions import Channelled, Direct
+from tallylight.ui.agent_list.actions import Channelled, Direct, Elsewhere
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
 from tallylight.ui.ansi import Depth
 from tallylight.ui.terminal import Terminal

@@ -13,20 +13,22 @@ import os
 import select
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tallylight.actions import request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Lines, Look, Mark, Open, Picture, Reply, Request, Rows, TooLongError, Visible
-from tallylight.model.errors import SessionError
+from tallylight.model.errors import SessionError, TallyError
 from tallylight.snapshot import requests
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import RequestError
 from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.channel import CHANNEL, RING
 from tallylight.ui.agent_list.pictures import Receiver
+from tallylight.ui.layout import clean
 from tallylight.wire.styled import MAX_COLUMNS, StyledScreen, read_screen
 from tallylight.wire.text import sanitise, width
 
@@ -39,36 +41,12 @@ _ELSEWHERE = "only from the list that its own terminal opened"
 _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
 
 
-class Actions(Protocol):
-    """What the loop of the list asks of the world."""
-
-    #: Whether the terminal that the list is in tells the screens of its own panes at once.
-    has_channel: bool
-    #: What can be read when the terminal has said something, and whether somebody could see the list.
-    descriptors: Sequence[int]
-    is_seen: bool
-
-    def perform(self, row: Row, asked: Request) -> Reply:
-        """Have done what was *asked* of the pane of *row*."""
-
-    def back(self) -> None:
-        """Give the keyboard back to the pane beside a panel, where that is possible."""
-
-    def listen(self) -> None:
-        """Take what the terminal has said unasked; at most `descriptors` tell of it."""
-
-    def screen(self, row: Row) -> StyledScreen | str | None:
-        """
-        What is on the screen of *row* now; why not, in words; or None, while nobody can see the list.
-
-        Without a channel it may take seconds; then it may be called on another thread.
-        """
-
-
 class Direct:
     """By what this process reaches itself; *client*, which makes that, is called when it is needed."""
 
+    #: Whether the terminal that the list is in tells the screens of its own panes at once.
     has_channel = False
+    #: What can be read when the terminal has said something, and whether somebody could see the list.
     descriptors: Sequence[int] = ()
     is_seen = True
 
@@ -76,6 +54,7 @@ class Direct:
         self._environ, self._client = environ, client
 
     def perform(self, row: Row, asked: Request) -> Reply:
+        """Have done what was *asked* of the pane of *row*."""
         if isinstance(asked, Mark):
             try:
                 requests.send(row.host, requests.Request(asked.verb, row.pane.id, asked.args), self._environ)
@@ -98,12 +77,17 @@ class Direct:
         return self._client().perform(row, asked)
 
     def back(self) -> None:
-        """Which pane was in front before, only its terminal knows."""
+        """Give the keyboard back to the pane beside a panel: which that was, only its terminal knows."""
 
     def listen(self) -> None:
-        """Nobody says anything."""
+        """Take what the terminal has said unasked; at most `descriptors` tell of it."""
 
     def screen(self, row: Row) -> StyledScreen | str | None:
+        """
+        What is on the screen of *row* now; why not, in words; or None, while nobody can see the list.
+
+        Without a channel it may take seconds; then it may be called on another thread.
+        """
         client = self._client()
         if is_elsewhere(row.host) or not self._is_person():
             return _plain(client.look(row, request.SCREEN))
@@ -227,3 +211,22 @@ def _refused(asked: Request, row: Row, environ: Mapping[str, str]) -> Refusal | 
     found = fork.act(Verb(asked.verb), row.pane, agent_files.load_agents(environ)[0])
     how = "forked" if asked.verb == "fork" else "resumed"
     return Refusal(found.rule, f"not {how}: {found.text}") if isinstance(found, Refusal) else None
+
+
+class Elsewhere(Direct):
+    """To panes of other machines: they are shown, and marked where *ask* can."""
+
+    def __init__(self, ask: Callable[[str, Pane, str, float | None], None]) -> None:
+        self._ask = ask
+
+    def perform(self, row: Row, asked: Request) -> Reply:
+        if not isinstance(asked, Mark) or asked.verb not in ("seen", "snooze"):
+            return Refusal("elsewhere", self.screen(row))
+        try:
+            self._ask(row.host, row.pane, asked.verb, float(asked.args[0]) if asked.args else None)
+        except TallyError as error:
+            return Refusal("elsewhere", str(error))
+        return Done(row.pane.id, "")
+
+    def screen(self, row: Row) -> str:
+        return f"do this on {clean(row.host.partition('/')[0], 40)} itself"

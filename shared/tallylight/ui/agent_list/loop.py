@@ -25,7 +25,7 @@ from tallylight.snapshot.labels_file import Reader
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
-from tallylight.ui.agent_list.actions import Actions
+from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.reading import Reading
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.screens import Screens
@@ -55,7 +55,7 @@ Explain = Callable[[Row, int, float], list[str]]
 def run(
     terminal: Terminal,
     feed: Hosts,
-    actions: Actions,
+    actions: Direct,
     explain: Explain,
     *,
     own: str = "",
@@ -90,7 +90,7 @@ def run(
 class _List:
     terminal: Terminal
     feed: Hosts
-    actions: Actions
+    actions: Direct
     explain: Explain
     own: str
     depth: ansi.Depth

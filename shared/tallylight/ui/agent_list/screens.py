@@ -8,7 +8,7 @@ take seconds. A pane that draws without end is read no more often than one that 
 from __future__ import annotations
 
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list.actions import Actions
+from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.reading import WAIT_S, Reading
 from tallylight.wire.styled import StyledScreen
 
@@ -19,7 +19,7 @@ PACE_S = 0.25
 class Screens:
     """The screens of rows, as *actions* reads them."""
 
-    def __init__(self, actions: Actions) -> None:
+    def __init__(self, actions: Direct) -> None:
         self._actions = actions
         self._began = self._polled = float("-inf")
         self._reading: Reading[tuple[str, StyledScreen | str | None]] = Reading()

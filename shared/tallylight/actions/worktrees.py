@@ -136,7 +136,13 @@ def make(base: Base) -> str | Refusal:
     try:
         shared.mkdir(exist_ok=True)
         base.repository.change("worktree", "add", "-b", base.branch, str(base.path), base.commit)
-        _settle(base, shared)
+        own = Path(base.path, ".git")
+        # Some versions of git have named the directory that they were shown, others the one that it leads to.
+        folder = shared / Path(git.text(own)).name
+        own.write_text(f"gitdir: {folder}\n", "utf-8", "surrogateescape")
+        # Only since git 2.36 a worktree is made with the same part of the files.
+        if base.repository.sparse and Path(folder, "info/sparse-checkout").is_file():
+            Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
     except (OSError, TallyError, subprocess.SubprocessError) as error:
         return Refusal("worktree", f"git worktree: {error}")
     # Without its mark the worktree is one that only the person finishes.
@@ -147,17 +153,6 @@ def make(base: Base) -> str | Refusal:
             read_write.atomic_write(Path(place.folder, _MARK), json.dumps(mark).encode())
     # A directory that is not in the commit is not in the worktree either.
     return base.cwd if Path(base.cwd).is_dir() else str(base.path)
-
-
-def _settle(base: Base, shared: Path) -> None:
-    """Say in the new worktree where its repository is, and in the repository how much of the files it has."""
-    own = Path(base.path, ".git")
-    # Some versions of git have named the directory that they were shown, others the one that it leads to.
-    folder = shared / Path(git.text(own)).name
-    own.write_text(f"gitdir: {folder}\n", "utf-8", "surrogateescape")
-    # Only since git 2.36 a worktree is made with the same part.
-    if base.repository.sparse and Path(folder, "info/sparse-checkout").is_file():
-        Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
 
 
 @attrs.frozen

@@ -165,7 +165,10 @@ class Channelled(Direct):
         """Have the terminal do it, and return its answer."""
         try:
             self._channel.sendall(request.encode(asked))
-            _ring()
+            with contextlib.suppress(OSError):
+                # The terminal is woken by the list's own output and by nothing else that it has.
+                if os.isatty(1):
+                    os.write(1, RING.encode("ascii"))
             while True:
                 for told in self._take(self._channel.recv(request.CHUNK)):
                     return told
@@ -190,13 +193,6 @@ class Channelled(Direct):
     def _close(self) -> None:
         self._channel.close()
         self.descriptors, self.is_seen = (), True
-
-
-def _ring() -> None:
-    """Have the terminal listen, by its own output: it has nothing else that wakes it."""
-    with contextlib.suppress(OSError):
-        if os.isatty(1):
-            os.write(1, RING.encode("ascii"))
 
 
 def _refused(asked: Request, row: Row, environ: Mapping[str, str]) -> Refusal | None:

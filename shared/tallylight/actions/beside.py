@@ -61,8 +61,8 @@ def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Be
     try:
         if (head := repository.head_of(directory, home)) is not None:
             top, found = head
-            if (told := repository.changes_of(top, seconds)) is not None:
-                found = attrs.evolve(found, branch=found.branch or told[0], changes=told[1])
+            if (status := repository.changes_of(top, seconds)) is not None:
+                found = attrs.evolve(found, branch=found.branch or status[0], changes=status[1])
     except StuckError:
         return found, True
     except (OSError, TallyError, ValueError):
@@ -95,7 +95,7 @@ Read = Callable[[str, str], tuple[Beside, bool]]
 
 
 @attrs.define
-class _Reading:
+class _Schedule:
     """When one directory was read."""
 
     #: When it was read last, and before when it must not be again.
@@ -135,7 +135,7 @@ class Watch:
         self._home = home
         self._settings = settings
         self._reads = reads
-        self._places: dict[str, _Reading] = {}
+        self._places: dict[str, _Schedule] = {}
         self._found: dict[str, Beside] = {}
         #: Takes in what a thread has found, when it is given the time.
         self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
@@ -157,7 +157,7 @@ class Watch:
         if len(self._places) > MAX_KNOWN:
             self._places = {key: place for key, place in self._places.items() if key in shown}
             self._found = {key: found for key, found in self._found.items() if key in shown}
-        dues = {key: self._due_of(key, told) for key, told in shown.items()}
+        dues = {key: self._due_of(key, status) for key, status in shown.items()}
         self._due = min(self._begin_first(dues, shown, now, is_remote) for is_remote in (False, True))
         known = _together(panes, self._found)
         is_new, self.known = known != self.known, known
@@ -173,7 +173,7 @@ class Watch:
             return now + WAIT_S
         if first is None or dues[first] > now:
             return dues[first] if first is not None else float("inf")
-        place = self._places.setdefault(first, _Reading())
+        place = self._places.setdefault(first, _Schedule())
         place.read_at, place.shown = now, shown[first]
         self._is_reading[is_remote] = True
         threading.Thread(target=self._look, args=(first,), name="beside", daemon=True).start()
@@ -200,7 +200,7 @@ class Watch:
 
         def take(now: float) -> None:
             self._is_reading[key.startswith(_PULL)] = False
-            place = self._places.setdefault(key, _Reading())
+            place = self._places.setdefault(key, _Schedule())
             place.slow = place.slow + 1 if was_slow else 0
             rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
             place.rests_until = now + rest
@@ -229,6 +229,6 @@ def read_all(
     found: dict[str, Beside] = {}
     with contextlib.suppress(queue.Empty):
         for _ in wanted:
-            key, told = done.get(timeout=max(0.0, end - time.monotonic()))
-            found[key] = told
+            key, one = done.get(timeout=max(0.0, end - time.monotonic()))
+            found[key] = one
     return _together(panes, found)

@@ -107,10 +107,10 @@ def changes_in(repository: git.Repository, *options: str) -> list[str] | Refusal
     folder = repository.place.folder
     if unfinished := next((what for name, what in _HALF_DONE.items() if Path(folder, name).exists()), ""):
         return Refusal("worktree", f"{unfinished} is not finished in {repository.top}")
-    told = repository.ask("status", "--porcelain", "--ignore-submodules=dirty", "-z", *options)
-    if told is None:
+    status = repository.ask("status", "--porcelain", "--ignore-submodules=dirty", "-z", *options)
+    if status is None:
         return Refusal("worktree", f"git does not say what has changed in {repository.top}")
-    return [line for line in told.split("\0") if line]
+    return [line for line in status.split("\0") if line]
 
 
 def named(base: Base, name: str, path: Path | None = None) -> Base | Refusal:

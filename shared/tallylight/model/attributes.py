@@ -151,8 +151,8 @@ def _init(cls: Any, fields: list[_Field], *, is_frozen: bool) -> Any:
 
 
 def _repr(self: Any) -> str:
-    told = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in self.__attrs_attrs__)
-    return f"{self.__class__.__qualname__.rpartition('>.')[2]}({told})"
+    values = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in self.__attrs_attrs__)
+    return f"{self.__class__.__qualname__.rpartition('>.')[2]}({values})"
 
 
 def _refuse(self: Any, name: str, _value: object = None) -> None:

@@ -10,7 +10,7 @@ from tallylight.model import attributes
 from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, Reader, key, read, short, text, told, write
+from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, Reader, declared, key, read, short, text, write
 
 
 @attributes.frozen(kw_only=True)
@@ -64,7 +64,7 @@ class RecordEntry:
     """One record of a pane. *fields* are those of its report that are not empty, beside the others in JSON."""
 
     id: str = key("", '`""` is the pane itself, `a/b` a child of `a`', ID)
-    status: Status = attributes.field(metadata=told("what it shows", STATUS))
+    status: Status = attributes.field(metadata=declared("what it shows", STATUS))
     kind: Kind | None = key(None, "what it waits for", KIND)
     agent: str = key("", "the name of the agent")
     source: str = key("", "what says so")
@@ -94,7 +94,7 @@ class RecordEntry:
     @classmethod
     def from_json(cls, value: object) -> RecordEntry | None:
         names = (*REPORT_TEXTS, "progress", "background")
-        fields = {name: said for name in names if (said := text(value.get(name)))} if isinstance(value, dict) else {}
+        fields = {name: word for name in names if (word := text(value.get(name)))} if isinstance(value, dict) else {}
         found: RecordEntry | None = read(cls, value, fields=fields)
         return found
 
@@ -127,7 +127,7 @@ class ConversationEntry:
 class MachineEntry:
     """Another machine that this host asks."""
 
-    name: str = attributes.field(metadata=told("its name in `[machines]`", short(MAX_WORD)))
+    name: str = attributes.field(metadata=declared("its name in `[machines]`", short(MAX_WORD)))
     is_up: bool = key(False, "it answers", name="up")
     says: str = key("", "what a person is told of it")
 

@@ -68,9 +68,9 @@ class Feed:
             elif is_look_due and isinstance(found, Snapshot) and not writer.is_alive(found.pid, found.birth):
                 found = None
             files[name] = stamps[name], found
-        self._files, told = files, [found for _, found in files.values()]
-        self.snapshots = tuple(found for found in told if isinstance(found, Snapshot))
-        self.problems = (*problems, *(found for found in told if isinstance(found, SnapshotError)))
+        self._files, results = files, [found for _, found in files.values()]
+        self.snapshots = tuple(found for found in results if isinstance(found, Snapshot))
+        self.problems = (*problems, *(found for found in results if isinstance(found, SnapshotError)))
         # An error is a new object each time it happens.
         return before != (self.snapshots, list(map(str, self.problems)))
 

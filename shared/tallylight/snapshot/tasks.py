@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from tallylight.model.report import progress
 
 
-def current(told: str, tasks: Sequence[str]) -> str:
-    """Name the task that comes after those which *told*, `3/7`, says are done; nothing if that is not known."""
-    found = progress(told)
+def current(counted: str, tasks: Sequence[str]) -> str:
+    """Name the task that comes after those which *counted*, `3/7`, says are done; nothing if that is not known."""
+    found = progress(counted)
     if found is None or found.done >= len(tasks):
         return ""
     return tasks[found.done]

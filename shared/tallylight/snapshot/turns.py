@@ -31,13 +31,13 @@ from tallylight.snapshot.values import (
     STRINGS,
     Form,
     Json,
+    declared,
     key,
     number,
     read,
     short,
     text,
     texts,
-    told,
     write,
 )
 from tallylight.wire.text import sanitise
@@ -101,12 +101,12 @@ class Turn:
     that part of it is another entry.
     """
 
-    id: str = attributes.field(metadata=told("", ID))
-    agent: str = attributes.field(metadata=told("", short(MAX_TEXT)))
+    id: str = attributes.field(metadata=declared("", ID))
+    agent: str = attributes.field(metadata=declared("", short(MAX_TEXT)))
     project: str = key("", is_always=False)
     session: str = key("", is_always=False)
     title: str = key("", is_always=False)
-    began: float = attributes.field(metadata=told("", _MOMENT))
+    began: float = attributes.field(metadata=declared("", _MOMENT))
     ended: float = key(0.0)
     worked_s: float = key(0.0, form=_LENGTH, is_always=False)
     waited_s: float = key(0.0, form=_LENGTH, is_always=False)
@@ -359,5 +359,5 @@ def _name(pane: Pane) -> str:
     return sanitise(pane.agent or (pane.unknown if pane.signs else ""), cells=_NAME_CELLS)
 
 
-def _line(said: str) -> str:
-    return sanitise(said, cells=TEXT_CELLS).strip()
+def _line(words: str) -> str:
+    return sanitise(words, cells=TEXT_CELLS).strip()

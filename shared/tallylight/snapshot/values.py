@@ -153,10 +153,10 @@ _USUAL: dict[type, Form] = {str: TEXT, float: NUMBER, int: COUNT, bool: FLAG, tu
 
 def key(default: Any, about: str = "", form: Form | None = None, *, name: str = "", is_always: bool = True) -> Any:
     """A field with a default. *name*: that in JSON, if it is another. Not *is_always*: the default is not written."""
-    return attributes.field(default=default, metadata=told(about, form or _USUAL[type(default)], name, is_always))
+    return attributes.field(default=default, metadata=declared(about, form or _USUAL[type(default)], name, is_always))
 
 
-def told(about: str, form: Form, name: str = "", is_always: bool = True) -> dict[str, Key]:
+def declared(about: str, form: Form, name: str = "", is_always: bool = True) -> dict[str, Key]:
     """The metadata of a field, with a default or without."""
     return {"key": Key(name, form, about, is_always)}
 
@@ -166,10 +166,10 @@ def _places(cls: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Of each declared field of *cls* what `read` goes by, and what `write` does."""
     reads, writes = [], []
     for one in cls.__attrs_attrs__:
-        if (said := one.metadata.get("key")) is not None:
-            name = said.name or one.name
-            reads.append((one.name, name, said.form.read, one.default is attributes.NOTHING))
-            writes.append((attrgetter(one.name), name, said.form.write, one.default, said.is_always))
+        if (stated := one.metadata.get("key")) is not None:
+            name = stated.name or one.name
+            reads.append((one.name, name, stated.form.read, one.default is attributes.NOTHING))
+            writes.append((attrgetter(one.name), name, stated.form.write, one.default, stated.is_always))
     return reads, writes
 
 

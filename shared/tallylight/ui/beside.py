@@ -34,10 +34,10 @@ def text(beside: Beside, cells: int) -> str:
         if width(_joined(parts)) <= cells:
             break
         parts[least] = ""
-    said = _joined(parts)
-    if width(said) <= cells:
-        return said
-    return clean(said, cells) if cells >= _LEAST else ""
+    line = _joined(parts)
+    if width(line) <= cells:
+        return line
+    return clean(line, cells) if cells >= _LEAST else ""
 
 
 def _signed(*numbers: tuple[str, int]) -> str:

@@ -16,13 +16,13 @@ BAR = 6
 _HUNDRED = 100
 
 
-def bar(told: str, cells: int = BAR) -> str:
+def bar(counted: str, cells: int = BAR) -> str:
     """
     Draw a bar of *cells* for `3/7` and write that behind it; without cells write it alone. Of a hundred it is a share.
 
     Nothing for what is no such thing.
     """
-    found = progress(told)
+    found = progress(counted)
     if found is None:
         return ""
     full = found.done * cells // found.total
@@ -30,6 +30,6 @@ def bar(told: str, cells: int = BAR) -> str:
     return f"{drawn}{found.done} %" if found.total == _HUNDRED else f"{drawn}{found.done}/{found.total}"
 
 
-def doing(told: str, tasks: Sequence[str], detail: str, cells: int = BAR) -> str:
+def doing(counted: str, tasks: Sequence[str], detail: str, cells: int = BAR) -> str:
     """Say in one line how far an agent is and what it does: `━━━─── 3/7  Write the tests`."""
-    return GAP.join(part for part in (bar(told, cells), current(told, tasks) or detail) if part)
+    return GAP.join(part for part in (bar(counted, cells), current(counted, tasks) or detail) if part)

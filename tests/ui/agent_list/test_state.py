@@ -315,7 +315,7 @@ def test_a_pane_that_goes_leaves_the_selection_to_its_neighbour() -> None:
 
 def test_what_there_is_to_tell_goes_with_the_next_key() -> None:
     """A message stays until a key is pressed, not only until the next snapshot."""
-    told = state.refreshed(state.told(listed(*THREE), "so it is"), rows_of(*THREE), NOW)
+    told = state.refreshed(state.notified(listed(*THREE), "so it is"), rows_of(*THREE), NOW)
 
     assert told.message == "so it is" and pressed(told, "down")[0].message == ""
 

@@ -102,11 +102,11 @@ class Direct:
         return self._client().asker.who is Who.PERSON
 
 
-def _plain(told: Reply) -> StyledScreen | str:
+def _plain(reply: Reply) -> StyledScreen | str:
     """A screen without colours: the rows alone are told."""
-    if not isinstance(told, Rows):
-        return told.text if isinstance(told, Refusal) else request.SILENT.text
-    rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in told.rows]
+    if not isinstance(reply, Rows):
+        return reply.text if isinstance(reply, Refusal) else request.SILENT.text
+    rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in reply.rows]
     return read_screen(rows, max(map(width, rows), default=1))
 
 
@@ -158,8 +158,8 @@ class Channelled(Direct):
     def screen(self, row: Row) -> StyledScreen | str | None:
         if not row.is_own:
             return super().screen(row)
-        told = self._ask(request.Draw(row.pane.id, self._picture.has(row.pane.id)))
-        return self._picture.take(row.pane.id, told.message) if isinstance(told, Picture) else _plain(told)
+        reply = self._ask(request.Draw(row.pane.id, self._picture.has(row.pane.id)))
+        return self._picture.take(row.pane.id, reply.message) if isinstance(reply, Picture) else _plain(reply)
 
     def _ask(self, asked: Request) -> Reply:
         """Have the terminal do it, and return its answer."""
@@ -170,8 +170,8 @@ class Channelled(Direct):
                 if os.isatty(1):
                     os.write(1, RING.encode("ascii"))
             while True:
-                for told in self._take(self._channel.recv(request.CHUNK)):
-                    return told
+                for reply in self._take(self._channel.recv(request.CHUNK)):
+                    return reply
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.
             self._close()

@@ -11,7 +11,7 @@ from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.effects import Effects, Perform, Propose
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.selection import Act
-from tallylight.ui.agent_list.state import select, told
+from tallylight.ui.agent_list.state import notified, select
 
 #: What is told when the hosts of several rows were asked; "0" ends a snooze.
 _WORDS = {
@@ -41,7 +41,7 @@ def rows_for(state: State, row: Row) -> tuple[Row, ...]:
 
 def asked(state: State, rows: tuple[Row, ...], verb: str, *args: str) -> tuple[State, Effects]:
     """Ask the hosts of *rows* for *verb*; nothing is chosen any more."""
-    after = told(state, f"{len(rows)} {_WORDS[verb, args]}") if state.chosen else state
+    after = notified(state, f"{len(rows)} {_WORDS[verb, args]}") if state.chosen else state
     return attrs.evolve(after, chosen=frozenset()), tuple(Perform(one, Mark(verb, one.pane.id, args)) for one in rows)
 
 

@@ -86,8 +86,8 @@ def _head(state: State) -> Line:
     if geometry.is_narrow(state):
         return narrow.head(state)
     total, counts = narrow.counted(state)
-    told = [f"{count} {status}" for status, count in counts.items()]
-    return (Span(clean(", ".join([total, *told]), state.columns), is_bold=True),)
+    parts = [f"{count} {status}" for status, count in counts.items()]
+    return (Span(clean(", ".join([total, *parts]), state.columns), is_bold=True),)
 
 
 def _head_of_text(state: State) -> Line:
@@ -120,8 +120,8 @@ def _rows(state: State, height: int) -> list[Line]:
         row = state.shown[index]
         text = GAP.join(pad(field, cells) for field, cells in zip(columns[index], widths, strict=True) if cells)
         room = max(1, state.columns - 5)
-        said = pad(clean(f"{text}{GAP}{_says(row.pane, state)}", room), room)
-        lines.append(narrow.marked(row, state, said, is_bold=row.pane.unread))
+        content = pad(clean(f"{text}{GAP}{_says(row.pane, state)}", room), room)
+        lines.append(narrow.marked(row, state, content, is_bold=row.pane.unread))
     return filled(lines, height)
 
 
@@ -151,7 +151,7 @@ def _host(row: Row) -> str:
 
 def _says(pane: Pane, state: State) -> str:
     """The one line that tells most: what is asked, else the last message, else the title."""
-    said = clean(details.says(pane))
+    content = clean(details.says(pane))
     before = [queued] if (queued := _queued(pane)) else []
     before += [limit] if (limit := details.limit(pane, state.now)) else []
     if is_snoozed(pane, state.now):
@@ -159,10 +159,10 @@ def _says(pane: Pane, state: State) -> str:
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
     is_busy = pane.status is not Status.WAITING and state.columns >= WIDE
-    told = pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else ""
-    if doing := tasks.doing(*told, cells=tasks.BAR if state.columns >= MIDDLING else 0):
+    parts = pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else ""
+    if doing := tasks.doing(*parts, cells=tasks.BAR if state.columns >= MIDDLING else 0):
         before.append(clean(doing, state.columns // 2))
-    return GAP.join([*before, said])
+    return GAP.join([*before, content])
 
 
 # The details -----------------------------------------------------------------------------------------------------
@@ -200,9 +200,9 @@ def _where(pane: Pane, state: State) -> str:
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
     if pane.worktree:
         found = attrs.evolve(found, worktree="")
-    told = (("mode", pane.mode), ("worktree", pane.worktree))
-    words = [f"{name} {value}" for name, value in told if value]
-    return ", ".join(part for part in (beside.text(found, state.columns), *words) if part)
+    parts = (("mode", pane.mode), ("worktree", pane.worktree))
+    words = [f"{name} {value}" for name, value in parts if value]
+    return ", ".join(one for one in (beside.text(found, state.columns), *words) if one)
 
 
 def _own_record(pane: Pane, state: State) -> list[Line]:
@@ -221,8 +221,8 @@ def _question(state: State, height: int) -> list[Line]:
     assert shown is not None
     lines: list[Line] = []
     if height >= geometry.ROOMY:
-        said = f"── … {shown.top} more above " if shown.top else ""
-        lines.append((Span(clean(said, state.columns)), Span("─" * (state.columns - len(said)), is_dim=True)))
+        content = f"── … {shown.top} more above " if shown.top else ""
+        lines.append((Span(clean(content, state.columns)), Span("─" * (state.columns - len(content)), is_dim=True)))
     for text, number in shown.lines[shown.window.start : shown.window.stop]:
         digits = str(number) if number else ""
         lines.append((Span(digits, is_bold=True), Span(text.removeprefix(digits))))

@@ -32,15 +32,15 @@ def matches(row: Row, wanted: str, now: float) -> bool:
     words = []
     for word in wanted.casefold().split():
         key, colon, value = word.partition(":")
-        told = _told(row, key, now) if colon else None
-        if told is None:
+        fields = _fields(row, key, now) if colon else None
+        if fields is None:
             words.append(word)
-        elif not any(text.casefold().startswith(value) for text in told):
+        elif not any(text.casefold().startswith(value) for text in fields):
             return False
     return row.has(" ".join(words))
 
 
-def _told(row: Row, key: str, now: float) -> tuple[str, ...] | None:
+def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
     """What a term with *key* is compared with; None if that is no such term."""
     pane = row.pane
     match key:

@@ -11,7 +11,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import editor
 from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
 from tallylight.ui.agent_list.record import Mode, Naming, State
-from tallylight.ui.agent_list.state import filtered, listing, told
+from tallylight.ui.agent_list.state import filtered, listing, notified
 
 
 def begun(state: State, row: Row) -> tuple[State, Effects]:
@@ -26,7 +26,7 @@ def key(state: State, pressed: str) -> tuple[State, Effects]:
         return listing(state), ()
     if pressed == "enter":
         label = attrs.evolve(row.label, name=labels.named(naming.text))
-        return told(listing(state), "named" if label.name else "it has no name any more"), (Relabel(row, label),)
+        return notified(listing(state), "named" if label.name else "it has no name any more"), (Relabel(row, label),)
     text = editor.line_pressed(naming.text, pressed)
     return (state if text is None else typed(state, text)), ()
 
@@ -42,17 +42,17 @@ def typed(state: State, text: str) -> State:
 def pin(state: State, row: Row) -> tuple[State, Effects]:
     """Keep *row* on top, or let it go."""
     label = attrs.evolve(row.label, is_pinned=not row.label.is_pinned)
-    return told(state, "pinned to the top" if label.is_pinned else "no longer pinned"), (Relabel(row, label),)
+    return notified(state, "pinned to the top" if label.is_pinned else "no longer pinned"), (Relabel(row, label),)
 
 
 def colour(state: State, row: Row) -> tuple[State, Effects]:
     """Give *row* the next colour."""
     label = attrs.evolve(row.label, colour=row.label.next_colour)
-    return told(state, label.colour or "no colour"), (Relabel(row, label),)
+    return notified(state, label.colour or "no colour"), (Relabel(row, label),)
 
 
 def group(state: State) -> tuple[State, Effects]:
     """Group by the next thing."""
     after = labels.GROUPS[(labels.GROUPS.index(state.group) + 1) % len(labels.GROUPS)]
     words = f"grouped by {after}" if after else "not grouped"
-    return told(filtered(attrs.evolve(state, group=after)), words), (Plain.REGROUP,)
+    return notified(filtered(attrs.evolve(state, group=after)), words), (Plain.REGROUP,)

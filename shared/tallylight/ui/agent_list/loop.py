@@ -120,7 +120,7 @@ class _List:
         if self.labels.poll():
             changed = True
             self.state = attrs.evolve(self.state, group=self.labels.labels.group)
-            self._tell(self.labels.problem)
+            self._notify(self.labels.problem)
         if changed or now - self._refreshed_at >= CLOCK_S:
             self._refreshed_at = now
             self._take_rows(time.time())
@@ -173,12 +173,12 @@ class _List:
                 self.refresh(now)
                 self.watch(now)
                 self._draw()
-                told = self.feed.descriptors()
-                patience = self._patience(is_told=told is not None)
+                descriptors = self.feed.descriptors()
+                patience = self._patience(is_woken=descriptors is not None)
             else:
                 # In a hidden tab it costs nothing, whatever the agents do.
-                told, patience = None, ESCAPE_S if self._decoder.is_pending else None
-            read = self.terminal.read(patience, (*(told or ()), *self.actions.descriptors))
+                descriptors, patience = None, ESCAPE_S if self._decoder.is_pending else None
+            read = self.terminal.read(patience, (*(descriptors or ()), *self.actions.descriptors))
             if read is None:
                 return
             self.actions.listen()
@@ -189,11 +189,11 @@ class _List:
                     for effect in effects:
                         self._carry_out(effect)
 
-    def _patience(self, *, is_told: bool) -> float | None:
+    def _patience(self, *, is_woken: bool) -> float | None:
         """How long, in seconds, to wait for a key; for ever, where changes are told and nothing is due by the clock."""
         if self._decoder.is_pending:
             return ESCAPE_S
-        if not is_told:
+        if not is_woken:
             return POLL_S
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
@@ -228,7 +228,7 @@ class _List:
             case Proposal(act, targets):
                 done = [(row, self.actions.perform(row, act.of(held))) for row, held in targets]
                 failed = tuple((row, reply.text) for row, reply in done if isinstance(reply, Refusal))
-                self._tell(outcome(act, len(done) - len(failed), failed))
+                self._notify(outcome(act, len(done) - len(failed), failed))
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
 
@@ -236,7 +236,7 @@ class _List:
         """Show what came of what was *asked* of the pane of *row*."""
         match reply, asked:
             case Question(choices=()), _:
-                self._tell("it asks for text, not for a choice; press Enter to go there")
+                self._notify("it asks for text, not for a choice; press Enter to go there")
             case Question(), _:
                 self.state = state.asked(self.state, row, reply)
             case Occupant(), _:
@@ -250,14 +250,14 @@ class _List:
             case Done(), Open():
                 self._is_open = self.state.is_panel
             case ((Done(text=text) | Refusal(text=text)), _):
-                self._tell(text)
+                self._notify(text)
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:
-        self._tell(self.labels.change(how))
+        self._notify(self.labels.change(how))
         # At once: the next key may be for the same row.
         self._take_rows(time.time())
 
-    def _tell(self, message: str) -> None:
+    def _notify(self, message: str) -> None:
         """Tell the person *message*, if there is any."""
         if message:
-            self.state = state.told(self.state, message)
+            self.state = state.notified(self.state, message)

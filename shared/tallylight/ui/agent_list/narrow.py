@@ -99,8 +99,8 @@ def _row(row: Row, state: State) -> list[Line]:
     about = details.limit(pane, state.now) or details.says(pane) or pane.agent
     if is_snoozed(pane, state.now):
         about = f"snoozed {left(pane.snoozed_until - state.now)}"
-    told = [text for text in (about, _work(pane, state)) if text]
-    below: list[Line] = [(Span(" " * indent + clean(text, max(1, state.columns - indent))),) for text in told]
+    texts = [text for text in (about, _work(pane, state)) if text]
+    below: list[Line] = [(Span(" " * indent + clean(text, max(1, state.columns - indent))),) for text in texts]
     return filled([first, *below], 3)
 
 

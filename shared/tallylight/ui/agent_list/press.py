@@ -62,7 +62,7 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
     command = _OF_A_ROW.get(name)
     if command is None:
         return state, ()
-    return command(state, state.row) if state.row is not None else (states.told(state, "no agent is selected"), ())
+    return command(state, state.row) if state.row is not None else (states.notified(state, "no agent is selected"), ())
 
 
 def _escaped(state: State) -> tuple[State, Effects]:
@@ -76,7 +76,7 @@ def _escaped(state: State) -> tuple[State, Effects]:
 
 def _resorted(state: State) -> tuple[State, Effects]:
     order = state.order.next
-    return states.told(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
+    return states.notified(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
 
 def _preview_key(state: State, name: str) -> State | None:
@@ -125,16 +125,16 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     if shown.question.missing:
         if name == "enter":
             return state, opening(row)
-        return states.told(state, shown.question.missing), ()
+        return states.notified(state, shown.question.missing), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
         return state, ()
     if shown.unread:
-        return states.told(
+        return states.notified(
             state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
         ), ()
     if not choice.keys:
-        return states.told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
+        return states.notified(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
     return states.listing(state), (Perform(row, shown.question.answer(choice.number)),)
 
 
@@ -158,7 +158,7 @@ def _confirm_key(state: State, name: str) -> tuple[State, Effects]:
     if name != "y" or proposal is None:
         return states.listing(state), ()
     if proposal.read < len(state.text):
-        return states.told(state, "read all of it first: scroll with up, down and the page keys"), ()
+        return states.notified(state, "read all of it first: scroll with up, down and the page keys"), ()
     return attrs.evolve(states.listing(state), chosen=frozenset()), (proposal,)
 
 
@@ -168,7 +168,7 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
         return states.listing(state), ()
     if name == "enter":
         if not found.editor.text.strip():
-            return states.told(state, "there is nothing to send"), ()
+            return states.notified(state, "there is nothing to send"), ()
         held, text = found.holder, found.editor.text
         later = DeferredText(held.pane, held.pid, held.start, text)
         asked = later if found.why else Say(held.pane, held.pid, held.start, text, enter=True)
@@ -189,7 +189,7 @@ def _pasted(state: State, text: str) -> State:
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
         return state
-    return states.told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+    return states.notified(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
 
 
 def _scrolled(state: State, name: str) -> State | None:
@@ -226,7 +226,7 @@ def _moved(state: State, name: str) -> State | None:
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not row.is_own and not row.pane.attach and not row.host.startswith(("wezterm-", "machines-")):
-        return states.told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
+        return states.notified(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
     return state, (Perform(row, Look(row.pane.id, QUESTION)),)
@@ -234,7 +234,7 @@ def _answering(state: State, row: Row) -> tuple[State, Effects]:
 
 def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     if not row.pane.queued:
-        return states.told(state, "nothing is queued for it; e writes to it"), ()
+        return states.notified(state, "nothing is queued for it; e writes to it"), ()
     return state, (Perform(row, Unqueue(row.pane.id)),)
 
 

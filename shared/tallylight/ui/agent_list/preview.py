@@ -138,8 +138,8 @@ def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
 def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     if pane.status is not Status.WAITING:
         return _words(f"it asks nothing: {status_words(pane.status, pane.kind)}", columns)
-    told = dict.fromkeys(text for text in (pane.what, pane.question, pane.message) if text)
-    lines = [line for text in told for line in _words(text, columns)] or _words("what it asks is not known", columns)
+    texts = dict.fromkeys(text for text in (pane.what, pane.question, pane.message) if text)
+    lines = [line for text in texts for line in _words(text, columns)] or _words("what it asks is not known", columns)
     if not pane.choices:
         return [*lines, (), *_words("Its choices are not known; Enter goes there.", columns)]
     lines.append(())

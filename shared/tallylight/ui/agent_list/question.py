@@ -39,13 +39,13 @@ class Asking:
     """
     *question* as *lines* of so many *columns*, of which *height* are drawn from *top* on.
 
-    *address* is that of its pane, for two agents may ask the very same. *told* are the status and the prompt that the
-    pane's host had told then, which may be older than what stood on the screen.
+    *address* is that of its pane, for two agents may ask the very same. *reported* are the status and the prompt that
+    the pane's host had reported then, which may be older than what stood on the screen.
     """
 
     question: Question
     address: str
-    told: tuple[Status, str]
+    reported: tuple[Status, str]
     columns: int
     height: int
     lines: tuple[Line, ...]
@@ -69,9 +69,9 @@ class Asking:
 def opened(question: Question, row: Row, columns: int) -> Asking:
     """*question* of the pane of *row* on a screen of so many *columns*, before anything of it is drawn."""
     lines, first = _wrapped(question, columns)
-    told = (row.pane.status, row.pane.prompt)
+    reported = (row.pane.status, row.pane.prompt)
     return Asking(
-        question=question, address=row.address, told=told, columns=columns, height=0, lines=lines, first=first
+        question=question, address=row.address, reported=reported, columns=columns, height=0, lines=lines, first=first
     )
 
 

@@ -65,15 +65,15 @@ class Proposal:
 
     def lines(self) -> tuple[str, ...]:
         """Each pane in a line or two that fit 40 columns, then what is left out."""
-        told: list[str] = []
+        lines: list[str] = []
         for row, held in self.targets:
-            told.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
+            lines.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
             status = status_words(row.pane.status, row.pane.kind)
-            told.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
+            lines.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
         if self.left_out:
-            told += ["", f"not {self.act.done}:"]
-            told += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
-        return tuple(told)
+            lines += ["", f"not {self.act.done}:"]
+            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
+        return tuple(lines)
 
 
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:

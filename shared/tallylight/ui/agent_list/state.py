@@ -3,7 +3,7 @@ State: what new snapshots or the clock make of what the list shows, its `record`
 
     state = resized(state, columns, lines)
     state = refreshed(state, rows, now)         new snapshots, or only later
-    state = told(state, "…")                    what came of an effect
+    state = notified(state, "…")                what came of an effect
 
 Times are seconds since the epoch.
 """
@@ -57,7 +57,7 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     chosen = state.chosen and state.chosen & {row.address for row in rows}
     state = filtered(attrs.evolve(state, rows=rows, now=now, chosen=chosen))
     if problem := _lost(state):
-        state = told(listing(state), problem)
+        state = notified(listing(state), problem)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
@@ -76,7 +76,7 @@ def _lost(state: State) -> str:
         # All that the host reports of it can be about the prompt that is being answered, or from before it.
         status, prompt = row.pane.status, row.pane.prompt
         is_open = status is Status.WAITING and prompt in ("", state.asking.question.prompt)
-        if not is_open and (status, prompt) != state.asking.told:
+        if not is_open and (status, prompt) != state.asking.reported:
             return "that question is gone"
     if state.writing is not None and address != state.writing.address:
         return f"{state.writing.name} is no longer in the list; the draft is kept"
@@ -133,8 +133,8 @@ def drawn(state: State) -> State:
     return attrs.evolve(state, asking=found)
 
 
-def told(state: State, message: str) -> State:
-    """Tell the person *message*."""
+def notified(state: State, message: str) -> State:
+    """*state* with *message* for the person."""
     return attrs.evolve(state, message=message)
 
 
@@ -154,7 +154,7 @@ def proposed(state: State, proposal: Proposal) -> State:
     if state.mode is not Mode.LIST:
         return state
     if not proposal.targets:
-        return told(state, outcome(proposal.act, 0, proposal.left_out))
+        return notified(state, outcome(proposal.act, 0, proposal.left_out))
     shown = attrs.evolve(state, mode=Mode.CONFIRM, proposal=proposal, title=proposal.title, scroll=0)
     lines = proposal.lines()
     return attrs.evolve(shown, text=tuple(part for line in lines for part in chop(line, max(1, state.columns))))

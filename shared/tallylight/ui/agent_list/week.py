@@ -42,14 +42,14 @@ def count(week: Week) -> int:
 def draw(week: Week, columns: int, lines: int, scroll: int) -> list[Line]:
     """The whole screen, from the line *scroll* on."""
     room = max(0, lines - 2)
-    told = "the week"
+    words = "the week"
     if isinstance(week, History):
         whole = history.total(week.turns)
-        told = f"the week: worked {duration(whole.worked_s)}, waited for you {duration(whole.waited_s)}"
+        words = f"the week: worked {duration(whole.worked_s)}, waited for you {duration(whole.waited_s)}"
         body = _body(_bars(week), columns)[scroll:]
     else:
         body = [(Span(clean(f"  {'reading …' if week is None else week}", columns)),)]
-    return [(Span(clean(told, columns), is_bold=True),), *filled(body, room), _foot(columns)]
+    return [(Span(clean(words, columns), is_bold=True),), *filled(body, room), _foot(columns)]
 
 
 def _bars(week: History) -> list[tuple[str, Sum | None]]:
@@ -98,9 +98,9 @@ def _body(bars: list[tuple[str, Sum | None]], columns: int) -> list[Line]:
             lines.append((Span(f"{day:<8}"), Span("–", is_dim=True)))
             continue
         cells = zip(_numbers(one, columns), widths, strict=True)
-        told = "".join(f"{GAP}{' ' * (most - width(cell))}{cell}" for cell, most in cells if most)
+        words = "".join(f"{GAP}{' ' * (most - width(cell))}{cell}" for cell, most in cells if most)
         before = Span(f"{day:<8}{pad(clean(one.agent, _NAME), names)}{GAP}")
-        lines.append((before, *_bar(one, scale, room), Span(told)))
+        lines.append((before, *_bar(one, scale, room), Span(words)))
     return lines
 
 

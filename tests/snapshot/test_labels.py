@@ -12,7 +12,7 @@ import pytest
 
 from tallylight.files.read_write import FileError
 from tallylight.snapshot import labels, labels_file
-from tallylight.snapshot.labels import COLOURS, MAX_LABELS, NOTHING, Label, Labels, named
+from tallylight.snapshot.labels import MAX_LABELS, NOTHING, Label, Labels, named
 from tallylight.snapshot.labels_file import BrokenError, Reader, path, read
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.wire.text import width
@@ -70,15 +70,6 @@ def test_a_name_is_one_short_line() -> None:
     """Whatever is pasted: no control characters, and as many cells as a list has for it."""
     assert named(" a\x1b[31mb\nc ") == named(named(" a\x1b[31mb\nc ")) and "\x1b" not in named("a\x1b[31mb")
     assert width(named("語" * 100)) <= labels.MAX_NAME
-
-
-def test_colours_go_in_a_circle() -> None:
-    """Through all of them, and then there is none."""
-    found, seen = NOTHING, []
-    for _ in range(len(COLOURS) + 1):
-        found = Label(colour=found.next_colour)
-        seen.append(found.colour)
-    assert seen == [*COLOURS, ""]
 
 
 def test_written_and_read(file: Path) -> None:

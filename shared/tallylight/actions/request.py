@@ -299,9 +299,7 @@ def _read(form: typing.Any, value: object) -> typing.Any:
     return found
 
 
-@functools.cache
-def _fields(cls: type) -> dict[str, typing.Any]:
-    return typing.get_type_hints(cls)
+_fields = functools.cache(typing.get_type_hints)
 
 
 def _load(line: bytes) -> object:

@@ -44,12 +44,6 @@ class Label:
     from_json = Reader()
     to_json = write
 
-    @property
-    def next_colour(self) -> str:
-        """The colour after this one, and none after the last."""
-        circle = ("", *COLOURS)
-        return circle[(circle.index(self.colour) + 1) % len(circle)]
-
 
 NOTHING = Label()
 

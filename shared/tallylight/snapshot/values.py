@@ -131,10 +131,8 @@ def many(cls: Any, cap: int = MAX_LIST) -> Form:
         found = map(cls.from_json, value[:cap] if isinstance(value, list) else ())
         return tuple(one for one in found if one is not None)
 
-    def write_all(found: tuple[Any, ...]) -> list[Json]:
-        return [one.to_json() for one in found[:cap]]
-
-    return Form(read_all, {"type": "array", "items": record(cls).schema}, write_all)
+    schema = {"type": "array", "items": {"record": cls}}
+    return Form(read_all, schema, lambda found: [one.to_json() for one in found[:cap]])
 
 
 TEXT = Form(text, _STRING, text)

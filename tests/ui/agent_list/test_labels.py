@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.snapshot import rows
-from tallylight.snapshot.labels import NOTHING, Label, Labels
+from tallylight.snapshot.labels import COLOURS, NOTHING, Label, Labels
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
@@ -75,6 +75,15 @@ def test_what_is_pinned_is_on_top() -> None:
     _, effects = pressed(state.select(now, 1), "p")
     assert label_of(effects) == Label(is_pinned=True)
     assert [row.pane.id for row in now.rows if matches(row, "is:pinned", NOW)] == ["2"]
+
+
+def test_colours_go_in_a_circle() -> None:
+    """Through all of them, and then there is none."""
+    label, seen = NOTHING, []
+    for _ in range(len(COLOURS) + 1):
+        label = label_of(pressed(labelled((SHOP, label)), "c")[1])
+        seen.append(label.colour)
+    assert seen == [*COLOURS, ""]
 
 
 def test_a_colour_is_a_bar_before_the_name() -> None:

@@ -8,9 +8,8 @@ import attrs
 
 from tallylight.actions.request import Mark
 from tallylight.snapshot.rows import Row, is_snoozed
-from tallylight.ui.agent_list.effects import Effects, Perform, Propose
+from tallylight.ui.agent_list.effects import Effects, Perform
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.agent_list.selection import Act
 from tallylight.ui.agent_list.state import notified, select
 
 #: What is told when the hosts of several rows were asked; "0" ends a snooze.
@@ -50,8 +49,3 @@ def snoozing(state: State, row: Row) -> tuple[State, Effects]:
     every = rows_for(state, row)
     awake = tuple(one for one in every if not is_snoozed(one.pane, state.now))
     return asked(state, awake, "snooze") if awake else asked(state, every, "snooze", "0")
-
-
-def proposing(state: State, row: Row, act: Act) -> tuple[State, Effects]:
-    """Have shown to what *act* would be done."""
-    return state, (Propose(act, rows_for(state, row)),)

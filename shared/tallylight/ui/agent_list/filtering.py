@@ -8,9 +8,12 @@ A filter is words, each of which has to stand somewhere in what is known of a pa
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from tallylight.snapshot.rows import Row, is_snoozed
+
+T = TypeVar("T")
 
 
 class Order(enum.Enum):
@@ -20,11 +23,10 @@ class Order(enum.Enum):
     AGE = "age"
     NAME = "name"
 
-    @property
-    def next(self) -> Order:
-        """The one after this, in a circle."""
-        orders = list(Order)
-        return orders[(orders.index(self) + 1) % len(orders)]
+
+def after(value: T, circle: Sequence[T], step: int = 1) -> T:
+    """What stands *step* places after *value* in *circle*."""
+    return circle[(circle.index(value) + step) % len(circle)]
 
 
 def matches(row: Row, wanted: str, now: float) -> bool:

@@ -10,6 +10,7 @@ from tallylight.snapshot import labels
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import editor
 from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
+from tallylight.ui.agent_list.filtering import after
 from tallylight.ui.agent_list.record import Mode, Naming, State
 from tallylight.ui.agent_list.state import filtered, listing, notified
 
@@ -47,12 +48,12 @@ def pin(state: State, row: Row) -> tuple[State, Effects]:
 
 def colour(state: State, row: Row) -> tuple[State, Effects]:
     """Give *row* the next colour."""
-    label = attrs.evolve(row.label, colour=row.label.next_colour)
+    label = attrs.evolve(row.label, colour=after(row.label.colour, ("", *labels.COLOURS)))
     return notified(state, label.colour or "no colour"), (Relabel(row, label),)
 
 
 def group(state: State) -> tuple[State, Effects]:
     """Group by the next thing."""
-    after = labels.GROUPS[(labels.GROUPS.index(state.group) + 1) % len(labels.GROUPS)]
-    words = f"grouped by {after}" if after else "not grouped"
-    return notified(filtered(attrs.evolve(state, group=after)), words), (Plain.REGROUP,)
+    by = after(state.group, labels.GROUPS)
+    words = f"grouped by {by}" if by else "not grouped"
+    return notified(filtered(attrs.evolve(state, group=by)), words), (Plain.REGROUP,)

@@ -80,7 +80,10 @@ def run(
     first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
     shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first)
     end = time.monotonic() + PATIENCE_S
-    while shown.is_before(as_of) and time.monotonic() < end:
+    while time.monotonic() < end:
+        feed.poll(time.monotonic())
+        if max((found.written for found in feed.snapshots if found.name == own), default=0.0) >= as_of:
+            break
         time.sleep(POLL_S / 2)
     with terminal.opened():
         shown.run()
@@ -108,11 +111,6 @@ class _List:
     _explained: tuple[str, float, int] | None = None
     #: What stands on the screen.
     _drawn: State | None = None
-
-    def is_before(self, as_of: float) -> bool:
-        """Whether what the own host has written is older than *as_of*, in seconds since the epoch."""
-        self.feed.poll(time.monotonic())
-        return max((found.written for found in self.feed.snapshots if found.name == self.own), default=0.0) < as_of
 
     def refresh(self, now: float) -> None:
         """Take in what the hosts show, if it changed."""

@@ -18,7 +18,8 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import choosing, editor, geometry, labelling, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
-from tallylight.ui.agent_list.effects import Effects, Perform, Plain, opening
+from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Propose, opening
+from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Act
@@ -75,7 +76,7 @@ def _escaped(state: State) -> tuple[State, Effects]:
 
 
 def _resorted(state: State) -> tuple[State, Effects]:
-    order = state.order.next
+    order = after(state.order, tuple(Order))
     return states.notified(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
 
@@ -138,10 +139,6 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     return states.listing(state), (Perform(row, shown.question.answer(choice.number)),)
 
 
-def _text_key(state: State, name: str) -> tuple[State, Effects]:
-    return _scrolled(state, name) or states.listing(state), ()
-
-
 def _help_key(state: State, name: str) -> tuple[State, Effects]:
     # Letters and blanks are what is looked for.
     if len(name) > 1 and (moved := _scrolled(state, name)) is not None:
@@ -151,7 +148,8 @@ def _help_key(state: State, name: str) -> tuple[State, Effects]:
     return (states.helped(state, state.sought + name) if len(name) == 1 else states.listing(state)), ()
 
 
-def _confirm_key(state: State, name: str) -> tuple[State, Effects]:
+def _text_key(state: State, name: str) -> tuple[State, Effects]:
+    """Over a text, which may be a proposal: any other key leaves it."""
     proposal = state.proposal
     if (moved := _scrolled(state, name)) is not None:
         return moved, ()
@@ -213,7 +211,7 @@ _KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
     Mode.NAME: labelling.key,
     Mode.TEXT: _text_key,
     Mode.HELP: _help_key,
-    Mode.CONFIRM: _confirm_key,
+    Mode.CONFIRM: _text_key,
     Mode.WEEK: _text_key,
 }
 
@@ -254,11 +252,11 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, opening(row)),
     "a": _answering,
     "E": _unqueueing,
-    "D": lambda state, row: choosing.proposing(state, row, Act.CLOSE),
+    "D": lambda state, row: (state, (Propose(Act.CLOSE, choosing.rows_for(state, row)),)),
     "c": labelling.colour,
     "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
-    "i": lambda state, row: choosing.proposing(state, row, Act.INTERRUPT),
+    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, choosing.rows_for(state, row)),)),
     "n": labelling.begun,
     "p": labelling.pin,
     "r": lambda state, row: (state, opening(row, "resume")),

@@ -19,6 +19,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
+from tallylight.ui.agent_list.filtering import after
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
 from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
@@ -69,8 +70,7 @@ class Preview:
 
 def turned(preview: Preview, step: int) -> Preview:
     """The next page, or the one before."""
-    page = PAGES[(PAGES.index(preview.page) + step) % len(PAGES)]
-    return attrs.evolve(preview, page=page, moved=0, across=0)
+    return attrs.evolve(preview, page=after(preview.page, PAGES, step), moved=0, across=0)
 
 
 def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int) -> Preview:

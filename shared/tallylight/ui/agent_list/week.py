@@ -49,7 +49,11 @@ def draw(week: Week, columns: int, lines: int, scroll: int) -> list[Line]:
         body = _body(_bars(week), columns)[scroll:]
     else:
         body = [(Span(clean(f"  {'reading …' if week is None else week}", columns)),)]
-    return [(Span(clean(words, columns), is_bold=True),), *filled(body, room), _foot(columns)]
+    worked, waited = f"{_WORK} worked{GAP}", f"{_WAIT} waited for you{GAP}"
+    foot: Line = (Span(clean(_FOOT, columns)),)
+    if width(worked + waited + _FOOT) <= columns:
+        foot = (*_coloured(worked, Status.WORKING), *_coloured(waited, Status.WAITING), Span(_FOOT))
+    return [(Span(clean(words, columns), is_bold=True),), *filled(body, room), foot]
 
 
 def _bars(week: History) -> list[tuple[str, Sum | None]]:
@@ -70,13 +74,6 @@ def _bars(week: History) -> list[tuple[str, Sum | None]]:
         named = f"{_WEEKDAYS[date.weekday()]} {date.day:2}"
         found += [("" if n else named, one) for n, one in enumerate(of_day)] or [(named, None)]
     return found
-
-
-def _foot(columns: int) -> Line:
-    worked, waited = f"{_WORK} worked{GAP}", f"{_WAIT} waited for you{GAP}"
-    if width(worked + waited + _FOOT) > columns:
-        return (Span(clean(_FOOT, columns)),)
-    return (*_coloured(worked, Status.WORKING), *_coloured(waited, Status.WAITING), Span(_FOOT))
 
 
 def _coloured(text: str, status: Status) -> Line:

@@ -15,6 +15,7 @@ from tallylight.agents.options import MAX_REMEMBERED, carried, dangerous_flags, 
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process_table import ProcTable
 from tallylight.pane.conversation import Conversation
+from tallylight.snapshot import values
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, agent, process, scene_of
 from tests.tables import each
@@ -190,7 +191,7 @@ def test_an_agent_that_is_gone_keeps_them() -> None:
     words = ("--disallowedTools", "Bash", "Edit", "--settings", '{"env": {"KEY": "secret"}}', "--plugin-url", "x")
     made = Conversation(ProcTable())
     made.began(identify([process("claude", *words, "--system-prompt", "x" * (MAX_REMEMBERED + 1))], AGENTS), "/w")
-    entry = ConversationEntry.from_json(made.entry.to_json())
+    entry = values.read(ConversationEntry, values.write(made.entry))
     assert entry == made.entry and "secret" not in str(entry)
 
     gone = scene_of(conversation=attrs.evolve(entry, session=ID))

@@ -39,7 +39,7 @@ _HALF_DONE = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisect",
 }
-#: The file with a worktree's `Mark`, and the most bytes that it has.
+#: The file that says where a worktree of ours came from, and the most bytes that it has.
 _MARK, _MAX_MARK = "tallylight.json", 16 * 1024
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _FORK = re.compile(r"-fork-\d{1,3}$")
@@ -155,21 +155,13 @@ def make(base: Base) -> str | Refusal:
     return base.cwd if Path(base.cwd).is_dir() else str(base.path)
 
 
-@attrs.frozen
-class Mark:
-    """Where a worktree of ours came from: the work tree *root*, and the *branch* there; nothing for none."""
-
-    root: str
-    branch: str
-
-
-def mark_of(repository: git.Repository) -> Mark | None:
-    """The mark of a worktree; None if we did not make it."""
+def origin_of(repository: git.Repository) -> tuple[str, str] | None:
+    """Where a worktree of ours came from: the work tree, and the branch there; None if we did not make it."""
     return read_mark(Path(repository.place.folder, _MARK))
 
 
-def read_mark(path: Path) -> Mark | None:
-    """The mark in the file *path*; None if it is none."""
+def read_mark(path: Path) -> tuple[str, str] | None:
+    """The work tree and the branch, nothing for none, that the file *path* names; None if it is no mark."""
     try:
         found = values.load(read_write.read_limited(path, _MAX_MARK))
     except (OSError, TallyError):
@@ -177,7 +169,7 @@ def read_mark(path: Path) -> Mark | None:
     if not isinstance(found, dict):
         return None
     root, branch = values.exact(found.get("root"), _MAX_MARK), values.exact(found.get("branch"), _MAX_MARK)
-    return Mark(root, branch) if root and root.startswith("/") and branch is not None else None
+    return (root, branch) if root and root.startswith("/") and branch is not None else None
 
 
 def slug(branch: str) -> str:

@@ -10,7 +10,7 @@ from tallylight.model import attributes
 from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, Reader, declared, key, read, short, text, write
+from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, declared, key, read, short, text, write
 
 
 @attributes.frozen(kw_only=True)
@@ -21,9 +21,6 @@ class ReasonEntry:
     rule: str = key("", "the rule that made the report: `osc-1338`")
     changes: str = key("", "what would change it")
     at: float = key(0.0, "when it was said, in seconds since the epoch")
-
-    from_json = Reader()
-    to_json = write
 
 
 @attributes.frozen(kw_only=True)
@@ -36,9 +33,6 @@ class LosingEntry:
     why: str = key("", "the rule of trust by which it lost")
     at: float = key(0.0, "when it was said, in seconds since the epoch")
 
-    from_json = Reader()
-    to_json = write
-
 
 @attributes.frozen(kw_only=True)
 class AnswerEntry:
@@ -50,9 +44,6 @@ class AnswerEntry:
     rule: str = key("", "the rule that made the report")
     changes: str = key("", "what would change it")
     at: float = key(0.0, "when it was said, in seconds since the epoch")
-
-    from_json = Reader()
-    to_json = write
 
 
 #: The fields of a report that a record carries when they are not empty.
@@ -119,9 +110,6 @@ class ConversationEntry:
     relayed: bool = key(False, "it ran behind `tally run`")
     program: str = key("", "the file that ran, of an agent that no agent file names", PATH, is_always=False)
 
-    from_json = Reader()
-    to_json = write
-
 
 @attributes.frozen(kw_only=True)
 class MachineEntry:
@@ -130,6 +118,3 @@ class MachineEntry:
     name: str = attributes.field(metadata=declared("its name in `[machines]`", short(MAX_WORD)))
     is_up: bool = key(False, "it answers", name="up")
     says: str = key("", "what a person is told of it")
-
-    from_json = Reader()
-    to_json = write

@@ -119,20 +119,27 @@ def one_of(words: tuple[str, ...]) -> Form:
     return Form(lambda value: value if value in words else None, {"enum": list(words)})
 
 
+def _ways(cls: Any) -> tuple[Callable[[object], Any], Callable[[Any], Json]]:
+    """How a *cls* is read and written: in its own way, else as its fields are declared."""
+    return getattr(cls, "from_json", None) or functools.partial(read, cls), getattr(cls, "to_json", write)
+
+
 def record(cls: Any) -> Form:
     """An object that is a *cls*."""
-    return Form(cls.from_json, {"record": cls}, cls.to_json)
+    read_one, write_one = _ways(cls)
+    return Form(read_one, {"record": cls}, write_one)
 
 
 def many(cls: Any, cap: int = MAX_LIST) -> Form:
     """A list of objects, each one a *cls*; what is none is left out."""
+    read_one, write_one = _ways(cls)
 
     def read_all(value: object) -> tuple[Any, ...]:
-        found = map(cls.from_json, value[:cap] if isinstance(value, list) else ())
+        found = map(read_one, value[:cap] if isinstance(value, list) else ())
         return tuple(one for one in found if one is not None)
 
     schema = {"type": "array", "items": {"record": cls}}
-    return Form(read_all, schema, lambda found: [one.to_json() for one in found[:cap]])
+    return Form(read_all, schema, lambda found: [write_one(one) for one in found[:cap]])
 
 
 TEXT = Form(text, _STRING, text)

@@ -40,7 +40,7 @@ def draw(state: State) -> list[Line]:
         lines = week.draw(state.week, state.columns, state.lines, state.scroll)
     elif state.mode in OVER:
         texts = state.text[state.scroll : state.scroll + parts.rows]
-        lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
+        lines = [_head(state)] + [(Span(clean(text, state.columns)),) for text in texts]
         lines = filled(lines, parts.rows + 1)
         lines.append((Span(clean(foot.of_text(state), state.columns), is_bold=bool(state.message)),))
     else:
@@ -77,6 +77,14 @@ def _clipped(line: Line, columns: int) -> Line:
 
 
 def _head(state: State) -> Line:
+    if state.mode is Mode.HELP:
+        typed = clean(state.sought)
+        return (Span("keys  ", is_bold=True), Span(clean(f"/{typed}▏", max(1, state.columns - 6))))
+    if state.mode in OVER:
+        row, title = state.row, state.title
+        if title == "why" and row is not None:
+            title = f"why {row.name} is {status_words(row.pane.status, row.pane.kind)}"
+        return (Span(clean(title, state.columns), is_bold=True),)
     if state.mode is Mode.FILTER or state.filter:
         cursor = "▏" if state.mode is Mode.FILTER else ""
         found = f"{len(state.shown)} of {len(state.rows)}"
@@ -88,16 +96,6 @@ def _head(state: State) -> Line:
     total, counts = narrow.counted(state)
     parts = [f"{count} {status}" for status, count in counts.items()]
     return (Span(clean(", ".join([total, *parts]), state.columns), is_bold=True),)
-
-
-def _head_of_text(state: State) -> Line:
-    if state.mode is Mode.HELP:
-        typed = clean(state.sought)
-        return (Span("keys  ", is_bold=True), Span(clean(f"/{typed}▏", max(1, state.columns - 6))))
-    row, title = state.row, state.title
-    if title == "why" and row is not None:
-        title = f"why {row.name} is {status_words(row.pane.status, row.pane.kind)}"
-    return (Span(clean(title, state.columns), is_bold=True),)
 
 
 # The rows --------------------------------------------------------------------------------------------------------

@@ -15,10 +15,10 @@ from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.evidence import process_table
 from tallylight.evidence.process import base_name
 from tallylight.model import lights
+from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, Pane, RecordEntry, status_of
-from tallylight.snapshot.tasks import current
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.ui import colours, details, tasks
 from tallylight.ui.layout import left, rule_words, wrap

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallylight.model.report import progress
-from tallylight.snapshot.tasks import current
+from tallylight.model.report import current, progress
 from tallylight.ui.layout import GAP
 
 #: Cells of a bar, where there is room for one.

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from tallylight.snapshot import rows
 from tallylight.snapshot.labels import COLOURS, NOTHING, Label, Labels
+from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
-from tallylight.ui.agent_list.filtering import matches
-from tallylight.ui.agent_list.geometry import areas, in_view, placed, row_at
-from tallylight.ui.agent_list.grouping import fits, grouped, least_top
+from tallylight.ui.agent_list.filtering import grouped, matches
+from tallylight.ui.agent_list.geometry import areas, height_of_row, in_view, least_top, placed, row_at
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
 from tests.ui.agent_list.panes import NOW, OWN, asking, going, listed, pane, pressed, row_for, snapshot
@@ -152,21 +152,21 @@ def test_a_click_hits_the_row_that_is_drawn_there() -> None:
         assert row_for(going, effects) == now.shown[0]
 
 
-@given(st.lists(st.sampled_from("abc"), max_size=30), st.integers(0, 12), st.integers(1, 3), st.data())
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30), st.integers(1, 30), st.booleans(), st.data())
 def test_the_least_top_shows_the_row_and_no_other_does(
-    letters: list[str], lines: int, height: int, data: st.DataObject
+    letters: list[str], lines: int, is_panel: bool, data: st.DataObject
 ) -> None:
     """From that row on the wanted one has room, and from the one before it has not."""
     headings = tuple(sorted(letters))
-    if not headings:
-        return
+    shown = (Row(OWN, SHOP),) * len(headings)
+    now = State(columns=40, lines=lines, is_panel=is_panel, shown=shown, headings=headings)
     index = data.draw(st.integers(0, len(headings) - 1))
-    top = least_top(headings, index, lines, height)
+    top = least_top(now, index)
     assert 0 <= top <= index
-    if lines > height:
-        assert top + fits(headings, len(headings), top, lines, height) > index
+    if areas(now).rows > height_of_row(now):
+        assert top + in_view(attrs.evolve(now, top=top)) > index
     if top:
-        assert top - 1 + fits(headings, len(headings), top - 1, lines, height) <= index
+        assert top - 1 + in_view(attrs.evolve(now, top=top - 1)) <= index
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30), st.integers(4, 20), st.lists(st.sampled_from([

@@ -26,9 +26,8 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
 from tallylight.ui.agent_list.actions import Direct
-from tallylight.ui.agent_list.reading import Reading
+from tallylight.ui.agent_list.reading import Reading, Screens
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.agent_list.screens import Screens
 from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal

@@ -15,7 +15,7 @@ import attrs
 from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
 from tallylight.actions.say import MAX_TEXT, Say
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import choosing, editor, geometry, labelling, preview, writing
+from tallylight.ui.agent_list import commands, editor, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Propose, opening
@@ -178,7 +178,7 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
 def _pasted(state: State, text: str) -> State:
     """Never as commands: what is pasted was not pressed."""
     if state.naming is not None:
-        return labelling.typed(state, state.naming.text + text)
+        return commands.named(state, state.naming.text + text)
     if state.mode is Mode.HELP:
         return states.helped(state, state.sought + text)
     if state.writing is None:
@@ -208,7 +208,7 @@ _KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
     Mode.LIST: _list_key,
     Mode.FILTER: _filter_key,
     Mode.ANSWER: _answer_key,
-    Mode.NAME: labelling.key,
+    Mode.NAME: commands.name_key,
     Mode.TEXT: _text_key,
     Mode.HELP: _help_key,
     Mode.CONFIRM: _text_key,
@@ -242,9 +242,9 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "q": lambda state: (state, (Plain.QUIT,)),
     "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
     "?": lambda state: (states.helped(state), ()),
-    "X": choosing.all_or_none,
+    "X": commands.all_or_none,
     "o": _resorted,
-    "g": labelling.group,
+    "g": commands.group,
     "t": lambda state: (attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0), (Plain.LOOK_BACK,)),
 }
 #: The keys that are for the selected row, or for those that are chosen.
@@ -252,19 +252,19 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, opening(row)),
     "a": _answering,
     "E": _unqueueing,
-    "D": lambda state, row: (state, (Propose(Act.CLOSE, choosing.rows_for(state, row)),)),
-    "c": labelling.colour,
+    "D": lambda state, row: (state, (Propose(Act.CLOSE, commands.rows_for(state, row)),)),
+    "c": commands.colour,
     "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
-    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, choosing.rows_for(state, row)),)),
-    "n": labelling.begun,
-    "p": labelling.pin,
+    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, commands.rows_for(state, row)),)),
+    "n": commands.naming,
+    "p": commands.pin,
     "r": lambda state, row: (state, opening(row, "resume")),
-    "s": choosing.snoozing,
-    "u": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "unread"),
-    "v": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "seen"),
+    "s": commands.snoozing,
+    "u": lambda state, row: commands.asked(state, commands.rows_for(state, row), "unread"),
+    "v": lambda state, row: commands.asked(state, commands.rows_for(state, row), "seen"),
     "w": lambda state, _row: (state, (Plain.WHY,)),
-    "x": choosing.toggled,
+    "x": commands.toggled,
 }
 
 

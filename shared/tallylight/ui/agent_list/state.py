@@ -19,9 +19,8 @@ from tallylight.ui.agent_list import help
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
-from tallylight.ui.agent_list.filtering import matches, ordered
-from tallylight.ui.agent_list.geometry import ROOMY, areas, height_of_row, in_view, is_previewing
-from tallylight.ui.agent_list.grouping import grouped, least_top
+from tallylight.ui.agent_list.filtering import grouped, matches, ordered
+from tallylight.ui.agent_list.geometry import ROOMY, areas, in_view, is_previewing, least_top
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.agent_list.week import Week
@@ -174,7 +173,7 @@ def looked_back(state: State, week: Week) -> State:
 
 def wheeled(state: State, step: int) -> State:
     """Move the view, and the selection only so far that it stays in it."""
-    state = attrs.evolve(state, top=max(0, min(state.top + step, _least_top(state, len(state.shown) - 1))))
+    state = attrs.evolve(state, top=max(0, min(state.top + step, least_top(state, len(state.shown) - 1))))
     return select(state, max(state.top, min(state.index, state.top + in_view(state) - 1)))
 
 
@@ -220,11 +219,6 @@ def filtered(state: State) -> State:
 
 def settled(state: State) -> State:
     """Keep the selected row in view, and no more empty lines below the last than need be."""
-    last = _least_top(state, len(state.shown) - 1)
-    top = max(min(state.top, state.index, last), _least_top(state, state.index))
+    last = least_top(state, len(state.shown) - 1)
+    top = max(min(state.top, state.index, last), least_top(state, state.index))
     return state if top == state.top else attrs.evolve(state, top=top)
-
-
-def _least_top(state: State, index: int) -> int:
-    """The first row that can be on top while row *index* is in view."""
-    return max(0, least_top(state.headings, index, areas(state).rows, height_of_row(state)))

@@ -234,7 +234,7 @@ def read_labels(document: bytes, folder: Path) -> object:
     path = labels_file.path({"XDG_STATE_HOME": str(folder)})
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
-    reader = labels_file.Reader(path)
+    reader = labels_file.LabelsFile(path)
     reader.poll()
     built = rows.build([_snapshot_of("kitty-1", PANE)], "kitty-1", NOW, reader.labels)
     shown = state.refreshed(state.resized(record.State(group=reader.labels.group), 80, 24), built, NOW)

@@ -9,7 +9,7 @@ import pytest
 
 from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.plan import Plan, Scene, Verb, plan
-from tallylight.actions.restore_page import Choice, RestorePage
+from tallylight.actions.restore_page import Offered, RestorePage
 from tallylight.agents.agent import Agent
 from tallylight.agents.options import MAX_REMEMBERED, carried, dangerous_flags, remembered
 from tallylight.evidence.foreground import Identity, identify
@@ -157,7 +157,7 @@ def test_it_is_in_the_first_row_of_every_page() -> None:
     assert first[1][0] == "bad"
 
     known = planned(Verb.RESUME, scene(CLAUDE))
-    choices = [Choice(1, "a", ["about"], known), Choice(2, "b", ["about"], found)]
+    choices = [Offered(1, "a", ["about"], known), Offered(2, "b", ["about"], found)]
     rows = ["".join(text for _, text in row).strip() for row in RestorePage(choices, "here", 9).body(80)]
     assert rows[0] == "Not all options are kept of 2: see there."
     assert rows[rows.index("[x] 2  b") + 1] == "Not kept: --plugin-url."

@@ -96,7 +96,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         depth=depth,
         beside=None if is_fleet or is_panel else _beside(environ),
         is_panel=is_panel,
-        labels=labels_file.Reader(labels_file.path(environ)),
+        labels=labels_file.LabelsFile(labels_file.path(environ)),
     )
 
 

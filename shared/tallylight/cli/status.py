@@ -80,7 +80,7 @@ def main(argv: list[str]) -> int:
         panes = read_fleet()
     else:
         panes = read_panes(os.environ)
-    labels = labels_file.Reader(labels_file.path(os.environ))
+    labels = labels_file.LabelsFile(labels_file.path(os.environ))
     labels.poll()
     shown = list(labelled(panes.panes, labels.labels))
     code = 0

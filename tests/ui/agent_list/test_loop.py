@@ -21,7 +21,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, Open, decode_request, encode_reply
 from tallylight.cli import agents
 from tallylight.snapshot import requests
-from tallylight.snapshot.labels_file import Reader
+from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui import terminal as ui
@@ -183,7 +183,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, scripted: Scripted, as_of: float) ->
     """After a list of it, over a picture as of then, was opened and left."""
     monkeypatch.setattr(loop, "time", scripted)
     actions, explain = Direct({}, no_client), lambda *_: []
-    labels = Reader(Path("/nowhere/labels.json"))
+    labels = LabelsFile(Path("/nowhere/labels.json"))
     loop.run(scripted, scripted, actions, explain, own=OWN, selected=f"{OWN}:0", as_of=as_of, labels=labels)
     return scripted
 

@@ -21,7 +21,7 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.history import History
 from tallylight.snapshot.labels import Labels
-from tallylight.snapshot.labels_file import Reader
+from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
@@ -63,7 +63,7 @@ def run(
     depth: ansi.Depth = ansi.Depth.FULL,
     beside: Callable[[], Watch] | None = None,
     is_panel: bool = False,
-    labels: Reader,
+    labels: LabelsFile,
 ) -> None:
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
@@ -97,7 +97,7 @@ class _List:
     own: str
     depth: ansi.Depth
     make_beside: Callable[[], Watch] | None
-    labels: Reader
+    labels: LabelsFile
     state: State
     _screen: ansi.Screen = attrs.Factory(ansi.Screen)
     _decoder: Decoder = attrs.Factory(Decoder)

@@ -20,7 +20,7 @@ from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
-from tallylight.ui import beside, colours, details, tasks
+from tallylight.ui import beside, colours, details
 from tallylight.ui.layout import duration
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -199,7 +199,7 @@ def _says(pane: Pane, name: str) -> str:
     said = pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
         return pane.asks or said
-    doing = tasks.doing(pane.progress, pane.tasks, pane.detail, cells=0)
+    doing = details.doing(pane, cells=0)
     return GAP.join(part for part in (doing, said) if part)
 
 

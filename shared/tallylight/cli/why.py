@@ -20,7 +20,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, Pane, RecordEntry, status_of
 from tallylight.snapshot.values import MAX_NUMBER
-from tallylight.ui import colours, details, tasks
+from tallylight.ui import colours, details
 from tallylight.ui.layout import left, rule_words, wrap
 
 
@@ -98,7 +98,7 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
         "title": pane.title,
         "mode": pane.mode,
         "worktree": pane.worktree,
-        "does": tasks.doing(pane.progress, pane.tasks, pane.detail),
+        "does": details.doing(pane),
         "message": pane.message,
         "record": details.summary(pane, now),
         "children": details.children(pane),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tallylight.model import attributes
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.values import MAX_TEXT, FromJson, Json, key, number, one_of, read, short, write
+from tallylight.snapshot.values import MAX_TEXT, Json, Reads, key, number, one_of, read, short, write
 from tallylight.wire.text import sanitise
 from tallylight.wire.values import exact
 
@@ -41,7 +41,7 @@ class Label:
     colour: str = key("", "the colour you gave it", one_of(("", *COLOURS)))
     is_pinned: bool = key(False, "it stays on top of the list", name="pinned")
 
-    from_json = FromJson()
+    from_json = Reads()
     to_json = write
 
 

@@ -17,20 +17,7 @@ from tallylight.snapshot.entries import LosingEntry as LosingEntry
 from tallylight.snapshot.entries import MachineEntry as MachineEntry
 from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
-from tallylight.snapshot.values import (
-    Form,
-    FromJson,
-    Json,
-    declared,
-    key,
-    many,
-    read,
-    record,
-    short,
-    text,
-    words,
-    write,
-)
+from tallylight.snapshot.values import Form, Json, Reads, declared, key, many, read, record, short, text, words, write
 from tallylight.snapshot.values import status_of as status_of
 from tallylight.wire.values import integer
 from tallylight.wire.values import number as decimal
@@ -149,7 +136,7 @@ class Pane:
         """What it waits for, in the words that tell most: what it is about, else the question; nothing if unknown."""
         return (self.what or self.question) if self.status is Status.WAITING else ""
 
-    from_json = FromJson()
+    from_json = Reads()
     to_json = write
 
 

@@ -190,8 +190,8 @@ def read(cls: Any, value: object, **found: Any) -> Any:
     return cls(**found)
 
 
-class FromJson:
-    """A class method that reads one of its class: `from_json = FromJson()`."""
+class Reads:
+    """A class method that reads one of its class: `from_json = Reads()`."""
 
     def __get__(self, _: object, cls: type[T]) -> Callable[[object], T | None]:
         return functools.partial(read, cls)

@@ -15,7 +15,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import beside, details, tasks
+from tallylight.ui import beside, details
 from tallylight.ui.agent_list import foot, geometry, narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.record import OVER, Mode, State
@@ -157,8 +157,7 @@ def _says(pane: Pane, state: State) -> str:
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
     is_busy = pane.status is not Status.WAITING and state.columns >= WIDE
-    parts = pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else ""
-    if doing := tasks.doing(*parts, cells=tasks.BAR if state.columns >= MIDDLING else 0):
+    if doing := details.doing(pane, details.BAR if state.columns >= MIDDLING else 0, has_words=is_busy):
         before.append(clean(doing, state.columns // 2))
     return GAP.join([*before, content])
 
@@ -180,7 +179,7 @@ def _details(state: State, height: int) -> list[Line]:
     pane = row.pane
     seen: set[str] = {pane.project, ""}
     asked = pane.question if pane.status is Status.WAITING else ""
-    doing = tasks.doing(pane.progress, pane.tasks, pane.detail)
+    doing = details.doing(pane)
     for facts, more in (
         ((_queued(pane), pane.asks, asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
         ((pane.topic, _where(pane, state), pane.title, pane.cwd), []),

@@ -13,7 +13,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.labels import COLOURS
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import details, tasks
+from tallylight.ui import details
 from tallylight.ui.agent_list.geometry import height_of_row, placed
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import age, clean, left, pad
@@ -107,8 +107,7 @@ def _row(row: Row, state: State) -> list[Line]:
 def _work(pane: Pane, state: State) -> str:
     """How far it is with what, and how full its context is."""
     is_busy = pane.status is not Status.WAITING
-    bar = tasks.BAR if state.columns >= _ROOMY else 0
-    doing = tasks.doing(pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else "", cells=bar)
+    doing = details.doing(pane, details.BAR if state.columns >= _ROOMY else 0, has_words=is_busy)
     full = details.context(pane)
     room = max(1, state.columns - _INDENT - width(full) - 2)
     return "  ".join(part for part in (clean(doing, room) if doing else "", full) if part)

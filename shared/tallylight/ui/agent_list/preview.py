@@ -18,7 +18,7 @@ from tallylight.model.report import progress
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import details, tasks
+from tallylight.ui import details
 from tallylight.ui.agent_list.filtering import after
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
@@ -154,7 +154,7 @@ def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     found = progress(pane.progress)
     done = found.done if found is not None else -1
-    lines: list[Line] = _words(tasks.bar(pane.progress, max(tasks.BAR, columns // 2)), columns) if found else []
+    lines: list[Line] = _words(details.bar(pane.progress, max(details.BAR, columns // 2)), columns) if found else []
     for number, task in enumerate(pane.tasks):
         mark = _DONE if number < done else _NOW if number == done else _TO_DO
         lines += _item(Span(mark), task, columns, is_bold=number == done)

@@ -67,7 +67,6 @@ from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import (
     ConversationEntry,
     LosingEntry,
-    MachineEntry,
     Pane,
     ReasonEntry,
     RecordEntry,
@@ -235,7 +234,7 @@ def read_labels(document: bytes, folder: Path) -> object:
     path = labels_file.path({"XDG_STATE_HOME": str(folder)})
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
-    reader = labels_file.Reader(path)
+    reader = labels_file.LabelsFile(path)
     reader.poll()
     built = rows.build([_snapshot_of("kitty-1", PANE)], "kitty-1", NOW, reader.labels)
     shown = state.refreshed(state.resized(record.State(group=reader.labels.group), 80, 24), built, NOW)
@@ -514,7 +513,7 @@ def read_saved_window(document: bytes, _: Path) -> object:
 def read_mark(document: bytes, folder: Path) -> object:
     (folder / "tallylight.json").write_bytes(document)
     found = worktrees.read_mark(folder / "tallylight.json")
-    return None if found is None else (os.fsencode(found.root), os.fsencode(found.branch))
+    return None if found is None else tuple(map(os.fsencode, found))
 
 
 def read_asked(document: bytes, _folder: Path) -> object:
@@ -700,7 +699,7 @@ READERS = {
             "birth": writer.birth_of(os.getpid()),
             # What may stand in a pane is that of `fleet: pane`.
             "panes": [{"id": "3", "status": "waiting", "since": NOW, "cwd": "/w"}],
-            "machines": [MachineEntry(name="devbox", is_up=False, says="does not answer").to_json()],
+            "machines": [{"name": "devbox", "up": False, "says": "does not answer"}],
         },
         read=read_snapshot,
     ),

@@ -22,7 +22,6 @@ from tallylight.actions.beside import (
     SHARE,
     SOON_S,
     WAIT_S,
-    Readers,
     Watch,
     read_all,
 )
@@ -118,16 +117,15 @@ class Rig:
     watch: Watch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.watch = Watch("/home/me", self.settings, Readers(self._directory, self._pull_request))
+        self.watch = Watch("/home/me", self.settings, self._reads)
 
-    def _directory(self, directory: str, home: str) -> tuple[Beside, bool]:
+    def _reads(self, key: str, home: str) -> tuple[Beside, bool]:
         assert (home, threading.current_thread() is threading.main_thread()) == ("/home/me", False)
-        self.asked.append(directory)
-        return self.found.get(directory, (Beside(branch=f"of {directory}"), False))
-
-    def _pull_request(self, directory: str, home: str) -> tuple[Beside, bool]:
-        self.asked.append(f"pull request of {directory}")
-        return Beside(pull_request=PullRequest(17, Checks.PASSING)), False
+        if key.startswith("#"):
+            self.asked.append(f"pull request of {key[1:]}")
+            return Beside(pull_request=PullRequest(17, Checks.PASSING)), False
+        self.asked.append(key)
+        return self.found.get(key, (Beside(branch=f"of {key}"), False))
 
     def poll(self, *panes: Pane, after: float = 0.0) -> bool:
         """Whether anything new came of it; what was begun is done."""
@@ -254,7 +252,7 @@ def test_one_reading_at_a_time() -> None:
         hangs.wait(30)
         return NOTHING, False
 
-    watch = Watch("/", Listed(), Readers(read))
+    watch = Watch("/", Listed(), read)
     for n in range(5):
         watch.poll([pane("/a"), pane("/b")], 100.0 + n)
     assert len(asked) <= 1 and watch.due() == 104 + WAIT_S
@@ -279,7 +277,11 @@ def test_all_at_once(trap: Trap) -> None:
     assert read_all(panes, "/home/me", Listed(), 20) == {5: known, 7: known, 1: NOTHING}
 
     hangs = threading.Event()
-    hung = Readers(lambda *_: hangs.wait(30) and (NOTHING, False))  # type: ignore[arg-type,return-value]
+
+    def hung(*_: str) -> tuple[Beside, bool]:
+        hangs.wait(30)
+        return NOTHING, False
+
     assert read_all([pane("/a"), pane("/b")], "/home/me", Listed(), 0.1, hung) == {1: NOTHING, 2: NOTHING}
     hangs.set()
 

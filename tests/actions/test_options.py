@@ -9,12 +9,13 @@ import pytest
 
 from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.plan import Plan, Scene, Verb, plan
-from tallylight.actions.restore_page import Choice, RestorePage
+from tallylight.actions.restore_page import Offered, RestorePage
 from tallylight.agents.agent import Agent
 from tallylight.agents.options import MAX_REMEMBERED, carried, dangerous_flags, remembered
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process_table import ProcTable
 from tallylight.pane.conversation import Conversation
+from tallylight.snapshot import values
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, agent, process, scene_of
 from tests.tables import each
@@ -156,7 +157,7 @@ def test_it_is_in_the_first_row_of_every_page() -> None:
     assert first[1][0] == "bad"
 
     known = planned(Verb.RESUME, scene(CLAUDE))
-    choices = [Choice(1, "a", ["about"], known), Choice(2, "b", ["about"], found)]
+    choices = [Offered(1, "a", ["about"], known), Offered(2, "b", ["about"], found)]
     rows = ["".join(text for _, text in row).strip() for row in RestorePage(choices, "here", 9).body(80)]
     assert rows[0] == "Not all options are kept of 2: see there."
     assert rows[rows.index("[x] 2  b") + 1] == "Not kept: --plugin-url."
@@ -190,7 +191,7 @@ def test_an_agent_that_is_gone_keeps_them() -> None:
     words = ("--disallowedTools", "Bash", "Edit", "--settings", '{"env": {"KEY": "secret"}}', "--plugin-url", "x")
     made = Conversation(ProcTable())
     made.began(identify([process("claude", *words, "--system-prompt", "x" * (MAX_REMEMBERED + 1))], AGENTS), "/w")
-    entry = ConversationEntry.from_json(made.entry.to_json())
+    entry = values.read(ConversationEntry, values.write(made.entry))
     assert entry == made.entry and "secret" not in str(entry)
 
     gone = scene_of(conversation=attrs.evolve(entry, session=ID))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tallylight.actions.fork_page import Act
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
-from tallylight.actions.restore_page import Choice, RestorePage
+from tallylight.actions.restore_page import Offered, RestorePage
 from tallylight.actions.view import View
 from tallylight.wire.text import width
 from tests.tables import each
 
 
-def choice(number: int, **changes: object) -> Choice:
+def choice(number: int, **changes: object) -> Offered:
     plan = Plan(
         verb=Verb.RESUME,
         argv=("/bin/claude", "--resume", f"id of {number}"),
@@ -22,10 +22,10 @@ def choice(number: int, **changes: object) -> Choice:
         method=Method.SESSION,
         title="↻  api",
     )
-    return Choice(number, f"Claude Code  api{number}", ["it was working", "“Allow rm?”"], plan, **changes)  # type: ignore[arg-type]
+    return Offered(number, f"Claude Code  api{number}", ["it was working", "“Allow rm?”"], plan, **changes)  # type: ignore[arg-type]
 
 
-REFUSED = Choice(2, "Codex  web", [], Refusal("directory", "the directory '/gone' no longer exists"))
+REFUSED = Offered(2, "Codex  web", [], Refusal("directory", "the directory '/gone' no longer exists"))
 
 
 def text(page: RestorePage, columns: int = 80) -> list[str]:

@@ -13,6 +13,7 @@ from tallylight.evidence.process_table import ProcTable
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
+from tallylight.snapshot import values
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, ID, process
 from tests.actions.test_forking import HandTable
@@ -281,5 +282,5 @@ def test_the_same_stranger_again() -> None:
 
 def test_a_strangers_entry_is_read_back() -> None:
     """With the file that it is known by."""
-    assert ConversationEntry.from_json(MET.to_json()) == MET
-    assert "program" not in ConversationEntry(agent="claude").to_json()
+    assert values.read(ConversationEntry, values.write(MET)) == MET
+    assert "program" not in values.write(ConversationEntry(agent="claude"))

@@ -25,7 +25,7 @@ from tallylight.actions.request import Attach, Look, Open, encode
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.screens import PACE_S
+from tallylight.ui.agent_list.reading import PACE_S
 from tests.real_kitty.asking_claude import SCREEN, install_asking_claude
 from tests.real_kitty.conftest import VERSIONS
 from tests.real_kitty.desk import LIGHTS, Desk, send

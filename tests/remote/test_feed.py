@@ -12,13 +12,15 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.request import Look
-from tallylight.cli.fleet import Elsewhere
+from tallylight.actions.answer import Done
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Look, Mark, Open
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.ui.agent_list.actions import Elsewhere
 from tests.remote.broker import Broker, Machine
 
 pytestmark = pytest.mark.programs
@@ -63,11 +65,13 @@ def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     (row,) = rows.build((found,), "", 10.0)
     marks: list[tuple[str, float | None]] = []
     actions = Elsewhere(lambda _host, _pane, verb, minutes: marks.append((verb, minutes)))
-    opened = [actions.open(verb, row) for verb in ("go", "fork", "resume")]
+    opened = [actions.perform(row, Open(verb, "3")) for verb in ("go", "fork", "resume")]
     asked = actions.perform(row, Look(row.pane.id, "question"))
-    for said in (*opened, asked.text, actions.screen(row), actions.mark(row, "mute", ())):
-        assert said == "do this on atlas itself"
-    assert actions.mark(row, "snooze", ("5",)) == actions.mark(row, "snooze", ()) == ""
+    for told in (*opened, asked, actions.perform(row, Mark("mute", "3"))):
+        assert told == Refusal("elsewhere", "do this on atlas itself")
+    assert actions.screen(row) == "do this on atlas itself"
+    for args in (("5",), ()):
+        assert isinstance(actions.perform(row, Mark("snooze", "3", args)), Done)
     assert marks == [("snooze", 5.0), ("snooze", None)]
 
 

@@ -97,7 +97,7 @@ def test_this_machine_does_not_wait_for_a_broker(tmp_path: Path) -> None:
     folder.mkdir(mode=0o700)
     writer = SnapshotWriter(folder / f"kitty-{os.getpid()}.json", "kitty", time.time, min_interval=0.0)
     writer.publish([WAITING], time.monotonic())
-    everyone = serve.Everyone(Feed(folder), labels_file.Reader(tmp_path / "labels"), fleet)  # type: ignore[arg-type]
+    everyone = serve.Everyone(Feed(folder), labels_file.LabelsFile(tmp_path / "labels"), fleet)  # type: ignore[arg-type]
     (own,) = everyone.read() or ()
     assert own.host == "kitty"
     assert everyone.read() is None

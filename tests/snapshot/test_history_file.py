@@ -113,8 +113,8 @@ def test_it_never_grows_beyond_its_limit(file: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_turn_of_many_bytes(file: Path) -> None:
-    """A title of emoji that would make the line too long is left out; the turn is not."""
-    append(file, [turn(title="👩‍👩‍👧‍👦" * 500, asked=("x" * 400,))])
+    """Texts of emoji that would make the line too long are left out; the turn is not."""
+    append(file, [turn(title="x" * 400, asked=("👩‍👩‍👧‍👦" * 500,))])
 
     assert [(one.title, one.worked_s) for one in read(file)] == [("", 10.0)]
 

@@ -12,8 +12,8 @@ import pytest
 
 from tallylight.files.read_write import FileError
 from tallylight.snapshot import labels, labels_file
-from tallylight.snapshot.labels import COLOURS, MAX_LABELS, NOTHING, Label, Labels, named
-from tallylight.snapshot.labels_file import BrokenError, Reader, path, read
+from tallylight.snapshot.labels import MAX_LABELS, NOTHING, Label, Labels, named
+from tallylight.snapshot.labels_file import BrokenError, LabelsFile, path, read
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.wire.text import width
 from tests.tables import each
@@ -72,18 +72,9 @@ def test_a_name_is_one_short_line() -> None:
     assert width(named("語" * 100)) <= labels.MAX_NAME
 
 
-def test_colours_go_in_a_circle() -> None:
-    """Through all of them, and then there is none."""
-    found, seen = NOTHING, []
-    for _ in range(len(COLOURS) + 1):
-        found = Label(colour=found.next_colour)
-        seen.append(found.colour)
-    assert seen == [*COLOURS, ""]
-
-
 def test_written_and_read(file: Path) -> None:
     """What one list keeps another reads, and a reader reads only what has changed; for nobody else to read."""
-    first, second = Reader(file), Reader(file)
+    first, second = LabelsFile(file), LabelsFile(file)
     assert not second.poll() and second.labels == Labels()
 
     assert first.change(lambda found: found.with_label("kitty-7", talking(1, "a\udc80"), MAIN, NOW)) == ""
@@ -99,7 +90,7 @@ def test_a_broken_file_is_told_and_set_aside(file: Path, document: bytes) -> Non
     """Reading leaves it as it is and says so; the next change keeps it under another name, and says that too."""
     file.parent.mkdir(0o700, parents=True, exist_ok=True)
     file.write_bytes(document)
-    reader = Reader(file)
+    reader = LabelsFile(file)
 
     assert reader.poll() and reader.labels == Labels() and str(file) in reader.problem
     with pytest.raises(BrokenError):
@@ -117,7 +108,7 @@ def test_a_file_that_others_can_change_is_refused(file: Path) -> None:
     file.write_text(json.dumps(Labels(group="project").to_json()))
     file.parent.chmod(0o755)
     file.chmod(0o666)
-    reader = Reader(file)
+    reader = LabelsFile(file)
 
     assert reader.poll() and reader.labels == Labels() and "other users" in reader.problem
     with pytest.raises(FileError):
@@ -131,7 +122,7 @@ def test_a_file_that_others_can_change_is_refused(file: Path) -> None:
 def test_a_list_that_does_not_end_writing_is_not_waited_for(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said, and nothing is lost."""
     monkeypatch.setattr(labels_file, "PATIENCE_S", 0.05)
-    reader = Reader(file)
+    reader = LabelsFile(file)
     reader.change(lambda found: attrs.evolve(found, group="project"))
     lock = os.open(file.parent, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -146,4 +137,4 @@ def test_what_cannot_be_written_is_said(file: Path) -> None:
     """A state directory that is a file costs the change alone."""
     file.parent.parent.parent.mkdir(parents=True, exist_ok=True)
     file.parent.parent.write_text("")
-    assert "cannot be written" in Reader(file).change(lambda found: attrs.evolve(found, group="project"))
+    assert "cannot be written" in LabelsFile(file).change(lambda found: attrs.evolve(found, group="project"))

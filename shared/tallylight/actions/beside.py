@@ -61,8 +61,8 @@ def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Be
     try:
         if (head := repository.head_of(directory, home)) is not None:
             top, found = head
-            if (told := repository.changes_of(top, seconds)) is not None:
-                found = attrs.evolve(found, branch=found.branch or told[0], changes=told[1])
+            if (status := repository.changes_of(top, seconds)) is not None:
+                found = attrs.evolve(found, branch=found.branch or status[0], changes=status[1])
     except StuckError:
         return found, True
     except (OSError, TallyError, ValueError):
@@ -83,25 +83,19 @@ def read_pull_request(directory: str, home: str) -> tuple[Beside, bool]:
         return NOTHING, False
 
 
-@attrs.frozen
-class Readers:
-    """
-    What reads, on a thread: a directory, given the person's home as well, as `read_one` does; and the pull request of a
-    directory's branch.
-    """
+def read(key: str, home: str) -> tuple[Beside, bool]:
+    """What *key* stands for, a directory or the pull request of its branch, and whether that took too long."""
+    if key.startswith(_PULL):
+        return read_pull_request(key.removeprefix(_PULL), home)
+    return read_one(key, home)
 
-    directory: Callable[[str, str], tuple[Beside, bool]] = read_one
-    pull_request: Callable[[str, str], tuple[Beside, bool]] = read_pull_request
 
-    def read(self, key: str, home: str) -> tuple[Beside, bool]:
-        """What *key* stands for, and whether that took too long."""
-        if key.startswith(_PULL):
-            return self.pull_request(key.removeprefix(_PULL), home)
-        return self.directory(key, home)
+#: What reads, on a thread, as `read` does.
+Read = Callable[[str, str], tuple[Beside, bool]]
 
 
 @attrs.define
-class _Place:
+class _Schedule:
     """When one directory was read."""
 
     #: When it was read last, and before when it must not be again.
@@ -122,12 +116,12 @@ def _wanted(panes: Iterable[Pane], settings: Listed) -> dict[str, _Shown]:
     return {key: frozenset(shown) for key, shown in wanted.items()}
 
 
-def _together(panes: Iterable[Pane], read: Mapping[str, Beside]) -> dict[int, Beside]:
-    """What stands beside *panes*, those with an agent, by its process, of what was *read*."""
+def _together(panes: Iterable[Pane], known: Mapping[str, Beside]) -> dict[int, Beside]:
+    """What stands beside *panes*, those with an agent, by its process, of what is *known*."""
     return {
         pane.agent_pid: attrs.evolve(
-            read.get(pane.works_in, NOTHING),
-            pull_request=read.get(_PULL + pane.works_in, NOTHING).pull_request,
+            known.get(pane.works_in, NOTHING),
+            pull_request=known.get(_PULL + pane.works_in, NOTHING).pull_request,
         )
         for pane in panes
         if pane.agent_pid is not None
@@ -135,13 +129,13 @@ def _together(panes: Iterable[Pane], read: Mapping[str, Beside]) -> dict[int, Be
 
 
 class Watch:
-    """Follows panes. *home* is the person's; *settings* say what is read, *readers* do it."""
+    """Follows panes. *home* is the person's; *settings* say what is read, *reads* does it."""
 
-    def __init__(self, home: str, settings: Listed, readers: Readers | None = None) -> None:
+    def __init__(self, home: str, settings: Listed, reads: Read = read) -> None:
         self._home = home
         self._settings = settings
-        self._readers = readers or Readers()
-        self._places: dict[str, _Place] = {}
+        self._reads = reads
+        self._places: dict[str, _Schedule] = {}
         self._found: dict[str, Beside] = {}
         #: Takes in what a thread has found, when it is given the time.
         self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
@@ -163,7 +157,7 @@ class Watch:
         if len(self._places) > MAX_KNOWN:
             self._places = {key: place for key, place in self._places.items() if key in shown}
             self._found = {key: found for key, found in self._found.items() if key in shown}
-        dues = {key: self._due_of(key, told) for key, told in shown.items()}
+        dues = {key: self._due_of(key, status) for key, status in shown.items()}
         self._due = min(self._begin_first(dues, shown, now, is_remote) for is_remote in (False, True))
         known = _together(panes, self._found)
         is_new, self.known = known != self.known, known
@@ -179,7 +173,7 @@ class Watch:
             return now + WAIT_S
         if first is None or dues[first] > now:
             return dues[first] if first is not None else float("inf")
-        place = self._places.setdefault(first, _Place())
+        place = self._places.setdefault(first, _Schedule())
         place.read_at, place.shown = now, shown[first]
         self._is_reading[is_remote] = True
         threading.Thread(target=self._look, args=(first,), name="beside", daemon=True).start()
@@ -201,12 +195,12 @@ class Watch:
         found = NOTHING
         was_slow = False
         with contextlib.suppress(Exception):  # the next one may well succeed, and a list has no place for a traceback
-            found, was_slow = self._readers.read(key, self._home)
+            found, was_slow = self._reads(key, self._home)
         took = time.monotonic() - began
 
         def take(now: float) -> None:
             self._is_reading[key.startswith(_PULL)] = False
-            place = self._places.setdefault(key, _Place())
+            place = self._places.setdefault(key, _Schedule())
             place.slow = place.slow + 1 if was_slow else 0
             rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
             place.rests_until = now + rest
@@ -216,19 +210,18 @@ class Watch:
 
 
 def read_all(
-    panes: Iterable[Pane], home: str, settings: Listed, seconds: float, readers: Readers | None = None
+    panes: Iterable[Pane], home: str, settings: Listed, seconds: float, reads: Read = read
 ) -> dict[int, Beside]:
     """What stands beside *panes*, by the process of each agent, as far as it can be read within *seconds*."""
-    readers = readers or Readers()
     panes = [pane for pane in panes if pane.agent_pid is not None]
     # The network last: it is the slowest.
     wanted = sorted(_wanted(panes, settings), key=lambda key: key.startswith(_PULL))
     keys = iter(wanted)
-    read: queue.Queue[tuple[str, Beside]] = queue.Queue()
+    done: queue.Queue[tuple[str, Beside]] = queue.Queue()
 
     def work() -> None:
         for key in keys:
-            read.put((key, readers.read(key, home)[0]))
+            done.put((key, reads(key, home)[0]))
 
     for _ in wanted[:THREADS]:
         threading.Thread(target=work, name="beside", daemon=True).start()
@@ -236,6 +229,6 @@ def read_all(
     found: dict[str, Beside] = {}
     with contextlib.suppress(queue.Empty):
         for _ in wanted:
-            key, told = read.get(timeout=max(0.0, end - time.monotonic()))
-            found[key] = told
+            key, one = done.get(timeout=max(0.0, end - time.monotonic()))
+            found[key] = one
     return _together(panes, found)

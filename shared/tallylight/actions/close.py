@@ -13,9 +13,10 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.actions.answer import Done, Occupant, Seen, Typist, reached
+from tallylight.actions.answer import Done, Occupant, Typist, reached
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import base_name
+from tallylight.model.errors import SessionError
 
 
 @attrs.frozen
@@ -36,20 +37,9 @@ class Closer(Typist, Protocol):
 
 def occupant(typist: Typist) -> Occupant | Refusal:
     """What is in the foreground of the pane now: an agent by its name, or another program by its own."""
-    return reached(lambda: _occupant(typist))
-
-
-def close(closer: Closer, given: Close) -> Done | Refusal:
-    """Look again, and close the pane if what was shown is still in front there."""
-    return reached(lambda: _close(closer, given))
-
-
-def _occupant(typist: Typist) -> Occupant | Refusal:
-    seen = typist.see()
-    return seen if isinstance(seen, Refusal) else _occupant_of(seen)
-
-
-def _occupant_of(seen: Seen) -> Occupant | Refusal:
+    seen = reached(typist.see)
+    if isinstance(seen, Refusal):
+        return seen
     found = seen.foreground
     process = found.process or found.leader
     # Without its start nobody could tell later whether it still is the same process.
@@ -60,16 +50,17 @@ def _occupant_of(seen: Seen) -> Occupant | Refusal:
     return Occupant(seen.pane, name, process.pid, process.start)
 
 
-def _close(closer: Closer, given: Close) -> Done | Refusal:
-    seen = closer.see()
-    if isinstance(seen, Refusal):
-        return seen
-    held = _occupant_of(seen)
+def close(closer: Closer, given: Close) -> Done | Refusal:
+    """Look again, and close the pane if what was shown is still in front there."""
+    held = occupant(closer)
     if isinstance(held, Refusal):
         return held
     if held.pane != given.pane:
         return Refusal("gone", "that is another pane now; nothing was closed")
     if (held.pid, held.start) != (given.pid, given.start):
         return Refusal("process", f"{held.agent} runs there now; nothing was closed")
-    closer.close()
+    try:
+        closer.close()
+    except SessionError as error:
+        return Refusal("unreachable", str(error))
     return Done(given.pane, "closed")

@@ -54,8 +54,8 @@ class Consent:
         if key in ("escape", "\x03", "\x04"):
             return Act.LEAVE
         if key == "enter":
-            said, self.typed = self.typed.lower(), ""
-            return Act.GO if said == YES else Act.LEAVE if said in _NO else Act.STAY
+            word, self.typed = self.typed.lower(), ""
+            return Act.GO if word == YES else Act.LEAVE if word in _NO else Act.STAY
         if key in ("\x7f", "\b"):
             self.typed = self.typed[:-1]
         elif len(key) == 1 and key.isprintable():

@@ -78,10 +78,10 @@ def inspect(directory: str, way: Way) -> Finish | Refusal:
     found = git.find(directory)
     if found is None:
         return Refusal("worktree", f"{directory} is in no git worktree")
-    path, mark = found.top, worktrees.mark_of(found)
-    if mark is None:
+    path, made_from = found.top, worktrees.origin_of(found)
+    if made_from is None:
         return Refusal("worktree", f"{path} is no worktree that tally made")
-    root, into = mark.root, mark.branch
+    root, into = made_from
     origin = git.find(root)
     is_same = origin is not None and (origin.top, origin.place.common) == (root, found.place.common)
     if origin is None or not is_same or root == path:

@@ -286,8 +286,8 @@ def _read(path: Path, end: float) -> Settings:
         return ()
     words = (_git(), "-C", "/", "config", "--file", "-", "--no-includes", "--null", "--list")
     # There is no repository to look for.
-    told = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
-    return tuple(_setting(field) for field in told.split("\0")[:-1])
+    output = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
+    return tuple(_setting(field) for field in output.split("\0")[:-1])
 
 
 def _has_worktree_settings(settings: Settings) -> bool:

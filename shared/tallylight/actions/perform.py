@@ -79,7 +79,7 @@ def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
 def _look(pane: Access, what: str) -> Reply:
     match what:
         case request.SCREEN:
-            return answers.reached(lambda: _screen(pane.typist))
+            return _screen(pane.typist)
         case request.QUESTION:
             return pane.once.ask(pane.typist)
         case request.HOLDER:
@@ -95,7 +95,7 @@ def _look(pane: Access, what: str) -> Reply:
 
 def _screen(typist: Typist) -> Rows | Refusal:
     """The screen, if an agent holds the foreground, or a program that is taken for one: shells are not read."""
-    seen = typist.see()
+    seen = answers.reached(typist.see)
     if isinstance(seen, Refusal):
         return Refusal(seen.rule, seen.text.removesuffix("; nothing was typed"))
     holder = seen.foreground

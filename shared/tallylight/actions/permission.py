@@ -63,7 +63,7 @@ _PROGRAM = {
     Verb.CLOSE: (Right.NO,) * 4,
 }
 _STRAYS = (Right.NO, Right.OWN, Right.OWN, Right.OWN)
-_NOTHING = (Right.NO, Right.NO, Right.NO, Right.NO)
+_NOTHING = (Right.NO,) * 4
 #: What each caller may do, at the levels none, own, ask and all.
 TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
     Who.PERSON: dict.fromkeys(Verb, (Right.YES, Right.YES, Right.YES, Right.YES)),
@@ -229,9 +229,4 @@ def _answers(asked: Answer, seen: Seen | Refusal | None) -> Verb:
 
 def limit(verb: Verb) -> Callable[[Seen], Refusal | None]:
     """What an answer that was allowed as *verb* is not typed into."""
-    return _plain_only if verb is Verb.QUESTION else anything
-
-
-def _plain_only(seen: Seen) -> Refusal | None:
-    """Why what may only answer plain questions does not answer what was *seen*; None if it does."""
-    return None if is_question(seen) else _PERMISSION
+    return (lambda seen: None if is_question(seen) else _PERMISSION) if verb is Verb.QUESTION else anything

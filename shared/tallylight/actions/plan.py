@@ -19,6 +19,7 @@ import enum
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 import attrs
 
@@ -113,10 +114,8 @@ class Plan:
 
     def is_same(self, other: Plan) -> bool:
         """Whether both would run the same, for the very same process. A title may change meanwhile."""
-        return self._sameness() == other._sameness()
-
-    def _sameness(self) -> tuple[object, ...]:
-        return self.argv, self.lost, self.cwd, self.pid, self.start, self.file
+        what = attrgetter("argv", "lost", "cwd", "pid", "start", "file")
+        return bool(what(self) == what(other))
 
 
 @attrs.frozen(kw_only=True)
@@ -143,8 +142,8 @@ class Scene:
         """What the host remembers of *agent*'s own run here; what it does not, as a report and the process tell it."""
         pane = self.pane
         entry = pane.conversation if pane.conversation.agent == agent.name else ConversationEntry()
-        said = pane.session if pane.agent == agent.name else ""
-        return attrs.evolve(entry, session=entry.session or said, cwd=entry.cwd or self.process_cwd)
+        reported = pane.session if pane.agent == agent.name else ""
+        return attrs.evolve(entry, session=entry.session or reported, cwd=entry.cwd or self.process_cwd)
 
 
 def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
@@ -160,15 +159,15 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     is_fork = verb is Verb.FORK
     template, words = (agent.fork, scene.pane.fork) if is_fork else (agent.resume, scene.pane.resume)
     values = {"session": known.session, "cwd": known.cwd}
-    said = _said(words, template, agent, process, values, flags) if words else None
-    if isinstance(said, tuple):
-        argv, method = (scene.program or said[0], *said[1:]), Method.SAID
+    asked = _asked(words, template, agent, process, values, flags) if words else None
+    if isinstance(asked, tuple):
+        argv, method = (scene.program or asked[0], *asked[1:]), Method.SAID
     elif scene.program:
-        return said or Refusal("method", f"{agent.display} has not said how to {verb} it, and no agent file does")
+        return asked or Refusal("method", f"{agent.display} has not said how to {verb} it, and no agent file does")
     else:
         chosen = _known(verb, template, agent, values, flags)
         if isinstance(chosen, Refusal):
-            return chosen if said is None else Refusal(said.rule, f"{said.text}; and without that, {chosen.text}")
+            return chosen if asked is None else Refusal(asked.rule, f"{asked.text}; and without that, {chosen.text}")
         argv, method = chosen
     argv, lost = _with_options(argv, template, agent, scene, known.cwd)
     pid, start = (process.pid, process.start) if process is not None else (None, 0)
@@ -186,7 +185,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         relayed=known.relayed,
         is_local=template.is_local,
         lost=lost,
-        notes=tuple(_notes(verb, scene, agent, method, said)),
+        notes=tuple(_notes(verb, scene, agent, method, asked)),
     )
 
 
@@ -226,7 +225,7 @@ def _allowed(agent: Agent, program: str) -> Agent | Refusal:
     return agent
 
 
-def _said(
+def _asked(
     words: Sequence[str],
     template: Template,
     agent: Agent,
@@ -303,10 +302,12 @@ def _name(pane: Pane) -> str:
     return name.strip()
 
 
-def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method, said: tuple[str, ...] | Refusal | None) -> list[str]:
+def _notes(
+    verb: Verb, scene: Scene, agent: Agent, method: Method, asked: tuple[str, ...] | Refusal | None
+) -> list[str]:
     notes = []
-    if isinstance(said, Refusal):
-        notes.append(f"The program asked for something else, which is refused: {said.text} (rule: {said.rule}).")
+    if isinstance(asked, Refusal):
+        notes.append(f"The program asked for something else, which is refused: {asked.text} (rule: {asked.rule}).")
     if scene.program:
         notes.append(f"No agent file describes {agent.display}: what this command does is its own word.")
     if method is Method.LATEST:

@@ -18,7 +18,7 @@ import re
 
 import attrs
 
-from tallylight.actions.answer import Done, Occupant, Seen, Typist, holder_of, reached
+from tallylight.actions.answer import Done, Occupant, Typist, holder_of, reached
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once, Still
 from tallylight.actions.request import DeferredText
@@ -40,12 +40,9 @@ TYPED = "something else was typed at its prompt"
 
 def put(typist: Typist, given: DeferredText) -> Queued | Refusal:
     """Have the text of *given* wait for the end of a turn, if the agent that it is for still holds the pane."""
-    refused = text_problem(given.text)
-    return reached(lambda: _put(typist, given)) if refused is None else refused
-
-
-def _put(typist: Typist, given: DeferredText) -> Queued | Refusal:
-    seen = typist.see()
+    if (refused := text_problem(given.text)) is not None:
+        return refused
+    seen = reached(typist.see)
     if isinstance(seen, Refusal):
         return seen
     held = holder_of(seen)
@@ -70,7 +67,10 @@ def step(typist: Typist, once: Once, queued: Queued, now: float, *, is_alive: bo
         return attrs.evolve(queued, problem=ENDED)
     seen = once.look(typist)
     waits = attrs.evolve(queued, ready_at=None) if queued.ready_at is not None else queued
-    if isinstance(seen, Refusal) or not _is_at_prompt(seen, queued):
+    if isinstance(seen, Refusal):
+        return waits
+    held = prompt_agent(Still(seen))
+    if not isinstance(held, Occupant) or (held.pid, held.start) != (queued.pid, queued.start):
         return waits
     if written(seen.look):
         return attrs.evolve(waits, problem=TYPED)
@@ -82,11 +82,6 @@ def step(typist: Typist, once: Once, queued: Queued, now: float, *, is_alive: bo
     if isinstance(done, Done):
         return None
     return waits if done.rule in _PASSING else attrs.evolve(waits, problem=done.text)
-
-
-def _is_at_prompt(seen: Seen, queued: Queued) -> bool:
-    held = prompt_agent(Still(seen))
-    return isinstance(held, Occupant) and (held.pid, held.start) == (queued.pid, queued.start)
 
 
 def written(look: Look) -> str:

@@ -43,12 +43,12 @@ def head_of(directory: str, home: str) -> tuple[str, Beside] | None:
     place = git.place_of(directory, home)
     if place is None:
         return None
-    said = git.text(Path(place.folder, "HEAD"), "replace")
+    content = git.text(Path(place.folder, "HEAD"), "replace")
     head = Beside(worktree=place.worktree)
-    if found := _BRANCH.fullmatch(said):
+    if found := _BRANCH.fullmatch(content):
         head = attrs.evolve(head, branch="" if found[1] == _IN_TABLES else found[1])
-    elif _COMMIT.fullmatch(said):
-        head = attrs.evolve(head, branch=said[:7], is_detached=True)
+    elif _COMMIT.fullmatch(content):
+        head = attrs.evolve(head, branch=content[:7], is_detached=True)
     return place.top, head
 
 

@@ -254,8 +254,8 @@ def from_json(value: object) -> Request | Reply | Visible | None:
 
 def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
     """*value*, of which what is only shown is cut to its bound and can be encoded: what was done stays told."""
-    if cls in (Done, Refusal) and isinstance(said := value.get("text"), str):
-        return value | {"text": values.text(said, _MAX_WORDS)}
+    if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
+        return value | {"text": values.text(words, _MAX_WORDS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):
         return value | {"rows": [values.text(row, MAX_ROW) if isinstance(row, str) else row for row in rows]}
     return value
@@ -299,9 +299,7 @@ def _read(form: typing.Any, value: object) -> typing.Any:
     return found
 
 
-@functools.cache
-def _fields(cls: type) -> dict[str, typing.Any]:
-    return typing.get_type_hints(cls)
+_fields = functools.cache(typing.get_type_hints)
 
 
 def _load(line: bytes) -> object:

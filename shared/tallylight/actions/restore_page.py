@@ -20,7 +20,7 @@ BY_KEY = 9
 
 
 @attrs.define
-class Choice:
+class Offered:
     """One conversation: *name* and *about* are what it was, *found* is what would resume it or why that is refused."""
 
     number: int
@@ -39,13 +39,13 @@ class Choice:
 class RestorePage:
     """*where* says where they are started; *most* is how many can be at once there."""
 
-    choices: list[Choice]
+    choices: list[Offered]
     where: str
     most: int
     title: str = "↻  restore"
 
     @property
-    def chosen(self) -> list[Choice]:
+    def chosen(self) -> list[Offered]:
         """Those that Enter starts."""
         return [choice for choice in self.choices if choice.plan is not None]
 

@@ -46,9 +46,9 @@ def match(
     All three lists are without the program. *cwd* is what `{cwd}` stands for; the id is not looked at.
     """
     head = tuple(itertools.takewhile(lambda word: not is_option(word), template))
-    reader = _Reader(cwd)
+    matcher = _Matcher(cwd)
     for position, pattern in enumerate(head):
-        if not reader.fits(pattern, words[position] if position < len(words) else ""):
+        if not matcher.fits(pattern, words[position] if position < len(words) else ""):
             return Mismatch(position, tuple(words[position : position + 1]))
     left = runs(template[len(head) :])
     own, bound = _own_runs(running, agent)
@@ -56,7 +56,7 @@ def match(
     #: What may stand here, behind an option that may take it for its value.
     next_: Collection[str] | None = None
     for run in runs(words[len(head) :]):
-        part = next((part for part in left if reader.has(part, run, agent)), None) if next_ is None else None
+        part = next((part for part in left if matcher.has(part, run, agent)), None) if next_ is None else None
         is_last = position + len(run) == len(words)
         if part is not None and (run[0] != "--" or is_last):
             left.remove(part)
@@ -66,7 +66,7 @@ def match(
         else:
             return Mismatch(position, run)
         position += len(run)
-    return Mismatch(position) if left else reader.session
+    return Mismatch(position) if left else matcher.session
 
 
 def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, ...]], dict[tuple[str, ...], set[str]]]:
@@ -89,8 +89,8 @@ def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, 
 
 
 @attrs.define
-class _Reader:
-    """Reads words by the words of a data file; *session* is the id that stood where `{session}` does."""
+class _Matcher:
+    """Compares words with the words of a data file; *session* is the id that stood where `{session}` does."""
 
     cwd: str
     session: str = ""

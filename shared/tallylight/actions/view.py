@@ -77,7 +77,11 @@ class View:
         if self._top <= self._seen:
             self._seen = max(self._seen, bottom)
         if is_long and not self._says_not_yet:
-            foot = [self._place() for _ in foot]
+            # How much there is, or, when all of it was seen, what the keys do.
+            text = f"Enter {self.offer.verb}  Esc leave  ↑ ↓"
+            if self._seen < len(body):
+                text = f"{self._seen}/{len(body)} ↓ space scroll  Esc leave"
+            foot = [(("dim", text if len(text) <= columns else f"{text[: columns - 1]}…"),) for _ in foot]
         return [*body[self._top : bottom], *foot], is_new
 
     def key(self, key: str) -> Act:
@@ -92,12 +96,3 @@ class View:
             self._says_not_yet = True
             return Act.STAY
         return self.offer.key(key)
-
-    def _place(self) -> Line:
-        """One row: how much there is, or, when all of it was seen, what the keys do."""
-        columns = self._size[0]
-        if self._seen < len(self._body):
-            text = f"{self._seen}/{len(self._body)} ↓ space scroll  Esc leave"
-        else:
-            text = f"Enter {self.offer.verb}  Esc leave  ↑ ↓"
-        return (("dim", text if len(text) <= columns else f"{text[: columns - 1]}…"),)

@@ -39,7 +39,7 @@ _HALF_DONE = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisect",
 }
-#: The file with a worktree's `Mark`, and the most bytes that it has.
+#: The file that says where a worktree of ours came from, and the most bytes that it has.
 _MARK, _MAX_MARK = "tallylight.json", 16 * 1024
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _FORK = re.compile(r"-fork-\d{1,3}$")
@@ -107,10 +107,10 @@ def changes_in(repository: git.Repository, *options: str) -> list[str] | Refusal
     folder = repository.place.folder
     if unfinished := next((what for name, what in _HALF_DONE.items() if Path(folder, name).exists()), ""):
         return Refusal("worktree", f"{unfinished} is not finished in {repository.top}")
-    told = repository.ask("status", "--porcelain", "--ignore-submodules=dirty", "-z", *options)
-    if told is None:
+    status = repository.ask("status", "--porcelain", "--ignore-submodules=dirty", "-z", *options)
+    if status is None:
         return Refusal("worktree", f"git does not say what has changed in {repository.top}")
-    return [line for line in told.split("\0") if line]
+    return [line for line in status.split("\0") if line]
 
 
 def named(base: Base, name: str, path: Path | None = None) -> Base | Refusal:
@@ -136,7 +136,13 @@ def make(base: Base) -> str | Refusal:
     try:
         shared.mkdir(exist_ok=True)
         base.repository.change("worktree", "add", "-b", base.branch, str(base.path), base.commit)
-        _settle(base, shared)
+        own = Path(base.path, ".git")
+        # Some versions of git have named the directory that they were shown, others the one that it leads to.
+        folder = shared / Path(git.text(own)).name
+        own.write_text(f"gitdir: {folder}\n", "utf-8", "surrogateescape")
+        # Only since git 2.36 a worktree is made with the same part of the files.
+        if base.repository.sparse and Path(folder, "info/sparse-checkout").is_file():
+            Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
     except (OSError, TallyError, subprocess.SubprocessError) as error:
         return Refusal("worktree", f"git worktree: {error}")
     # Without its mark the worktree is one that only the person finishes.
@@ -149,32 +155,13 @@ def make(base: Base) -> str | Refusal:
     return base.cwd if Path(base.cwd).is_dir() else str(base.path)
 
 
-def _settle(base: Base, shared: Path) -> None:
-    """Say in the new worktree where its repository is, and in the repository how much of the files it has."""
-    own = Path(base.path, ".git")
-    # Some versions of git have named the directory that they were shown, others the one that it leads to.
-    folder = shared / Path(git.text(own)).name
-    own.write_text(f"gitdir: {folder}\n", "utf-8", "surrogateescape")
-    # Only since git 2.36 a worktree is made with the same part.
-    if base.repository.sparse and Path(folder, "info/sparse-checkout").is_file():
-        Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
-
-
-@attrs.frozen
-class Mark:
-    """Where a worktree of ours came from: the work tree *root*, and the *branch* there; nothing for none."""
-
-    root: str
-    branch: str
-
-
-def mark_of(repository: git.Repository) -> Mark | None:
-    """The mark of a worktree; None if we did not make it."""
+def origin_of(repository: git.Repository) -> tuple[str, str] | None:
+    """Where a worktree of ours came from: the work tree, and the branch there; None if we did not make it."""
     return read_mark(Path(repository.place.folder, _MARK))
 
 
-def read_mark(path: Path) -> Mark | None:
-    """The mark in the file *path*; None if it is none."""
+def read_mark(path: Path) -> tuple[str, str] | None:
+    """The work tree and the branch, nothing for none, that the file *path* names; None if it is no mark."""
     try:
         found = values.load(read_write.read_limited(path, _MAX_MARK))
     except (OSError, TallyError):
@@ -182,7 +169,7 @@ def read_mark(path: Path) -> Mark | None:
     if not isinstance(found, dict):
         return None
     root, branch = values.exact(found.get("root"), _MAX_MARK), values.exact(found.get("branch"), _MAX_MARK)
-    return Mark(root, branch) if root and root.startswith("/") and branch is not None else None
+    return (root, branch) if root and root.startswith("/") and branch is not None else None
 
 
 def slug(branch: str) -> str:

@@ -8,7 +8,7 @@ import math
 import os
 import sys
 
-from tallylight.cli.fleet import Elsewhere, subscriber
+from tallylight.cli.fleet import subscriber
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
 from tallylight.config.settings import Listed
@@ -20,7 +20,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
 from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
-from tallylight.ui.agent_list.actions import Channelled, Direct
+from tallylight.ui.agent_list.actions import Channelled, Direct, Elsewhere
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
 from tallylight.ui.ansi import Depth
 from tallylight.ui.terminal import Terminal
@@ -101,7 +101,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         depth=depth,
         beside=watch if listed != Listed(branches=False) else None,
         is_panel=is_panel,
-        labels=labels_file.Reader(labels_file.path(environ)),
+        labels=labels_file.LabelsFile(labels_file.path(environ)),
     )
 
 

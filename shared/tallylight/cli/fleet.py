@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import attrs
 
-from tallylight.actions.gate import Refusal
 from tallylight.cli.output import UNBOUNDED, clean, complain
 from tallylight.config import config_file
 from tallylight.files import directories, extras
@@ -19,11 +18,9 @@ from tallylight.snapshot.addresses import Found, Panes, in_order, pick
 from tallylight.snapshot.schema import Pane
 
 if TYPE_CHECKING:
-    from tallylight.actions.request import Request
     from tallylight.config.fleet import Fleet
     from tallylight.remote.mirror import Mirror
     from tallylight.remote.subscriber import Subscriber
-    from tallylight.snapshot.rows import Row
 
 #: How long, in seconds, a command that answers once waits for a broker that says nothing.
 PATIENCE_S = 6.0
@@ -87,48 +84,6 @@ def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable
     raise TallyError(
         f"{clean(machine, 40)} did not do it: what it shows has changed, or the broker does not let you ask it"
     )
-
-
-class Elsewhere:
-    """
-    What the list can do to panes of other machines: show them, and mark them where *ask* can. See
-    `ui.agent_list.actions.Actions`.
-    """
-
-    def __init__(self, ask: Callable[[str, Pane, str, float | None], None]) -> None:
-        self._ask = ask
-
-    has_channel = False
-    descriptors: Sequence[int] = ()
-    is_seen = True
-
-    def perform(self, row: Row, asked: Request) -> Refusal:  # noqa: ARG002 - the protocol has it
-        return Refusal("elsewhere", self._words(row))
-
-    def open(self, verb: str, row: Row) -> str:  # noqa: ARG002
-        return self._words(row)
-
-    def back(self) -> None:
-        """There is no pane beside it that is known of."""
-
-    def listen(self) -> None:
-        """Nobody says anything."""
-
-    def mark(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
-        if verb not in ("seen", "snooze"):
-            return self._words(row)
-        try:
-            self._ask(row.host, row.pane, verb, float(args[0]) if args else None)
-        except TallyError as error:
-            return str(error)
-        return ""
-
-    def screen(self, row: Row) -> str:
-        return self._words(row)
-
-    @staticmethod
-    def _words(row: Row) -> str:
-        return f"do this on {clean(row.host.partition('/')[0], 40)} itself"
 
 
 def read_fleet() -> Panes:

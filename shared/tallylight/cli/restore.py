@@ -22,7 +22,7 @@ from tallylight.actions import fork
 from tallylight.actions.fork_page import Place, command_line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
-from tallylight.actions.restore_page import Choice, RestorePage
+from tallylight.actions.restore_page import Offered, RestorePage
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli import restore_session
@@ -136,7 +136,7 @@ def _restore(options: argparse.Namespace) -> int:
 
 
 def _offer(
-    choices: list[Choice], lost: Mapping[int, Lost], launcher: tuple[str, str] | None, environ: Mapping[str, str]
+    choices: list[Offered], lost: Mapping[int, Lost], launcher: tuple[str, str] | None, environ: Mapping[str, str]
 ) -> int:
     """Show what would run, and start what the person chooses; the exit code."""
     page = RestorePage(choices, *(("in this pane", 1) if launcher is None else ("in new tabs", len(choices))))
@@ -172,7 +172,7 @@ def _number(word: str) -> int | str:
         raise argparse.ArgumentTypeError("must be a number of `tally restore --list`, or a place") from None
 
 
-def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Choice:
+def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Offered:
     pane = lost.pane
     plan = _plan(lost, agents)
     if isinstance(plan, Plan) and plan.file is not None and plan.file.changed_at > lost.host.written:
@@ -185,7 +185,7 @@ def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Choice:
     if pane.question:
         about.append(f"“{clean(pane.question, 160)}”")
     display = known.display if known is not None else pane.conversation.agent
-    return Choice(number, f"{clean(display, 40)}  {clean(name, 60)}", about, plan)
+    return Offered(number, f"{clean(display, 40)}  {clean(name, 60)}", about, plan)
 
 
 def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
@@ -197,7 +197,7 @@ def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
     return fork.act(Verb.RESUME, gone, agents)
 
 
-def _list(output: Output, choices: list[Choice]) -> None:
+def _list(output: Output, choices: list[Offered]) -> None:
     for choice in choices:
         output.line(output.strong(f"{choice.number}  {choice.name}"))
         if isinstance(choice.found, Plan) and choice.found.warning:
@@ -221,7 +221,7 @@ def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, st
     return kitten, window
 
 
-def _start(choice: Choice, lost: Lost, launcher: tuple[str, str] | None) -> str:
+def _start(choice: Offered, lost: Lost, launcher: tuple[str, str] | None) -> str:
     """Start one; what went wrong, or nothing."""
     plan = choice.plan
     assert plan is not None

@@ -103,7 +103,7 @@ def main(argv: list[str]) -> int:
     from tallylight.actions.client import PaneClient, here
     from tallylight.hosts.detached.sessions import Multiplexers
 
-    labels = labels_file.Reader(labels_file.path(os.environ))
+    labels = labels_file.LabelsFile(labels_file.path(os.environ))
     everyone = Everyone(Feed(writer.directory(os.environ)), labels, subscriber("serve") if options.broker else None)
     listener = listen(options.bind, options.port)
     port = listener.getsockname()[1]
@@ -165,7 +165,7 @@ class Everyone:
     A thread follows the fleet: to reach a broker may take seconds, for which no light of this machine is to wait.
     """
 
-    def __init__(self, feed: Feed, labels: labels_file.Reader, fleet: Subscriber | None = None) -> None:
+    def __init__(self, feed: Feed, labels: labels_file.LabelsFile, fleet: Subscriber | None = None) -> None:
         self._feed, self._labels = feed, labels
         self._others: tuple[Snapshot, ...] = ()
         self._shown_others: tuple[Snapshot, ...] = ()

@@ -20,7 +20,7 @@ from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
-from tallylight.ui import beside, details, tasks
+from tallylight.ui import beside, details
 from tallylight.ui.layout import duration
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -78,7 +78,7 @@ def main(argv: list[str]) -> int:
         panes = read_fleet()
     else:
         panes = read_panes(os.environ)
-    labels = labels_file.Reader(labels_file.path(os.environ))
+    labels = labels_file.LabelsFile(labels_file.path(os.environ))
     labels.poll()
     shown = list(labelled(panes.panes, labels.labels))
     code = 0
@@ -193,7 +193,7 @@ def _summary(pane: Pane, name: str) -> str:
     text = pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
         return pane.asks or text
-    doing = tasks.doing(pane.progress, pane.tasks, pane.detail, cells=0)
+    doing = details.doing(pane, cells=0)
     return GAP.join(part for part in (doing, text) if part)
 
 

@@ -14,12 +14,12 @@ from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.evidence import process_table
 from tallylight.evidence.process import base_name
 from tallylight.model import lights
+from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, status_of
-from tallylight.snapshot.tasks import current
 from tallylight.snapshot.values import MAX_NUMBER
-from tallylight.ui import details, tasks
+from tallylight.ui import details
 from tallylight.ui.layout import left, rule_words, wrap
 
 
@@ -133,7 +133,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
         "title": pane.title,
         "mode": pane.mode,
         "worktree": pane.worktree,
-        "does": tasks.doing(pane.progress, pane.tasks, pane.detail),
+        "does": details.doing(pane),
         "message": pane.message,
         "record": details.summary(pane, now),
         "children": details.children(pane),

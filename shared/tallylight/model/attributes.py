@@ -90,7 +90,8 @@ def _made(cls: Any, *, is_frozen: bool, kw_only: bool) -> Any:
         one.name, one.alias, one.type, one.kw_only = name, name.lstrip("_"), type_, kw_only
         fields.append(one)
     names = tuple(one.name for one in fields)
-    values = attrgetter(*compared) if (compared := [one.name for one in fields if one.eq]) else _no_values
+    compared = [one.name for one in fields if one.eq]
+    values = attrgetter(*compared) if compared else lambda _: None
 
     def is_equal(self: Any, other: Any) -> Any:
         if other.__class__ is not self.__class__:
@@ -116,10 +117,6 @@ def _made(cls: Any, *, is_frozen: bool, kw_only: bool) -> Any:
         inside |= {"__setattr__": _refuse, "__delattr__": _refuse, "__setstate__": _set_state}
     made: Any = type(cls)(cls.__name__, (), inside)
     return made
-
-
-def _no_values(_: object) -> None:
-    return None
 
 
 def _init(cls: Any, fields: list[_Field], *, is_frozen: bool) -> Any:
@@ -154,8 +151,8 @@ def _init(cls: Any, fields: list[_Field], *, is_frozen: bool) -> Any:
 
 
 def _repr(self: Any) -> str:
-    told = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in self.__attrs_attrs__)
-    return f"{self.__class__.__qualname__.rpartition('>.')[2]}({told})"
+    values = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in self.__attrs_attrs__)
+    return f"{self.__class__.__qualname__.rpartition('>.')[2]}({values})"
 
 
 def _refuse(self: Any, name: str, _value: object = None) -> None:

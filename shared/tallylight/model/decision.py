@@ -24,30 +24,26 @@ _CHANGES: dict[Status, str] = {
     Status.ACTIVE: "an agent in the foreground, or a report",
 }
 #: Where it depends on who says so. The numbers are the tracker's times in seconds.
-_CHANGES_BY: dict[tuple[Status, Source], str] = {
-    (Status.WORKING, Source.PROTOCOL): "its next report, its exit, or {fuse} without report and visible output",
-    (Status.WORKING, Source.REGISTRY): "its status file, a newer report of its own, or its exit",
-    (
-        Status.WORKING,
-        Source.TITLE,
-    ): "its title, a dialog that comes to stand on its screen, its exit, or {stale} of silence",
-    (Status.WORKING, Source.SCREEN): "another screen, a better source, its exit, or {stale} without any change",
-    (
-        Status.WORKING,
-        Source.HEURISTIC,
-    ): "{silence} without visible output, anything that its screen says, or a better source",
-    (
-        Status.WAITING,
-        Source.SCREEN,
-    ): "its dialog leaving the screen, a better source, or its exit; no timer and no look",
-    (
-        Status.WAITING,
-        Source.HEURISTIC,
-    ): "visible output, a screen that is known as idle, or a better source; no timer and no look",
-    (Status.WAITING, Source.REGISTRY): "its status file, a newer report of its own, or its exit; no timer and no look",
-    (Status.IDLE, Source.SCREEN): "output, another screen, or a better source",
-    (Status.IDLE, Source.HEURISTIC): "visible output, anything that its screen says, or a better source",
-    (Status.ERROR, Source.SCREEN): "the error leaving the end of its screen, a new turn, or its exit",
+_CHANGES_BY: dict[Status, dict[Source | None, str]] = {
+    Status.WORKING: {
+        Source.PROTOCOL: "its next report, its exit, or {fuse} without report and visible output",
+        Source.REGISTRY: "its status file, a newer report of its own, or its exit",
+        Source.TITLE: "its title, a dialog that comes to stand on its screen, its exit, or {stale} of silence",
+        Source.SCREEN: "another screen, a better source, its exit, or {stale} without any change",
+        Source.HEURISTIC: "{silence} without visible output, anything that its screen says, or a better source",
+    },
+    Status.WAITING: {
+        Source.SCREEN: "its dialog leaving the screen, a better source, or its exit; no timer and no look",
+        Source.HEURISTIC: "visible output, a screen that is known as idle, or a better source; no timer and no look",
+        Source.REGISTRY: "its status file, a newer report of its own, or its exit; no timer and no look",
+    },
+    Status.IDLE: {
+        Source.SCREEN: "output, another screen, or a better source",
+        Source.HEURISTIC: "visible output, anything that its screen says, or a better source",
+    },
+    Status.ERROR: {
+        Source.SCREEN: "the error leaving the end of its screen, a new turn, or its exit",
+    },
 }
 
 
@@ -57,7 +53,7 @@ _USUAL = Timing()
 @functools.lru_cache(maxsize=64)
 def what_would_change(status: Status, source: Source | None, timing: Timing = _USUAL) -> str:
     """In words, what would end *status* that *source* says; a fuse of 0 never burns."""
-    text = _CHANGES_BY.get((status, source)) if source is not None else None
+    text = _CHANGES_BY.get(status, {}).get(source)
     if text is None:
         return _CHANGES[status]
     if source is Source.PROTOCOL and not timing.fuse_s:

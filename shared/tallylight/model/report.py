@@ -9,6 +9,7 @@ time of a report is an argument of the tracker.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
@@ -57,6 +58,12 @@ def progress(text: str) -> Progress | None:
     if not (text.isascii() and done.isdigit() and total.isdigit() and len(done) <= 6 and len(total) <= 6):
         return None
     return Progress(int(done), int(total)) if 0 < int(total) >= int(done) else None
+
+
+def current(counted: str, tasks: Sequence[str]) -> str:
+    """Name the task that comes after those which *counted*, `3/7`, says are done; nothing if that is not known."""
+    found = progress(counted)
+    return tasks[found.done] if found is not None and found.done < len(tasks) else ""
 
 
 @attributes.frozen(kw_only=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 #: Characters that are kept; of what is longer, both ends.
@@ -73,7 +72,7 @@ def _first(given: dict[str, Any], names: tuple[str, ...]) -> str:
 
 def _below(path: str, cwd: Any) -> str:
     folder = cwd.rstrip("/") + "/" if isinstance(cwd, str) and cwd.startswith("/") else ""
-    return path.removeprefix(folder) if folder and path != folder else path
+    return path.removeprefix(folder) or path
 
 
 def _counted(given: dict[str, Any]) -> tuple[int, int]:
@@ -104,17 +103,10 @@ def _patch(tool: str, text: str) -> str:
     if not text.startswith(_PATCH):
         return ""
     lines = text.splitlines()
-    files = list(_patched(lines))
+    files = [line.removeprefix(start).strip() for line in lines for start in _PATCHED if line.startswith(start)]
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
     return f"{tool} {', '.join(files)}{_stat(added, removed)}" if files else ""
-
-
-def _patched(lines: list[str]) -> Iterator[str]:
-    for line in lines:
-        for start in _PATCHED:
-            if line.startswith(start):
-                yield line.removeprefix(start).strip()
 
 
 def _stat(added: int, removed: int) -> str:

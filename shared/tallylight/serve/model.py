@@ -11,12 +11,12 @@ from tallylight.actions import answer
 from tallylight.actions.say import MAX_TEXT
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
+from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.serve import theme
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import place_of
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.tasks import current
 from tallylight.wire import styled
 from tallylight.wire.text import sanitise
 

@@ -98,8 +98,8 @@ def _watched(folder: Path) -> int | None:
         return None
     if watch < 0:
         return None
-    told = _MOVED_TO | _DELETE | _DELETE_SELF | _MOVE_SELF
-    if library.inotify_add_watch(watch, os.fsencode(folder), ctypes.c_uint32(told)) < 0:
+    events = _MOVED_TO | _DELETE | _DELETE_SELF | _MOVE_SELF
+    if library.inotify_add_watch(watch, os.fsencode(folder), ctypes.c_uint32(events)) < 0:
         os.close(watch)
         return None
     return watch

@@ -10,7 +10,7 @@ from tallylight.model import attributes
 from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, Reader, key, read, short, text, told, write
+from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, declared, key, read, short, text, write
 
 
 @attributes.frozen(kw_only=True)
@@ -22,9 +22,6 @@ class ReasonEntry:
     changes: str = key("", "what would change it")
     at: float = key(0.0, "when it was said, in seconds since the epoch")
 
-    from_json = Reader()
-    to_json = write
-
 
 @attributes.frozen(kw_only=True)
 class LosingEntry:
@@ -35,9 +32,6 @@ class LosingEntry:
     status: str = key("", "what it says")
     why: str = key("", "the rule of trust by which it lost")
     at: float = key(0.0, "when it was said, in seconds since the epoch")
-
-    from_json = Reader()
-    to_json = write
 
 
 @attributes.frozen(kw_only=True)
@@ -51,9 +45,6 @@ class AnswerEntry:
     changes: str = key("", "what would change it")
     at: float = key(0.0, "when it was said, in seconds since the epoch")
 
-    from_json = Reader()
-    to_json = write
-
 
 #: The fields of a report that a record carries when they are not empty.
 REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "what", "detail")
@@ -64,7 +55,7 @@ class RecordEntry:
     """One record of a pane. *fields* are those of its report that are not empty, beside the others in JSON."""
 
     id: str = key("", '`""` is the pane itself, `a/b` a child of `a`', ID)
-    status: Status = attributes.field(metadata=told("what it shows", STATUS))
+    status: Status = attributes.field(metadata=declared("what it shows", STATUS))
     kind: Kind | None = key(None, "what it waits for", KIND)
     agent: str = key("", "the name of the agent")
     source: str = key("", "what says so")
@@ -94,7 +85,7 @@ class RecordEntry:
     @classmethod
     def from_json(cls, value: object) -> RecordEntry | None:
         names = (*REPORT_TEXTS, "progress", "background")
-        fields = {name: said for name in names if (said := text(value.get(name)))} if isinstance(value, dict) else {}
+        fields = {name: word for name in names if (word := text(value.get(name)))} if isinstance(value, dict) else {}
         found: RecordEntry | None = read(cls, value, fields=fields)
         return found
 
@@ -119,17 +110,11 @@ class ConversationEntry:
     relayed: bool = key(False, "it ran behind `tally run`")
     program: str = key("", "the file that ran, of an agent that no agent file names", PATH, is_always=False)
 
-    from_json = Reader()
-    to_json = write
-
 
 @attributes.frozen(kw_only=True)
 class MachineEntry:
     """Another machine that this host asks."""
 
-    name: str = attributes.field(metadata=told("its name in `[machines]`", short(MAX_WORD)))
+    name: str = attributes.field(metadata=declared("its name in `[machines]`", short(MAX_WORD)))
     is_up: bool = key(False, "it answers", name="up")
     says: str = key("", "what a person is told of it")
-
-    from_json = Reader()
-    to_json = write

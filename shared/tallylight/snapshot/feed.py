@@ -64,25 +64,15 @@ class Feed:
             stamp, found = self._files.get(name, (None, None))
             is_new = stamp != stamps[name]
             if is_new:
-                found = self._read(name)
+                found = writer.read_living(self._folder / name)
             elif is_look_due and isinstance(found, Snapshot) and not writer.is_alive(found.pid, found.birth):
                 found = None
             files[name] = stamps[name], found
-        self._files, told = files, [found for _, found in files.values()]
-        self.snapshots = tuple(found for found in told if isinstance(found, Snapshot))
-        self.problems = (*problems, *(found for found in told if isinstance(found, SnapshotError)))
+        self._files, results = files, [found for _, found in files.values()]
+        self.snapshots = tuple(found for found in results if isinstance(found, Snapshot))
+        self.problems = (*problems, *(found for found in results if isinstance(found, SnapshotError)))
         # An error is a new object each time it happens.
         return before != (self.snapshots, list(map(str, self.problems)))
-
-    def _read(self, name: str) -> Snapshot | SnapshotError | None:
-        """What a file has; nothing if its writer is dead, or it is gone."""
-        try:
-            found = writer.read(self._folder / name)
-        except FileNotFoundError:
-            return None
-        except SnapshotError as error:
-            return error
-        return found if writer.is_alive(found.pid, found.birth) else None
 
     def descriptors(self) -> list[int] | None:
         """What is readable when a host has written or ended since the last `poll`; None if only a poll can tell."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import attrs
 
@@ -34,8 +33,13 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
     found: list[Snapshot] = []
     with contextlib.suppress(OSError, SnapshotError):
         folder = checked_directory(directory(environ))
+        times = {path: path.lstat().st_mtime for path in aside(folder, host)}
+        paths = sorted(times, key=lambda path: -times[path])
+        kept = [path for path in paths[:MAX_FILES] if clock - times[path] < KEEP_S]
+        for path in paths[len(kept) :]:
+            path.unlink()
         # One in this process is replaced by what is written next.
-        for path in [folder / f"{host}-{os.getpid()}.json", *_trimmed(folder, host, clock)]:
+        for path in [folder / f"{host}-{os.getpid()}.json", *kept]:
             with contextlib.suppress(OSError, SnapshotError):
                 found.append(read(path))
     known: Known = {}
@@ -49,13 +53,3 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
             if 0 < pane.since <= snapshot.written + SLACK_S and pane.pid not in [other.pid for other in others]:
                 others.append(pane if is_today else attrs.evolve(pane, waited_s=0.0))
     return known
-
-
-def _trimmed(folder: Path, host: str, clock: float) -> list[Path]:
-    """The files that runs of *host* put aside, newest first; of too many, and of old ones, the rest is removed."""
-    times = {path: path.lstat().st_mtime for path in aside(folder, host)}
-    paths = sorted(times, key=lambda path: -times[path])
-    kept = [path for path in paths[:MAX_FILES] if clock - times[path] < KEEP_S]
-    for path in paths[len(kept) :]:
-        path.unlink()
-    return kept

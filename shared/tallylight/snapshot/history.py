@@ -111,18 +111,17 @@ def without_repeated(turns: Sequence[Turn]) -> list[Turn]:
     for turn in turns:
         if not turn.is_remote:
             local.setdefault(turn.agent, []).append(turn)
-    return [turn for turn in turns if not turn.is_remote or not _is_known(turn, local.get(turn.agent, []))]
 
+    def is_same(turn: Turn, other: Turn) -> bool:
+        return (
+            other.began <= turn.ended
+            and turn.began <= other.ended
+            and other.id.partition(":")[0] != turn.id.partition(":")[0]
+            and (other.session == turn.session or not other.session or not turn.session)
+        )
 
-def _is_known(turn: Turn, others: Iterable[Turn]) -> bool:
-    return any(
-        other.began <= turn.ended
-        and turn.began <= other.ended
-        and _host(other) != _host(turn)
-        and (other.session == turn.session or not other.session or not turn.session)
-        for other in others
-    )
-
-
-def _host(turn: Turn) -> str:
-    return turn.id.partition(":")[0]
+    return [
+        turn
+        for turn in turns
+        if not (turn.is_remote and any(is_same(turn, other) for other in local.get(turn.agent, ())))
+    ]

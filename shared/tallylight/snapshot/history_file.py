@@ -59,7 +59,7 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
         except FileNotFoundError:
             size = 0
         if size + len(data) > MAX_BYTES:
-            read_write.atomic_write(file, trimmed(_read(file), room=len(data)), 0o600)
+            read_write.atomic_write(file, trimmed(read_write.read_own(file, 2 * MAX_BYTES), room=len(data)), 0o600)
         _append(file, data)
 
 
@@ -75,7 +75,7 @@ def trim(file: Path, now: float) -> None:
         return
     with locked(file.parent, "another host writes"):
         try:
-            data = _read(file)
+            data = read_write.read_own(file, 2 * MAX_BYTES)
         except FileNotFoundError:
             return
         kept = trimmed(data, before=now - KEPT_S)
@@ -111,7 +111,7 @@ def read(file: Path, since: float = 0.0) -> list[Turn]:
     None where there is no file. `OSError` and `TallyError` if it cannot be read, or could be another user's.
     """
     try:
-        data = _read(file)
+        data = read_write.read_own(file, 2 * MAX_BYTES)
     except FileNotFoundError:
         return []
     found = {turn.id: turn for _, turn in _turns(data)}
@@ -159,17 +159,9 @@ def _turns(data: bytes) -> Iterator[tuple[bytes, Turn]]:
 
 
 def _line(turn: Turn) -> bytes:
-    data = _encoded(turn)
+    line = json.dumps(turn.to_json(), separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     # Few cells may be many bytes: emoji of many parts.
-    return data if len(data) <= MAX_LINE else _encoded(attrs.evolve(turn, title="", project="", asked=()))
-
-
-def _encoded(turn: Turn) -> bytes:
-    return json.dumps(turn.to_json(), separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-
-
-def _read(file: Path) -> bytes:
-    return read_write.read_own(file, 2 * MAX_BYTES)
+    return line if len(line) <= MAX_LINE else _line(attrs.evolve(turn, title="", project="", asked=()))
 
 
 def _append(file: Path, data: bytes) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tallylight.model import attributes
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.values import MAX_TEXT, Json, Reader, key, many, number, one_of, read, short, write
+from tallylight.snapshot.values import MAX_TEXT, Json, Reads, key, number, one_of, read, short, write
 from tallylight.wire.text import sanitise
 from tallylight.wire.values import exact
 
@@ -41,14 +41,8 @@ class Label:
     colour: str = key("", "the colour you gave it", one_of(("", *COLOURS)))
     is_pinned: bool = key(False, "it stays on top of the list", name="pinned")
 
-    from_json = Reader()
+    from_json = Reads()
     to_json = write
-
-    @property
-    def next_colour(self) -> str:
-        """The colour after this one, and none after the last."""
-        circle = ("", *COLOURS)
-        return circle[(circle.index(self.colour) + 1) % len(circle)]
 
 
 NOTHING = Label()
@@ -63,54 +57,42 @@ def keys(host: str, pane: Pane) -> tuple[str, ...]:
 
 
 @attributes.frozen
-class _Entry:
-    key: str
-    label: Label
-    #: When it was changed, in seconds since the epoch.
-    at: float
-
-    @classmethod
-    def from_json(cls, value: Json) -> _Entry | None:
-        label = Label.from_json(value) or NOTHING
-        found = exact(value.get("key"), MAX_KEY) if label != NOTHING else ""
-        return cls(found, label, number(value.get("at"))) if found else None
-
-    def to_json(self) -> Json:
-        return {"key": self.key, **self.label.to_json(), "at": self.at}
-
-
-_ENTRIES = many(_Entry, MAX_LABELS)
-
-
-@attributes.frozen
 class Labels:
     """All labels, and the *group* of `GROUPS` in which lists show their rows."""
 
     group: str = key("", form=one_of(GROUPS))
-    _entries: Mapping[str, _Entry] = attributes.field(factory=dict)
+    #: Each by its key, with when it was changed, in seconds since the epoch.
+    _entries: Mapping[str, tuple[Label, float]] = attributes.field(factory=dict)
 
     @classmethod
     def from_json(cls, value: object) -> Labels | None:
         """What a document says; None if it is none of this version."""
         if not isinstance(value, dict) or value.get("version") != VERSION or (found := read(cls, value)) is None:
             return None
-        return cls(found.group, {entry.key: entry for entry in _ENTRIES.read(value.get("labels"))})
+        entries: dict[str, tuple[Label, float]] = {}
+        listed = value.get("labels")
+        for one in listed[:MAX_LABELS] if isinstance(listed, list) else ():
+            label = Label.from_json(one) or NOTHING
+            if label != NOTHING and (kept := exact(one.get("key"), MAX_KEY)):
+                entries[kept] = label, number(one.get("at"))
+        return cls(found.group, entries)
 
     def to_json(self) -> Json:
-        return {"version": VERSION, **write(self), "labels": [entry.to_json() for entry in self._entries.values()]}
+        listed = [{"key": kept, **label.to_json(), "at": at} for kept, (label, at) in self._entries.items()]
+        return {"version": VERSION, **write(self), "labels": listed}
 
     def of(self, host: str, pane: Pane) -> Label:
         """The label of *pane*, which *host* shows."""
         if not self._entries:
             return NOTHING
-        return next((self._entries[key].label for key in keys(host, pane) if key in self._entries), NOTHING)
+        return next((self._entries[key][0] for key in keys(host, pane) if key in self._entries), NOTHING)
 
     def with_label(self, host: str, pane: Pane, label: Label, now: float) -> Labels:
         """The same with *label* for *pane* from *now* on, in seconds since the epoch."""
         places = keys(host, pane)
         kept = {key: entry for key, entry in self._entries.items() if key not in places}
         if label != NOTHING:
-            kept[places[0]] = _Entry(places[0], label, now)
+            kept[places[0]] = label, now
         if len(kept) > MAX_LABELS:
-            del kept[min(kept, key=lambda key: kept[key].at)]
+            del kept[min(kept, key=lambda key: kept[key][1])]
         return attributes.evolve(self, entries=kept)

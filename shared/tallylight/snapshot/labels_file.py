@@ -75,7 +75,7 @@ def change(file: Path, how: Callable[[Labels], Labels]) -> tuple[Labels, str]:
     return after, message
 
 
-class Reader:
+class LabelsFile:
     """The labels in *file*, read again only when it has changed; *problem* says why there are none."""
 
     def __init__(self, file: Path) -> None:

@@ -11,9 +11,6 @@ from collections.abc import Iterable
 
 from tallylight.snapshot.elsewhere import is_elsewhere, place_of
 
-#: A host and the id of a pane of its: `kitty-4711` and `3`.
-Place = tuple[str, str]
-
 
 def spellings(host: str, id_: str) -> tuple[str, ...]:
     """
@@ -31,8 +28,8 @@ def spellings(host: str, id_: str) -> tuple[str, ...]:
     return *(before + name for name in names), *([id_] if is_elsewhere(host) else []), f"{host}:{id_}"
 
 
-def short_names(places: Iterable[Place]) -> dict[Place, str]:
-    """The shortest name of each of *places* that no other of them has."""
+def short_names(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The shortest name that no other of *places* has, of each: a host and the id of a pane of its."""
     all_spelled = {place: spellings(*place) for place in places}
     taken = Counter(name for names in all_spelled.values() for name in names)
     return {

@@ -163,18 +163,6 @@ class OpenConversations:
             return
         self._written_at, self._missing_since = now, None
         self._written, self._has_moved = self._places(), False
-        try:
-            self._write()
-            self.error = ""
-        except (OSError, TallyError) as error:
-            self.error = str(error)
-
-    def _write(self) -> None:
-        if not self._panes:
-            self.path.unlink(missing_ok=True)
-            return
-        self.path.parent.parent.mkdir(parents=True, exist_ok=True)
-        checked_directory(self.path.parent, create=True)
         host = Snapshot(
             host=self.host,
             pid=self.pid,
@@ -183,13 +171,18 @@ class OpenConversations:
             written=self.clock(),
             panes=(),
         )
-        _save(
-            self.path,
-            [
-                Lost(self.path, host, pane, birth_of(pane.agent_pid or 0), self._tabs.get(pane.tab, _NO_TAB))
-                for pane in self._panes
-            ],
-        )
+        kept = [
+            Lost(self.path, host, pane, birth_of(pane.agent_pid or 0), self._tabs.get(pane.tab, _NO_TAB))
+            for pane in self._panes
+        ]
+        try:
+            if kept:
+                self.path.parent.parent.mkdir(parents=True, exist_ok=True)
+                checked_directory(self.path.parent, create=True)
+            _save(self.path, kept)
+            self.error = ""
+        except (OSError, TallyError) as error:
+            self.error = str(error)
 
 
 @attrs.frozen

@@ -146,9 +146,10 @@ class Spool:
         taken: list[Request] = []
         for path in sorted(self._paths()):
             if _FILE.match(path.name) and len(taken) < MAX_WAITING:
-                request = _read(path)
-                if request is not None:
-                    taken.append(request)
+                with contextlib.suppress(OSError, TallyError):
+                    value = values.load(read_write.read_own(path, MAX_BYTES, MAX_AGE_S))
+                    if (request := Request.from_json(value)) is not None:
+                        taken.append(request)
             elif not _is_old(path):
                 # Somebody is writing it just now.
                 continue
@@ -176,13 +177,6 @@ class Spool:
         return []
 
 
-def _read(path: Path) -> Request | None:
-    try:
-        return Request.from_json(values.load(read_write.read_own(path, MAX_BYTES, MAX_AGE_S)))
-    except (OSError, TallyError):
-        return None
-
-
 def _is_old(path: Path) -> bool:
     try:
         found = path.lstat()
@@ -195,17 +189,14 @@ def _sweep(parent: Path) -> None:
     """Remove the directories of hosts that are gone."""
     for entry in itertools.islice(parent.iterdir(), 4 * MAX_WAITING):
         found = _FOLDER.match(entry.name)
-        if found is not None and not _is_alive(parent / f"{found[1]}.json", int(found[2])):
+        if found is None:
+            continue
+        try:
+            birth = read(parent / f"{found[1]}.json").birth
+        except (OSError, SnapshotError):
+            birth = ""  # it has shown nothing yet
+        if not is_alive(int(found[2]), birth):
             _remove(entry)
-
-
-def _is_alive(path: Path, pid: int) -> bool:
-    """Whether the host lives whose snapshot would be *path*. One that has shown nothing yet has not written any."""
-    try:
-        birth = read(path).birth
-    except (OSError, SnapshotError):
-        birth = ""
-    return is_alive(pid, birth)
 
 
 def _remove(folder: Path) -> None:

@@ -88,11 +88,11 @@ class Row:
     def has(self, words: str) -> bool:
         """Whether each word of *words* stands somewhere in what is known of the pane, in any case."""
         pane = self.pane
-        told = (
+        fields = (
             self.address, self.name, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
             pane.question, pane.what, pane.cwd, pane.host_title, self.label.name,
         )  # fmt: skip
-        text = "\n".join(told).casefold()
+        text = "\n".join(fields).casefold()
         return all(word in text for word in words.casefold().split())
 
 

@@ -17,7 +17,7 @@ from tallylight.snapshot.entries import LosingEntry as LosingEntry
 from tallylight.snapshot.entries import MachineEntry as MachineEntry
 from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
-from tallylight.snapshot.values import Form, Json, Reader, key, many, read, record, short, text, told, words, write
+from tallylight.snapshot.values import Form, Json, Reads, declared, key, many, read, record, short, text, words, write
 from tallylight.snapshot.values import status_of as status_of
 from tallylight.wire.values import integer
 from tallylight.wire.values import number as decimal
@@ -60,8 +60,8 @@ _COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum":
 class Pane:
     """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs said them."""
 
-    id: str = attributes.field(metadata=told("the pane, in its host", values.ID))
-    status: Status = attributes.field(metadata=told("what it shows", values.STATUS))
+    id: str = attributes.field(metadata=declared("the pane, in its host", values.ID))
+    status: Status = attributes.field(metadata=declared("what it shows", values.STATUS))
     kind: Kind | None = key(None, "what it waits for", values.KIND)
     tab: str = key("", "the tab that it is in")
     os_window: str = key("", "the OS window that it is in")
@@ -136,7 +136,7 @@ class Pane:
         """What it waits for, in the words that tell most: what it is about, else the question; nothing if unknown."""
         return (self.what or self.question) if self.status is Status.WAITING else ""
 
-    from_json = Reader()
+    from_json = Reads()
     to_json = write
 
 

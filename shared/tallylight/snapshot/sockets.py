@@ -90,31 +90,27 @@ def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ
     The directory and the socket must be this user's alone, and the process that listens the one that the name says.
     """
     path = path_of(name, environ)
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
-        checked_directory(path.parent)
-        found = path.lstat()
-        if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
-            raise SocketError(f"{path}: is not a socket of this user; remove it")
-        made.settimeout(timeout_s)
-        with _address(path) as address:
-            made.connect(address)
-        there = peer(made)
-        if there is None or there.uid != os.getuid() or f"{there.pid}" != name.rpartition("-")[2]:
-            raise SocketError(f"{path}: another process than {name} listens there; nothing was asked")
+        with contextlib.ExitStack() as closing:
+            made = closing.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC))
+            checked_directory(path.parent)
+            found = path.lstat()
+            if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+                raise SocketError(f"{path}: is not a socket of this user; remove it")
+            made.settimeout(timeout_s)
+            with _address(path) as address:
+                made.connect(address)
+            there = peer(made)
+            if there is None or there.uid != os.getuid() or f"{there.pid}" != name.rpartition("-")[2]:
+                raise SocketError(f"{path}: another process than {name} listens there; nothing was asked")
+            closing.pop_all()
+            return made
     except (FileNotFoundError, ConnectionRefusedError):
-        made.close()
         raise SocketError(f"{name} takes nothing from scripts; is it running, and of this version?") from None
     except OSError as error:
-        made.close()
         raise SocketError(f"{path}: {error.strerror or error}") from None
     except SnapshotError as error:
-        made.close()
         raise SocketError(str(error)) from None
-    except BaseException:
-        made.close()
-        raise
-    return made
 
 
 @contextlib.contextmanager

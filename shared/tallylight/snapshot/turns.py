@@ -14,14 +14,32 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from operator import attrgetter
 
 import attrs
 
+from tallylight.model import attributes
 from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.values import MAX_ID, Json, count, number, text, texts
+from tallylight.snapshot.values import (
+    ID,
+    MAX_ID,
+    MAX_TEXT,
+    NUMBER,
+    STRINGS,
+    Form,
+    Json,
+    declared,
+    key,
+    number,
+    read,
+    short,
+    text,
+    texts,
+    write,
+)
 from tallylight.wire.text import sanitise
 
 #: Seconds between two writings of a turn that goes on.
@@ -65,7 +83,15 @@ _ENDS = {
 }
 
 
-@attrs.frozen(kw_only=True)
+_ENDINGS = {ending.value: ending for ending in Ending}
+_ENDING = Form(lambda value: _ENDINGS.get(text(value)), {"enum": list(_ENDINGS)}, attrgetter("value"))
+_ASKED = Form(lambda value: texts(value, MAX_ASKED), STRINGS, list)
+_LENGTH = Form(lambda value: min(number(value), MAX_S), NUMBER.schema)
+#: When it began: without that it is no turn.
+_MOMENT = Form(lambda value: number(value) or None, NUMBER.schema)
+
+
+@attributes.frozen(kw_only=True)
 class Turn:
     """
     One turn of an agent, or the part of it that lies in one day. Every text was said by a program, and is cut.
@@ -75,22 +101,22 @@ class Turn:
     that part of it is another entry.
     """
 
-    id: str
-    agent: str
-    project: str = ""
-    session: str = ""
-    title: str = ""
-    began: float
-    ended: float
-    worked_s: float = 0.0
-    waited_s: float = 0.0
-    questions: int = 0
+    id: str = attributes.field(metadata=declared("", ID))
+    agent: str = attributes.field(metadata=declared("", short(MAX_TEXT)))
+    project: str = key("", is_always=False)
+    session: str = key("", is_always=False)
+    title: str = key("", is_always=False)
+    began: float = attributes.field(metadata=declared("", _MOMENT))
+    ended: float = key(0.0)
+    worked_s: float = key(0.0, form=_LENGTH, is_always=False)
+    waited_s: float = key(0.0, form=_LENGTH, is_always=False)
+    questions: int = key(0, is_always=False)
     #: What was asked, the first ones, each in one line.
-    asked: tuple[str, ...] = ()
-    ending: Ending = Ending.OPEN
-    goes_on: bool = False
+    asked: tuple[str, ...] = key((), form=_ASKED, is_always=False)
+    ending: Ending = key(Ending.OPEN, form=_ENDING, is_always=False)
+    goes_on: bool = key(False, is_always=False)
     #: Whether its host saw no process of the agent: it ran elsewhere, or in a multiplexer that another host looks into.
-    is_remote: bool = False
+    is_remote: bool = key(False, is_always=False)
 
     @property
     def is_error(self) -> bool:
@@ -100,37 +126,12 @@ class Turn:
     @classmethod
     def from_json(cls, value: object) -> Turn | None:
         """Read what `to_json` made; None if it is something else."""
-        if not isinstance(value, dict):
-            return None
-        id_, agent = text(value.get("id"), MAX_ID), text(value.get("agent"))
-        began = number(value.get("began"))
-        if not id_ or not agent or not began:
-            return None
-        ending = text(value.get("ending"))
-        return cls(
-            id=id_,
-            agent=agent,
-            project=text(value.get("project")),
-            session=text(value.get("session")),
-            title=text(value.get("title")),
-            began=began,
-            ended=max(began, number(value.get("ended"))),
-            worked_s=min(number(value.get("worked_s")), MAX_S),
-            waited_s=min(number(value.get("waited_s")), MAX_S),
-            questions=count(value.get("questions")) or 0,
-            asked=texts(value.get("asked"), MAX_ASKED),
-            ending=Ending(ending) if ending in _ENDING_WORDS else Ending.OPEN,
-            goes_on=value.get("goes_on") is True,
-            is_remote=value.get("is_remote") is True,
-        )
+        found: Turn | None = read(cls, value)
+        return attributes.evolve(found, ended=max(found.began, found.ended)) if found is not None else None
 
     def to_json(self) -> Json:
         """What is written; what says nothing is left out."""
-        found = attrs.asdict(self) | {"asked": list(self.asked), "ending": self.ending.value}
-        return {name: value for name, value in found.items() if value}
-
-
-_ENDING_WORDS = {ending.value for ending in Ending}
+        return write(self)
 
 
 @attrs.define
@@ -154,8 +155,10 @@ class _Going:
             self.turn = attrs.evolve(self.turn, waited_s=self.turn.waited_s + passed)
         self.at = max(self.at, at)
 
-    def as_of(self, clock: float, ending: Ending) -> Turn:
-        """What is to be written of it."""
+    def written(self, now: float, at: float, clock: float, ending: Ending = Ending.OPEN) -> Turn:
+        """What is to be written of it at *now*, up to *at*, which is *clock* by the wall."""
+        self.advance(at)
+        self.written_at = now
         turn = self.turn
         return attrs.evolve(
             turn,
@@ -164,12 +167,6 @@ class _Going:
             waited_s=round(turn.waited_s, 1),
             ending=ending,
         )
-
-    def written(self, now: float, clock: float, ending: Ending = Ending.OPEN) -> Turn:
-        """What is to be written of it at *now*, up to when it is summed up."""
-        self.advance(now)
-        self.written_at = now
-        return self.as_of(clock, ending)
 
 
 @attrs.define
@@ -211,12 +208,12 @@ class Turns:
             is_midnight, self._day = bool(self._day), day
             return found + [self._cut(id_, now, clock) for id_ in self._going if is_midnight]
         due = [going for going in self._going.values() if now - going.written_at >= CHECKPOINT_S]
-        return found + [going.written(now, clock) for going in due]
+        return found + [going.written(now, now, clock) for going in due]
 
     def close(self, now: float, clock: float) -> list[Turn]:
         """The host ends, and what runs in its panes goes on without it: all turns up to now."""
         ended = [turn for id_ in list(self._ended) for turn in self._settled(id_)]
-        return ended + [going.written(now, clock) for going in self._going.values()]
+        return ended + [going.written(now, now, clock) for going in self._going.values()]
 
     def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
         """What is to be written because of what *pane* shows."""
@@ -230,18 +227,16 @@ class Turns:
             if has_left and is_at_it:
                 self._end(pane.id, Ending.LEFT, now, now, clock)
             elif not is_at_it:
-                ending = _ENDS[status]
-                is_left = has_left and ending is Ending.STOPPED
-                self._end(pane.id, Ending.LEFT if is_left else ending, since, now, clock, pane)
+                ending = Ending.LEFT if has_left and status is Status.IDLE else _ENDS[status]
+                self._end(pane.id, ending, since, now, clock, pane)
             else:
                 self._go_on(going, pane, status, since, is_older=is_older)
             return []
         if not _name(pane) or before is status:
             return []
         if is_at_it:
-            found = self._settled(pane.id)
             self._begin(pane, status, since, now, clock, is_older=is_older)
-            return found
+            return self._settled(pane.id)
         if pane.id in self._ended:
             self._correct(pane, status)
         elif status in (Status.DONE, Status.ERROR) and before in (Status.IDLE, Status.DONE, Status.ERROR):
@@ -265,10 +260,8 @@ class Turns:
 
     def _correct(self, pane: Pane, status: Status) -> None:
         """A turn that has just ended ended another way. That a person has seen it is no other way."""
-        if status is Status.ACTIVE or pane.reason.rule.endswith("; seen"):
-            return
         turn, at = self._ended[pane.id]
-        if turn.ending is not Ending.LEFT:
+        if status is not Status.ACTIVE and not pane.reason.rule.endswith("; seen") and turn.ending is not Ending.LEFT:
             self._ended[pane.id] = attrs.evolve(turn, ending=_ENDS[status]), at
 
     def _settled(self, id_: str) -> list[Turn]:
@@ -320,13 +313,12 @@ class Turns:
         going = self._going.pop(id_)
         if pane is not None:
             going.turn = _described(going.turn, pane)
-        going.advance(at)
-        self._ended[id_] = going.as_of(clock - (now - at), ending), now
+        self._ended[id_] = going.written(now, at, clock - (now - at), ending), now
 
     def _cut(self, id_: str, now: float, clock: float) -> Turn:
         """Midnight: what was until now, and from now on another entry."""
         going = self._going[id_]
-        before = going.written(now, clock, Ending.MIDNIGHT)
+        before = going.written(now, now, clock, Ending.MIDNIGHT)
         began = round(clock, 3)
         going.turn = attrs.evolve(
             going.turn,
@@ -367,5 +359,5 @@ def _name(pane: Pane) -> str:
     return sanitise(pane.agent or (pane.unknown if pane.signs else ""), cells=_NAME_CELLS)
 
 
-def _line(said: str) -> str:
-    return sanitise(said, cells=TEXT_CELLS).strip()
+def _line(words: str) -> str:
+    return sanitise(words, cells=TEXT_CELLS).strip()

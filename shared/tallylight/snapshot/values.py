@@ -119,22 +119,27 @@ def one_of(words: tuple[str, ...]) -> Form:
     return Form(lambda value: value if value in words else None, {"enum": list(words)})
 
 
+def _ways(cls: Any) -> tuple[Callable[[object], Any], Callable[[Any], Json]]:
+    """How a *cls* is read and written: in its own way, else as its fields are declared."""
+    return getattr(cls, "from_json", None) or functools.partial(read, cls), getattr(cls, "to_json", write)
+
+
 def record(cls: Any) -> Form:
     """An object that is a *cls*."""
-    return Form(cls.from_json, {"record": cls}, cls.to_json)
+    read_one, write_one = _ways(cls)
+    return Form(read_one, {"record": cls}, write_one)
 
 
 def many(cls: Any, cap: int = MAX_LIST) -> Form:
     """A list of objects, each one a *cls*; what is none is left out."""
+    read_one, write_one = _ways(cls)
 
     def read_all(value: object) -> tuple[Any, ...]:
-        found = map(cls.from_json, value[:cap] if isinstance(value, list) else ())
+        found = map(read_one, value[:cap] if isinstance(value, list) else ())
         return tuple(one for one in found if one is not None)
 
-    def write_all(found: tuple[Any, ...]) -> list[Json]:
-        return [one.to_json() for one in found[:cap]]
-
-    return Form(read_all, {"type": "array", "items": record(cls).schema}, write_all)
+    schema = {"type": "array", "items": {"record": cls}}
+    return Form(read_all, schema, lambda found: [write_one(one) for one in found[:cap]])
 
 
 TEXT = Form(text, _STRING, text)
@@ -153,10 +158,10 @@ _USUAL: dict[type, Form] = {str: TEXT, float: NUMBER, int: COUNT, bool: FLAG, tu
 
 def key(default: Any, about: str = "", form: Form | None = None, *, name: str = "", is_always: bool = True) -> Any:
     """A field with a default. *name*: that in JSON, if it is another. Not *is_always*: the default is not written."""
-    return attributes.field(default=default, metadata=told(about, form or _USUAL[type(default)], name, is_always))
+    return attributes.field(default=default, metadata=declared(about, form or _USUAL[type(default)], name, is_always))
 
 
-def told(about: str, form: Form, name: str = "", is_always: bool = True) -> dict[str, Key]:
+def declared(about: str, form: Form, name: str = "", is_always: bool = True) -> dict[str, Key]:
     """The metadata of a field, with a default or without."""
     return {"key": Key(name, form, about, is_always)}
 
@@ -166,10 +171,10 @@ def _places(cls: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Of each declared field of *cls* what `read` goes by, and what `write` does."""
     reads, writes = [], []
     for one in cls.__attrs_attrs__:
-        if (said := one.metadata.get("key")) is not None:
-            name = said.name or one.name
-            reads.append((one.name, name, said.form.read, one.default is attributes.NOTHING))
-            writes.append((attrgetter(one.name), name, said.form.write, one.default, said.is_always))
+        if (stated := one.metadata.get("key")) is not None:
+            name = stated.name or one.name
+            reads.append((one.name, name, stated.form.read, one.default is attributes.NOTHING))
+            writes.append((attrgetter(one.name), name, stated.form.write, one.default, stated.is_always))
     return reads, writes
 
 
@@ -185,8 +190,8 @@ def read(cls: Any, value: object, **found: Any) -> Any:
     return cls(**found)
 
 
-class Reader:
-    """A class method that reads one of its class: `from_json = Reader()`."""
+class Reads:
+    """A class method that reads one of its class: `from_json = Reads()`."""
 
     def __get__(self, _: object, cls: type[T]) -> Callable[[object], T | None]:
         return functools.partial(read, cls)

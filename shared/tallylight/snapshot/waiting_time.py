@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tallylight.model import attributes
-from tallylight.snapshot.values import Json, count, number, text
+from tallylight.snapshot.values import Json, key, read, write
 from tallylight.tracker.attention import Attention
 
 VERSION = 1
@@ -24,10 +24,10 @@ class Waited:
     Their sum since then is left to the reader, so that a wait costs no writing while it lasts.
     """
 
-    day: str
-    waited_s: float = 0.0
-    waiting: int = 0
-    written: float = 0.0
+    day: str = key("")
+    waited_s: float = key(0.0)
+    waiting: int = key(0)
+    written: float = key(0.0)
 
     def at(self, clock: float) -> float:
         """The seconds at *clock*, if the host still lives."""
@@ -38,17 +38,11 @@ class Waited:
         """Read what `to_json` made; None if it is something else."""
         if not isinstance(value, dict) or value.get("version") != VERSION:
             return None
-        return cls(
-            day=text(value.get("day"), 10),
-            waited_s=max(0.0, number(value.get("waited_s"))),
-            waiting=count(value.get("waiting")) or 0,
-            written=number(value.get("written")),
-        )
+        found: Waited | None = read(cls, value)
+        return found
 
     def to_json(self) -> Json:
-        import attrs  # only who writes needs it
-
-        return {"version": VERSION, **attrs.asdict(self)}
+        return {"version": VERSION, **write(self)}
 
 
 @attributes.define

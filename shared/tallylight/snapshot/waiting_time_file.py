@@ -19,14 +19,14 @@ from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.model.limits import MAX_FILES
 from tallylight.snapshot.waiting_time import Ledger, Waited
-from tallylight.snapshot.writer import SnapshotError, checked_directory, directory, is_alive, read
+from tallylight.snapshot.writer import Snapshot, SnapshotError, checked_directory, directory, read_living
 from tallylight.wire import values
 
 MAX_BYTES = 1024
 #: The seconds by which what a reader works out may be wrong: nobody counts them.
 SLACK_S = 2.0
 
-_NAME = re.compile(r"\A([a-z]{1,16}-([0-9]{1,10}))\.waited\Z")
+_NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}\.waited\Z")
 
 
 def today(clock: float) -> str:
@@ -78,16 +78,9 @@ def waited_today(environ: Mapping[str, str], clock: float) -> float:
     for path in _paths(directory(environ)):
         waited = _read(path)
         if waited is not None and waited.day == today(clock):
-            seconds += waited.at(clock if waited.waiting and _lives(path) else waited.written)
+            host = read_living(path.with_suffix(".json")) if waited.waiting else None
+            seconds += waited.at(clock if isinstance(host, Snapshot) else waited.written)
     return seconds
-
-
-def _lives(path: Path) -> bool:
-    found = _NAME.match(path.name)
-    try:
-        return found is not None and is_alive(int(found[2]), read(path.with_suffix(".json")).birth)
-    except (OSError, SnapshotError):
-        return False
 
 
 def _paths(folder: Path) -> list[Path]:

@@ -223,23 +223,25 @@ def _dumps(value: object) -> str:
 
 def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
     """Read the snapshots of all living hosts, and what is wrong with the files that could not be read."""
-    snapshots: list[Snapshot] = []
-    problems: list[SnapshotError] = []
     try:
-        names = stamps(folder)
+        found = [read_living(folder / name) for name in stamps(folder)]
     except SnapshotError as error:
         return [], [error]
-    for name in names:
-        try:
-            snapshot = read(folder / name)
-        except FileNotFoundError:
-            continue
-        except SnapshotError as error:
-            problems.append(error)
-            continue
-        if is_alive(snapshot.pid, snapshot.birth):
-            snapshots.append(snapshot)
-    return snapshots, problems
+    return (
+        [one for one in found if isinstance(one, Snapshot)],
+        [one for one in found if isinstance(one, SnapshotError)],
+    )
+
+
+def read_living(path: Path) -> Snapshot | SnapshotError | None:
+    """What a file has, or what is wrong with it; None if its writer is dead, or it is gone."""
+    try:
+        found = read(path)
+    except FileNotFoundError:
+        return None
+    except SnapshotError as error:
+        return error
+    return found if is_alive(found.pid, found.birth) else None
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:

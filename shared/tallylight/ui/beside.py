@@ -4,7 +4,7 @@ What stands beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much o
 
 from __future__ import annotations
 
-from tallylight.model.beside import Beside, Checks
+from tallylight.model.beside import Beside, Changes, Checks
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
@@ -19,36 +19,25 @@ def text(beside: Beside, cells: int) -> str:
 
     What is worth least goes first, whole; the branch is cut at last. Nothing, if not even that has room.
     """
-    parts = _parts(beside)
+    changes, pull = beside.changes or Changes(), beside.pull_request
+    branch, worktree = clean(beside.branch, _BRANCH_CELLS), clean(beside.worktree, _BRANCH_CELLS)
+    parts = [
+        f"({branch})" if beside.is_detached and branch else branch,
+        _signed(("+", changes.added), ("−", changes.removed)),
+        f"{changes.new} new" if changes.new else "",
+        _signed(("↑", changes.ahead), ("↓", changes.behind)),
+        f"worktree {worktree}" if worktree and worktree != branch else "",
+        f"#{pull.number}{_MARKS[pull.checks]}" if pull is not None else "",
+    ]
     # By their places in the line, the least first.
     for least in (4, 2, 3, 5, 1):
         if width(_joined(parts)) <= cells:
             break
         parts[least] = ""
-    said = _joined(parts)
-    if width(said) <= cells:
-        return said
-    return clean(said, cells) if cells >= _LEAST else ""
-
-
-def _parts(beside: Beside) -> list[str]:
-    """The parts of the line, in its order; "" for one that says nothing."""
-    changes = beside.changes
-    branch = clean(beside.branch, _BRANCH_CELLS)
-    worktree = clean(beside.worktree, _BRANCH_CELLS)
-    lines = ahead = new = ""
-    if changes is not None:
-        lines = _signed(("+", changes.added), ("−", changes.removed))
-        new = f"{changes.new} new" if changes.new else ""
-        ahead = _signed(("↑", changes.ahead), ("↓", changes.behind))
-    return [
-        f"({branch})" if beside.is_detached and branch else branch,
-        lines,
-        new,
-        ahead,
-        f"worktree {worktree}" if worktree and worktree != branch else "",
-        f"#{beside.pull_request.number}{_MARKS[beside.pull_request.checks]}" if beside.pull_request is not None else "",
-    ]
+    line = _joined(parts)
+    if width(line) <= cells:
+        return line
+    return clean(line, cells) if cells >= _LEAST else ""
 
 
 def _signed(*numbers: tuple[str, int]) -> str:

@@ -1,5 +1,6 @@
 """
-What an agent's own record says about a pane, in words, for every surface that has room for it.
+What an agent's own record says about a pane, in words, for every surface that has room for it; and how far it is, as a
+bar.
 """
 
 from __future__ import annotations
@@ -7,7 +8,14 @@ from __future__ import annotations
 import time
 
 from tallylight.model.details import NEARLY_FULL
+from tallylight.model.report import current, progress
 from tallylight.snapshot.schema import Pane
+from tallylight.ui.layout import GAP
+
+#: Cells of a bar, where there is room for one.
+BAR = 6
+#: What a protocol that tells a share makes of it.
+_HUNDRED = 100
 
 
 def says(pane: Pane) -> str:
@@ -49,3 +57,23 @@ def summary(pane: Pane, now: float) -> str:
     """All of it that is short, in one line: the limit, the model, the context, what it cost."""
     full = f"context {context(pane)}" if pane.context is not None else ""
     return ", ".join(words for words in (limit(pane, now), pane.model, full, cost(pane)) if words)
+
+
+def bar(counted: str, cells: int = BAR) -> str:
+    """
+    Draw a bar of *cells* for `3/7` and write that behind it; without cells write it alone. Of a hundred it is a share.
+
+    Nothing for what is no such thing.
+    """
+    found = progress(counted)
+    if found is None:
+        return ""
+    full = found.done * cells // found.total
+    drawn = f"{'━' * full}{'─' * (cells - full)} " if cells else ""
+    return f"{drawn}{found.done} %" if found.total == _HUNDRED else f"{drawn}{found.done}/{found.total}"
+
+
+def doing(pane: Pane, cells: int = BAR, *, has_words: bool = True) -> str:
+    """Say in one line how far it is and, if *has_words*, what it does: `━━━─── 3/7  Write the tests`."""
+    words = current(pane.progress, pane.tasks) or pane.detail if has_words else ""
+    return GAP.join(part for part in (bar(pane.progress, cells), words) if part)

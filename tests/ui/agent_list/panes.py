@@ -10,12 +10,13 @@ from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import PERSON
 from tallylight.actions.client import PaneClient
 from tallylight.actions.once import Once
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, Look, Open, Request
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.agent_list import press, state
-from tallylight.ui.agent_list.effects import Do, Effects, Verb
+from tallylight.ui.agent_list.effects import Effects, Perform
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key
 
@@ -71,16 +72,31 @@ def question_of(found: Pane, *above: str) -> Question:
 def asked(start: State, *keys: str) -> State:
     """After these keys, `a`, and a look at the screen of the selected pane, when all that fits was drawn."""
     start, effects = pressed(start, *keys, "a")
-    row = row_for(Verb.LOOK, effects)
+    row = row_for(question, effects)
     assert start.mode is Mode.LIST
     return state.drawn(state.asked(start, row, question_of(row.pane)))
 
 
-def row_for(verb: Verb, effects: Effects) -> Row:
-    """The row for which *verb* is to be done, the last of *effects*."""
+def row_for(asked: Callable[[str], Request], effects: Effects) -> Row:
+    """The row of whose pane this is *asked*, the last of *effects*."""
     found = effects[-1]
-    assert isinstance(found, Do) and found.verb is verb
+    assert isinstance(found, Perform) and found.asked == asked(found.row.pane.id)
     return found.row
+
+
+def question(pane: str) -> Request:
+    """What it asks."""
+    return Look(pane, QUESTION)
+
+
+def prompt_agent(pane: str) -> Request:
+    """Who would take a text."""
+    return Look(pane, PROMPT_AGENT)
+
+
+def going(pane: str) -> Request:
+    """To go there."""
+    return Open("go", pane)
 
 
 def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:

@@ -23,6 +23,7 @@ from tallylight.actions.request import (
     DeferredText,
     Lines,
     Look,
+    Open,
     Reply,
     Request,
     TooLongError,
@@ -172,7 +173,8 @@ def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
         told = actions.perform(row, asked)
         assert isinstance(told, Refusal) and "devbox itself" in told.text, told
     for verb in ("fork", "resume"):
-        assert actions.open(verb, row) == f"{verb} is for devbox itself: Enter goes there"
+        told = actions.perform(row, Open(verb, row.pane.id))
+        assert told == Refusal("elsewhere", f"{verb} is for devbox itself: Enter goes there")
     assert len(given) == 2
 
 
@@ -205,11 +207,11 @@ def test_a_long_row_is_wrapped_and_not_cut() -> None:
     """Every character of what is asked is in some line, at any width, and no line is wider than the screen."""
     row = "  $ rm -rf " + "日本 " * 40 + "tail"
     for columns in (5, 20, 79, 80, 300):
-        shown = asking.opened(attrs.evolve(question(), context=(row,), first=0), columns)
-        lines = [line.text for line in shown.lines]
+        shown = asking.opened(attrs.evolve(question(), context=(row,), first=0), rows_of(asks(3))[0], columns)
+        lines = [text for text, _ in shown.lines]
         assert "".join(lines).startswith(row)
         assert max(map(width, lines)) <= columns
-        assert sum(line.number > 0 for line in shown.lines) == 4
+        assert sum(number > 0 for _, number in shown.lines) == 4
 
 
 def test_named_keys() -> None:

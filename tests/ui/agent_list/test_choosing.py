@@ -5,11 +5,12 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Occupant
+from tallylight.actions.request import Mark
 from tallylight.ui.agent_list import state
-from tallylight.ui.agent_list.effects import Ask, Carry, Effects, Propose
+from tallylight.ui.agent_list.effects import Effects, Perform, Propose
 from tallylight.ui.agent_list.help import HELP
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
+from tallylight.ui.agent_list.selection import Act, Proposal, outcome
 from tallylight.ui.keys import Mouse, Paste
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of
@@ -20,7 +21,7 @@ MANY = [pane(number, age=number, project=f"p{number}") for number in range(1, 6)
 
 def asked_for(effects: Effects) -> list[tuple[str, str]]:
     """What was asked of which pane."""
-    return [(effect.row.pane.id, effect.verb) for effect in effects if isinstance(effect, Ask)]
+    return [(e.asked.pane, e.asked.verb) for e in effects if isinstance(e, Perform) and isinstance(e.asked, Mark)]
 
 
 def proposed(now: State, effects: Effects, *left_out: str) -> State:
@@ -28,7 +29,7 @@ def proposed(now: State, effects: Effects, *left_out: str) -> State:
     effect = effects[-1]
     assert isinstance(effect, Propose)
     targets = tuple(
-        Target(row, Occupant(row.pane.id, "claude", 70, 700)) for row in effect.rows if row.pane.id not in left_out
+        (row, Occupant(row.pane.id, "claude", 70, 700)) for row in effect.rows if row.pane.id not in left_out
     )
     out = tuple((row, "it is not working") for row in effect.rows if row.pane.id in left_out)
     return state.drawn(state.proposed(now, Proposal(effect.act, targets, out)))
@@ -58,9 +59,9 @@ def test_snoozes_are_taken_back_together() -> None:
     """Those that are not snoozed are; only where all are it ends."""
     off = [attrs.evolve(found, snoozed_until=NOW + 60) for found in MANY[:2]]
     _, effects = pressed(listed(*off, MANY[2]), "X", "s")
-    assert [(e.row.pane.id, e.args) for e in effects if isinstance(e, Ask)] == [("3", ())]
+    assert [e.asked for e in effects if isinstance(e, Perform)] == [Mark("snooze", "3")]
     _, effects = pressed(listed(*off), "X", "s")
-    assert [e.args for e in effects if isinstance(e, Ask)] == [("0",), ("0",)]
+    assert [e.asked.args for e in effects if isinstance(e, Perform) and isinstance(e.asked, Mark)] == [("0",), ("0",)]
 
 
 @each(("key", "act"), [("i", Act.INTERRUPT), ("D", Act.CLOSE)])
@@ -73,8 +74,8 @@ def test_nothing_is_done_before_its_page_was_read(key: str, act: Act) -> None:
     assert lines[1:3] == ["p1, pane 1", "  claude (process 70), working"]
     assert "p2, pane 2: it is not working" in lines and lines[-1].startswith("y ")
     after, effects = pressed(page, "y")
-    assert isinstance(effects[-1], Carry) and effects[-1].proposal.act is act
-    assert [target.row.pane.id for target in effects[-1].proposal.targets] == ["1", "3"]
+    assert isinstance(effects[-1], Proposal) and effects[-1].act is act
+    assert [row.pane.id for row, _ in effects[-1].targets] == ["1", "3"]
     assert after.mode is Mode.LIST and not after.chosen
 
 
@@ -93,7 +94,7 @@ def test_what_was_not_on_the_screen_is_not_agreed_to() -> None:
     unread, effects = pressed(page, "y")
     assert effects == () and "read all of it first" in texts(unread)[-1] and "more lines to read" in texts(page)[-1]
     read = state.drawn(pressed(state.drawn(pressed(page, "page_down")[0]), "page_down")[0])
-    assert isinstance(pressed(read, "y")[1][-1], Carry)
+    assert isinstance(pressed(read, "y")[1][-1], Proposal)
     ahead = attrs.evolve(page, proposal=attrs.evolve(page.proposal, read=0))  # type: ignore[type-var]
     assert pressed(ahead, "y")[1] == ()
 

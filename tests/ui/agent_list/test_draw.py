@@ -200,7 +200,7 @@ def test_nothing_that_a_program_says_gets_out(said: str, name: str, columns: int
     )
     now = listed(evil, pane(2, project=said, message=name, host_title=said), columns=columns, lines=lines)
     now = asked(now) if key == "a" else pressed(now, key)[0] if key else now
-    now = state.told(now, said)
+    now = state.notified(now, said)
     for line in draw(now):
         text = "".join(span.text for span in line)
         assert width(text) <= columns

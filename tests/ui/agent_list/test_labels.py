@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.snapshot import rows
-from tallylight.snapshot.labels import NOTHING, Label, Labels
+from tallylight.snapshot.labels import COLOURS, NOTHING, Label, Labels
+from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Effects, Plain, Relabel, Verb
-from tallylight.ui.agent_list.filtering import matches
-from tallylight.ui.agent_list.geometry import areas, in_view, placed, row_at
-from tallylight.ui.agent_list.grouping import fits, grouped, least_top
+from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
+from tallylight.ui.agent_list.filtering import grouped, matches
+from tallylight.ui.agent_list.geometry import areas, height_of_row, in_view, least_top, placed, row_at
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
-from tests.ui.agent_list.panes import NOW, OWN, asking, listed, pane, pressed, row_for, snapshot
+from tests.ui.agent_list.panes import NOW, OWN, asking, going, listed, pane, pressed, row_for, snapshot
 from tests.ui.agent_list.test_draw import texts
 
 
@@ -75,6 +75,15 @@ def test_what_is_pinned_is_on_top() -> None:
     _, effects = pressed(state.select(now, 1), "p")
     assert label_of(effects) == Label(is_pinned=True)
     assert [row.pane.id for row in now.rows if matches(row, "is:pinned", NOW)] == ["2"]
+
+
+def test_colours_go_in_a_circle() -> None:
+    """Through all of them, and then there is none."""
+    label, seen = NOTHING, []
+    for _ in range(len(COLOURS) + 1):
+        label = label_of(pressed(labelled((SHOP, label)), "c")[1])
+        seen.append(label.colour)
+    assert seen == [*COLOURS, ""]
 
 
 def test_a_colour_is_a_bar_before_the_name() -> None:
@@ -140,24 +149,24 @@ def test_a_click_hits_the_row_that_is_drawn_there() -> None:
         assert effects == ()
         assert row_at(now, 1) is None and row_at(now, 2) == 0
         _, effects = pressed(state.select(now, 0), Mouse("press", 2, 3))
-        assert row_for(Verb.GO, effects) == now.shown[0]
+        assert row_for(going, effects) == now.shown[0]
 
 
-@given(st.lists(st.sampled_from("abc"), max_size=30), st.integers(0, 12), st.integers(1, 3), st.data())
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30), st.integers(1, 30), st.booleans(), st.data())
 def test_the_least_top_shows_the_row_and_no_other_does(
-    letters: list[str], lines: int, height: int, data: st.DataObject
+    letters: list[str], lines: int, is_panel: bool, data: st.DataObject
 ) -> None:
     """From that row on the wanted one has room, and from the one before it has not."""
     headings = tuple(sorted(letters))
-    if not headings:
-        return
+    shown = (Row(OWN, SHOP),) * len(headings)
+    now = State(columns=40, lines=lines, is_panel=is_panel, shown=shown, headings=headings)
     index = data.draw(st.integers(0, len(headings) - 1))
-    top = least_top(headings, index, lines, height)
+    top = least_top(now, index)
     assert 0 <= top <= index
-    if lines > height:
-        assert top + fits(headings, len(headings), top, lines, height) > index
+    if areas(now).rows > height_of_row(now):
+        assert top + in_view(attrs.evolve(now, top=top)) > index
     if top:
-        assert top - 1 + fits(headings, len(headings), top - 1, lines, height) <= index
+        assert top - 1 + in_view(attrs.evolve(now, top=top - 1)) <= index
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30), st.integers(4, 20), st.lists(st.sampled_from([

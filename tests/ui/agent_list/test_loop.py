@@ -18,10 +18,10 @@ import pyte
 import pytest
 
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Open, decode_request, encode_reply
+from tallylight.actions.request import SILENT, Open, decode_request, encode_reply
 from tallylight.cli import agents
 from tallylight.snapshot import requests
-from tallylight.snapshot.labels_file import Reader
+from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui import terminal as ui
@@ -176,7 +176,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, scripted: Scripted, as_of: float) ->
     """After a list of it, over a picture as of then, was opened and left."""
     monkeypatch.setattr(loop, "time", scripted)
     actions, explain = Direct({}, no_client), lambda *_: []
-    labels = Reader(Path("/nowhere/labels.json"))
+    labels = LabelsFile(Path("/nowhere/labels.json"))
     loop.run(scripted, scripted, actions, explain, own=OWN, selected=f"{OWN}:0", as_of=as_of, labels=labels)
     return scripted
 
@@ -297,7 +297,7 @@ def test_the_channel_carries_words_and_an_answer() -> None:
     assert channel is not None
     near.send(encode_reply(Refusal("gone", "that pane is gone")))
 
-    assert channel.open("go", rows_of(asking(3))[0]) == "that pane is gone"
+    assert channel.perform(rows_of(asking(3))[0], Open("go", "3")) == Refusal("gone", "that pane is gone")
     assert decode_request(near.recv(1000))[0] == Open("go", "3")
     near.close()
 
@@ -315,4 +315,4 @@ def test_a_terminal_that_is_gone_is_said() -> None:
     channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     near.close()
 
-    assert channel is not None and channel.open("go", rows_of(asking(3))[0]) == "the terminal does not answer"
+    assert channel is not None and channel.perform(rows_of(asking(3))[0], Open("go", "3")) == SILENT

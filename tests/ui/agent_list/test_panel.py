@@ -16,11 +16,11 @@ from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.actions import Channelled
 from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Do, Plain
+from tallylight.ui.agent_list.effects import Perform, Plain
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.keys import Decoder, Focus, Mouse
 from tallylight.wire.text import width
-from tests.ui.agent_list.panes import NOW, asking, no_client, pane, pressed, rows_of
+from tests.ui.agent_list.panes import NOW, asking, going, no_client, pane, pressed, rows_of
 from tests.ui.agent_list.test_idle import is_asleep, until
 from tests.ui.agent_list.test_loop import Host, List
 
@@ -112,7 +112,7 @@ def test_one_click_goes_there() -> None:
     now = panel(*FEW)
     for line, name in ((1, "shop"), (3, "shop"), (4, "日本語プロジェクト"), (9, "docs")):
         _, effects = pressed(now, Mouse("press", line, 3))
-        assert [effect.row.pane.project for effect in effects if isinstance(effect, Do)] == [name]
+        assert [effect.row.pane.project for effect in effects if isinstance(effect, Perform)] == [name]
     assert pressed(now, Mouse("press", 10, 3))[1] == ()
     assert pressed(now, Mouse("press", 0, 3))[1] == ()
 
@@ -147,7 +147,8 @@ def test_who_is_hidden_hears_of_it() -> None:
     assert channel is not None and channel.is_seen and len(channel.descriptors) == 1
     channel.listen()
     near.send(encode(Visible(False)) + encode_reply(Refusal("x", "no")))
-    assert channel.open("go", rows_of(asking(3))[0]) == "no" and not channel.is_seen
+    row = rows_of(asking(3))[0]
+    assert channel.perform(row, going("3")) == Refusal("x", "no") and not channel.is_seen
     near.send(encode(Visible(True)))
     channel.listen()
     assert channel.is_seen

@@ -16,8 +16,8 @@ from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.geometry import areas, list_columns
 from tallylight.ui.agent_list.preview import PAGES, Page
+from tallylight.ui.agent_list.reading import PACE_S, Screens
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.agent_list.screens import PACE_S, Screens
 from tallylight.ui.ansi import Depth
 from tallylight.ui.keys import Mouse
 from tallylight.wire.styled import StyledScreen, read_screen

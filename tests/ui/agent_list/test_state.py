@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tallylight.actions.request import Look, Mark, Open, Request
 from tallylight.snapshot import rows
-from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import help, press, state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Answer, Ask, Do, Effect, Plain, Verb
+from tallylight.ui.agent_list.effects import Perform, Plain, opening
 from tallylight.ui.agent_list.geometry import areas
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key, Mouse, Paste
@@ -26,9 +23,11 @@ from tests.ui.agent_list.panes import (
     OWN,
     asked,
     asking,
+    going,
     listed,
     pane,
     pressed,
+    question,
     question_of,
     row_for,
     rows_of,
@@ -60,15 +59,15 @@ def test_keys_move_the_selection(keys: list[str], selected: str) -> None:
 @each(
     ("key", "effect"),
     [
-        ("enter", partial(Do, Verb.GO)), ("f", partial(Do, Verb.FORK)), ("r", partial(Do, Verb.RESUME)),
-        ("s", lambda row: Ask(row, "snooze")), ("w", partial(Do, Verb.WHY)), ("u", lambda row: Ask(row, "unread")),
+        ("enter", Open("go", "2")), ("f", Open("fork", "2")), ("r", Open("resume", "2")),
+        ("s", Mark("snooze", "2")), ("w", Plain.WHY), ("u", Mark("unread", "2")),
     ],
 )  # fmt: skip
-def test_commands_are_for_the_selected_row(key: str, effect: Callable[[Row], Effect]) -> None:
+def test_commands_are_for_the_selected_row(key: str, effect: Request | Plain) -> None:
     """Each command key has its effect on the row that is selected."""
     after, effects = pressed(listed(*THREE), "down", key)
 
-    assert effects == (effect(rows_of(*THREE)[1]),)
+    assert effects == (effect if isinstance(effect, Plain) else Perform(rows_of(*THREE)[1], effect),)
     assert after.mode is Mode.LIST
 
 
@@ -90,7 +89,7 @@ def test_a_snoozed_pane_is_woken_by_the_same_key() -> None:
     """s on what is snoozed takes it back."""
     effects = pressed(listed(asking(1, snoozed_until=NOW + 60)), "s")[1]
 
-    assert [(e.verb, e.args) for e in effects if isinstance(e, Ask)] == [("snooze", ("0",))]
+    assert [e.asked for e in effects if isinstance(e, Perform)] == [Mark("snooze", "1", ("0",))]
 
 
 # Filter ----------------------------------------------------------------------------------------------------------
@@ -103,7 +102,7 @@ def test_a_filter_works_while_it_is_typed() -> None:
     assert (typing.filter, [row.pane.id for row in typing.shown], effects) == ("do", ["2"], ())
 
     kept, effects = pressed(typing, "enter", "enter")
-    assert effects == (Do(Verb.GO, kept.shown[0]),) and kept.mode is Mode.LIST
+    assert effects == opening(kept.shown[0]) and kept.mode is Mode.LIST
 
     assert pressed(kept, "escape") == (attrs.evolve(start, selected=kept.selected), ())
 
@@ -135,12 +134,12 @@ def test_an_answer_takes_two_keys_and_a_look_at_the_screen() -> None:
     """`a` has the question read off the screen and shows its answers; a number is one of them, and carries no keys."""
     after, effects = pressed(listed(*THREE), "down", "a")
     row = rows_of(*THREE)[1]
-    assert (after.mode, effects) == (Mode.LIST, (Do(Verb.LOOK, row),))
+    assert (after.mode, effects) == (Mode.LIST, (Perform(row, question(row.pane.id)),))
 
     shown = state.drawn(state.asked(after, row, question_of(row.pane)))
     assert shown.mode is Mode.ANSWER
     after, effects = pressed(shown, "3")
-    assert effects == (Answer(row, question_of(row.pane), 3),)
+    assert effects == (Perform(row, question_of(row.pane).answer(3)),)
     assert after.mode is Mode.LIST
 
 
@@ -183,7 +182,7 @@ def test_escape_leaves_the_answers() -> None:
 def test_the_screen_knows_better_than_the_file(before: Pane) -> None:
     """What the host wrote last is older than a look: the answers of the look stay while the file catches up."""
     start, effects = pressed(listed(before), "a")
-    assert effects == (Do(Verb.LOOK, start.rows[0]),)
+    assert effects == (Perform(start.rows[0], question(start.rows[0].pane.id)),)
     shown = state.asked(start, start.rows[0], question_of(asking(1, 90)))
     again, caught_up = (state.refreshed(shown, rows_of(row), NOW) for row in (before, asking(1, 90)))
     gone = state.refreshed(shown, rows_of(pane(1, "idle")), NOW)
@@ -246,13 +245,13 @@ def test_what_is_not_whole_has_no_numbers() -> None:
     assert "Enter go there" in drawn and "a number answers" not in drawn
     after, effects = pressed(shown, "1")
     assert effects == () and after.message == why
-    assert row_for(Verb.GO, pressed(shown, "enter")[1]) == shown.row
+    assert row_for(going, pressed(shown, "enter")[1]) == shown.row
 
 
 def test_what_was_typed_ahead_chooses_nothing() -> None:
     """A number that comes before the question was drawn is no answer to it: nobody has seen it."""
     start, effects = pressed(listed(*THREE), "a")
-    row = row_for(Verb.LOOK, effects)
+    row = row_for(question, effects)
     shown = state.asked(start, row, question_of(row.pane))
 
     after, effects = pressed(shown, "1")
@@ -316,7 +315,7 @@ def test_a_pane_that_goes_leaves_the_selection_to_its_neighbour() -> None:
 
 def test_what_there_is_to_tell_goes_with_the_next_key() -> None:
     """A message stays until a key is pressed, not only until the next snapshot."""
-    told = state.refreshed(state.told(listed(*THREE), "so it is"), rows_of(*THREE), NOW)
+    told = state.refreshed(state.notified(listed(*THREE), "so it is"), rows_of(*THREE), NOW)
 
     assert told.message == "so it is" and pressed(told, "down")[0].message == ""
 
@@ -332,7 +331,7 @@ def test_a_click_selects_and_a_second_one_goes() -> None:
 
     chosen, effects = pressed(start, Mouse("press", 2, 5))
     assert (chosen.selected, effects) == (f"{OWN}:2", ())
-    assert pressed(chosen, Mouse("press", 2, 5))[1] == (Do(Verb.GO, rows_of(*THREE)[1]),)
+    assert pressed(chosen, Mouse("press", 2, 5))[1] == opening(rows_of(*THREE)[1])
 
 
 def test_a_click_never_answers() -> None:
@@ -394,7 +393,7 @@ def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:
         else:
             now, effects = press.press(now, what)  # type: ignore[arg-type]
             for effect in effects:
-                if isinstance(effect, Do) and effect.verb is Verb.LOOK:
+                if isinstance(effect, Perform) and isinstance(effect.asked, Look):
                     now = state.asked(now, effect.row, question_of(effect.row.pane))
         parts = areas(now)
         assert len(draw(now)) == now.lines

@@ -9,8 +9,8 @@ import attrs
 
 from tallylight.actions.answer import Done, Occupant
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import SILENT, Reply, decode_reply, decode_request, encode_reply
-from tallylight.actions.say import Busy
+from tallylight.actions.request import SILENT, DeferredText, Reply, Unqueue, decode_reply, decode_request, encode_reply
+from tallylight.actions.say import Busy, Say
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import ReasonEntry
@@ -18,12 +18,23 @@ from tallylight.ui.agent_list import state, writing
 from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import CHANNEL
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Do, Effects, Plain, Queue, Say, Verb, request_of
+from tallylight.ui.agent_list.effects import Effects, Perform, Plain, opening
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Mouse, Paste
 from tests.actions.desk import Desk, seen
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, OWN, client_of, listed, no_client, pane, pressed, row_for, rows_of
+from tests.ui.agent_list.panes import (
+    NOW,
+    OWN,
+    client_of,
+    listed,
+    no_client,
+    pane,
+    pressed,
+    prompt_agent,
+    row_for,
+    rows_of,
+)
 
 SHOP, DOCS = pane(1, "done", 60, project="shop"), pane(2, "idle", 50, project="docs")
 HOLDER = Occupant("1", "claude", 70, 700)
@@ -36,7 +47,7 @@ def texts(now: State) -> list[str]:
 def writing_to(start: State, *keys: str | Event) -> tuple[State, Effects]:
     """After `e`, when the agent turned out to take text, and these keys."""
     start, effects = pressed(start, "e")
-    row = row_for(Verb.REACH, effects)
+    row = row_for(prompt_agent, effects)
     return pressed(writing.begun(start, row, Occupant(row.pane.id, "claude", 70, 700)), *keys)
 
 
@@ -44,7 +55,7 @@ def test_enter_sends_what_was_written_to_whom_it_was_begun_for() -> None:
     """One effect, with the process that was there when the person began; Enter alone sends nothing."""
     now, effects = writing_to(listed(SHOP, DOCS), *"Go on", "alt+enter", *"please", "enter")
 
-    assert effects == (Say(rows_of(SHOP)[0], HOLDER, "Go on\nplease"),)
+    assert effects == (Perform(rows_of(SHOP)[0], Say("1", 70, 700, "Go on\nplease", enter=True)),)
     assert now.mode is Mode.WRITE
     sent = writing.sent(now, "sent")
     assert (sent.mode, sent.message, sent.drafts) == (Mode.LIST, "sent", ())
@@ -86,7 +97,7 @@ def test_an_agent_that_leaves_the_list_ends_it() -> None:
     now = state.refreshed(now, rows_of(DOCS), NOW)
 
     assert now.mode is Mode.LIST and now.message == "shop is no longer in the list; the draft is kept"
-    assert pressed(now, "enter")[1] != () and not any(isinstance(e, Say) for e in pressed(now, "enter")[1])
+    assert pressed(now, "enter")[1] != () and pressed(now, "enter")[1] == opening(rows_of(DOCS)[0])
     assert [address for address, _ in now.drafts] == [f"{OWN}:1"]
 
 
@@ -144,17 +155,17 @@ def test_for_a_busy_agent_a_text_is_queued() -> None:
     works = pane(1, project="shop")
     start, effects = pressed(listed(works), "e")
     now = writing.begun(
-        start, row_for(Verb.REACH, effects), HOLDER, "it is working, and takes no text; nothing was typed"
+        start, row_for(prompt_agent, effects), HOLDER, "it is working, and takes no text; nothing was typed"
     )
     lines = "\n".join(texts(now))
     assert "── to claude in shop, queued until its turn ends ─" in lines and "it is working, and takes no text" in lines
     assert texts(pressed(now, "x", "backspace")[0])[-1].startswith("Enter queue")
     now, effects = pressed(now, *"Go on", "enter")
-    assert effects == (Queue(rows_of(works)[0], HOLDER, "Go on"),)
+    assert effects == (Perform(rows_of(works)[0], DeferredText("1", 70, 700, "Go on")),)
 
     row = attrs.evolve(works, queued="Go on")
     assert "queued: Go on" in texts(listed(row))[1]
-    assert pressed(listed(row), "E")[1] == (Do(Verb.UNQUEUE, rows_of(row)[0]),)
+    assert pressed(listed(row), "E")[1] == (Perform(rows_of(row)[0], Unqueue("1")),)
     none, effects = pressed(listed(works), "E")
     assert effects == () and none.message == "nothing is queued for it; e writes to it"
 
@@ -187,19 +198,14 @@ def reached(desk: Desk) -> tuple[Direct, Row]:
 
 def said(actions: Direct, row: Row, holder: Occupant, text: str) -> Reply:
     """What comes of Enter behind a text."""
-    return actions.perform(row, request_of(Say(row, holder, text)))
-
-
-def prompt_agent(actions: Direct, row: Row) -> Reply:
-    """Who would take a text."""
-    return actions.perform(row, request_of(Do(Verb.REACH, row)))
+    return actions.perform(row, Say(holder.pane, holder.pid, holder.start, text, enter=True))
 
 
 def test_text_reaches_an_agent_at_its_prompt() -> None:
     """It is typed as it is, with Enter behind it; the agent's process is that of the first look."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE, takes_paste=True))
     actions, row = reached(desk)
-    holder = prompt_agent(actions, row)
+    holder = actions.perform(row, prompt_agent("3"))
     assert isinstance(holder, Occupant) and holder.agent == "claude"
 
     assert isinstance(said(actions, row, holder, "Go on\nplease"), Done)
@@ -218,13 +224,13 @@ def test_who_takes_none_is_refused_in_words(name: str, status: Status, words: st
     """When it is sent; and before anything is written for it, but for one whose turn will end."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
     actions, row = reached(desk)
-    holder = prompt_agent(actions, row)
+    holder = actions.perform(row, prompt_agent("3"))
     assert isinstance(holder, Occupant)
     desk.now = seen(name, status)
 
     told = said(actions, row, holder, "Go on")
     assert isinstance(told, Refusal) and words in told.text
-    found = prompt_agent(actions, row)
+    found = actions.perform(row, prompt_agent("3"))
     if is_busy:
         assert isinstance(found, Busy) and found.holder == holder and words in found.why
     else:
@@ -236,7 +242,7 @@ def test_another_process_gets_nothing() -> None:
     """The agent has ended and another one runs in its pane: what was written was not meant for it."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
     actions, row = reached(desk)
-    holder = prompt_agent(actions, row)
+    holder = actions.perform(row, prompt_agent("3"))
     assert isinstance(holder, Occupant)
 
     told = said(actions, row, attrs.evolve(holder, start=holder.start + 1), "Go on")
@@ -250,13 +256,13 @@ def test_the_channel_carries_the_text_and_whom_it_is_for() -> None:
     channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     assert channel is not None
     (row,) = rows_of(SHOP)
-    asked = request_of(Do(Verb.REACH, row))
+    asked = prompt_agent("1")
     near.send(encode_reply(HOLDER))
     assert channel.perform(row, asked) == HOLDER and decode_request(near.recv(1000))[0] == asked
 
     near.send(encode_reply(Done("1", "sent")))
     text = "ü\n" * 2048
-    given = request_of(Say(row, HOLDER, text))
+    given = Say("1", 70, 700, text, enter=True)
     assert isinstance(channel.perform(row, given), Done)
     data = b""
     while not data.endswith(b"\n"):

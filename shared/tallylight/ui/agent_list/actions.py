@@ -1,5 +1,5 @@
 """
-Actions: how the list reaches panes. `perform` has done what was asked, by `actions.client`, and `open` goes there.
+Actions: how the list reaches panes: it has done what was asked, by `actions.client`, or goes there.
 
 A list that a terminal opened has a channel to it (`Channelled`): there a pane of that very terminal can be answered,
 forked and resumed. Any other list reaches sessions of tmux, GNU Screen and WezTerm, and panes of other machines. One
@@ -13,19 +13,22 @@ import os
 import select
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tallylight.actions import request
+from tallylight.actions.answer import Done
 from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Lines, Look, Picture, Reply, Request, Rows, TooLongError, Visible
-from tallylight.model.errors import SessionError
+from tallylight.actions.request import Lines, Look, Mark, Open, Picture, Reply, Request, Rows, TooLongError, Visible
+from tallylight.model.errors import SessionError, TallyError
 from tallylight.snapshot import requests
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import RequestError
 from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.channel import CHANNEL, RING
 from tallylight.ui.agent_list.pictures import Receiver
+from tallylight.ui.layout import clean
 from tallylight.wire.styled import MAX_COLUMNS, StyledScreen, read_screen
 from tallylight.wire.text import sanitise, width
 
@@ -38,42 +41,12 @@ _ELSEWHERE = "only from the list that its own terminal opened"
 _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
 
 
-class Actions(Protocol):
-    """What the loop of the list asks of the world."""
-
-    #: Whether the terminal that the list is in tells the screens of its own panes at once.
-    has_channel: bool
-    #: What can be read when the terminal has said something, and whether somebody could see the list.
-    descriptors: Sequence[int]
-    is_seen: bool
-
-    def perform(self, row: Row, asked: Request) -> Reply:
-        """Have done what was *asked* of the pane of *row*."""
-
-    def open(self, verb: str, row: Row) -> str:
-        """`go` to a pane, `fork` or `resume` its conversation: nothing if the list is to end, else why not."""
-
-    def back(self) -> None:
-        """Give the keyboard back to the pane beside a panel, where that is possible."""
-
-    def listen(self) -> None:
-        """Take what the terminal has said unasked; at most `descriptors` tell of it."""
-
-    def mark(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
-        """Ask the row's host to move the view or change its ledger; nothing, or why it cannot be asked."""
-
-    def screen(self, row: Row) -> StyledScreen | str | None:
-        """
-        What is on the screen of *row* now; why not, in words; or None, while nobody can see the list.
-
-        Without a channel it may take seconds; then it may be called on another thread.
-        """
-
-
 class Direct:
     """By what this process reaches itself; *client*, which makes that, is called when it is needed."""
 
+    #: Whether the terminal that the list is in tells the screens of its own panes at once.
     has_channel = False
+    #: What can be read when the terminal has said something, and whether somebody could see the list.
     descriptors: Sequence[int] = ()
     is_seen = True
 
@@ -81,36 +54,40 @@ class Direct:
         self._environ, self._client = environ, client
 
     def perform(self, row: Row, asked: Request) -> Reply:
-        if is_elsewhere(row.host):
-            if isinstance(asked, Look):
-                # A machine tells who is there; whether they take a text, it looks when there is one.
-                asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
-        elif self._is_person() and row.host.startswith("kitty-"):
+        """Have done what was *asked* of the pane of *row*."""
+        if isinstance(asked, Mark):
+            try:
+                requests.send(row.host, requests.Request(asked.verb, row.pane.id, asked.args), self._environ)
+            except RequestError as error:
+                return Refusal("unreachable", str(error))
+            return Done(row.pane.id, "")
+        machine = parts(row.pane.id)[0] if is_elsewhere(row.host) else ""
+        if isinstance(asked, Open):
+            if asked.verb != "go":
+                here = f"{asked.verb} is for {machine} itself: Enter goes there" if machine else ""
+                return Refusal("elsewhere", here or f"{asked.verb} {_ELSEWHERE}")
+            if machine and row.pane.attach:
+                return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
+            return self.perform(row, Mark("focus", row.pane.id))
+        if isinstance(asked, Look) and is_elsewhere(row.host):
+            # A machine tells who is there; whether they take a text, it looks when there is one.
+            asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
+        elif row.host.startswith("kitty-") and self._is_person():
             return Refusal("elsewhere", f"{row.name} can be reached {_ELSEWHERE}")
         return self._client().perform(row, asked)
 
-    def open(self, verb: str, row: Row) -> str:
-        machine = parts(row.pane.id)[0] if is_elsewhere(row.host) else ""
-        if verb != "go":
-            return f"{verb} is for {machine} itself: Enter goes there" if machine else f"{verb} {_ELSEWHERE}"
-        if machine and row.pane.attach:
-            return f"run `tally attach '{row.name}'` in a terminal"
-        return self.mark(row, "focus", ())
-
     def back(self) -> None:
-        """Which pane was in front before, only its terminal knows."""
+        """Give the keyboard back to the pane beside a panel: which that was, only its terminal knows."""
 
     def listen(self) -> None:
-        """Nobody says anything."""
-
-    def mark(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
-        try:
-            requests.send(row.host, requests.Request(verb, row.pane.id, args), self._environ)
-        except RequestError as error:
-            return str(error)
-        return ""
+        """Take what the terminal has said unasked; at most `descriptors` tell of it."""
 
     def screen(self, row: Row) -> StyledScreen | str | None:
+        """
+        What is on the screen of *row* now; why not, in words; or None, while nobody can see the list.
+
+        Without a channel it may take seconds; then it may be called on another thread.
+        """
         client = self._client()
         if is_elsewhere(row.host) or not self._is_person():
             return _plain(client.look(row, request.SCREEN))
@@ -125,11 +102,11 @@ class Direct:
         return self._client().asker.who is Who.PERSON
 
 
-def _plain(told: Reply) -> StyledScreen | str:
+def _plain(reply: Reply) -> StyledScreen | str:
     """A screen without colours: the rows alone are told."""
-    if not isinstance(told, Rows):
-        return told.text if isinstance(told, Refusal) else request.SILENT.text
-    rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in told.rows]
+    if not isinstance(reply, Rows):
+        return reply.text if isinstance(reply, Refusal) else request.SILENT.text
+    rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in reply.rows]
     return read_screen(rows, max(map(width, rows), default=1))
 
 
@@ -160,15 +137,12 @@ class Channelled(Direct):
         return cls(environ, client, channel)
 
     def perform(self, row: Row, asked: Request) -> Reply:
-        return self._ask(asked) if row.is_own else super().perform(row, asked)
-
-    def open(self, verb: str, row: Row) -> str:
-        if row.is_own:
+        if row.is_own and not isinstance(asked, Mark):
             # What is refused is said here; the page that asks is in another tab.
-            return _refused(verb, row, self._environ) or self._opened(request.Open(verb, row.pane.id))
-        if verb == "go" and row.pane.attach:
-            return self._opened(request.Attach(row.pane.attach))
-        return super().open(verb, row)
+            return _refused(asked, row, self._environ) or self._ask(asked)
+        if row.pane.attach and asked == Open("go", row.pane.id):
+            return self._ask(request.Attach(row.pane.attach))
+        return super().perform(row, asked)
 
     def back(self) -> None:
         self._ask(request.Open("back"))
@@ -184,21 +158,20 @@ class Channelled(Direct):
     def screen(self, row: Row) -> StyledScreen | str | None:
         if not row.is_own:
             return super().screen(row)
-        told = self._ask(request.Draw(row.pane.id, self._picture.has(row.pane.id)))
-        return self._picture.take(row.pane.id, told.message) if isinstance(told, Picture) else _plain(told)
-
-    def _opened(self, asked: Request) -> str:
-        told = self._ask(asked)
-        return told.text if isinstance(told, Refusal) else ""
+        reply = self._ask(request.Draw(row.pane.id, self._picture.has(row.pane.id)))
+        return self._picture.take(row.pane.id, reply.message) if isinstance(reply, Picture) else _plain(reply)
 
     def _ask(self, asked: Request) -> Reply:
         """Have the terminal do it, and return its answer."""
         try:
             self._channel.sendall(request.encode(asked))
-            _ring()
+            with contextlib.suppress(OSError):
+                # The terminal is woken by the list's own output and by nothing else that it has.
+                if os.isatty(1):
+                    os.write(1, RING.encode("ascii"))
             while True:
-                for told in self._take(self._channel.recv(request.CHUNK)):
-                    return told
+                for reply in self._take(self._channel.recv(request.CHUNK)):
+                    return reply
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.
             self._close()
@@ -222,21 +195,34 @@ class Channelled(Direct):
         self.descriptors, self.is_seen = (), True
 
 
-def _ring() -> None:
-    """Have the terminal listen, by its own output: it has nothing else that wakes it."""
-    with contextlib.suppress(OSError):
-        if os.isatty(1):
-            os.write(1, RING.encode("ascii"))
-
-
-def _refused(verb: str, row: Row, environ: Mapping[str, str]) -> str:
-    """Why the conversation of *row* is not forked or resumed, as it is now; nothing if it can be."""
-    if verb not in ("fork", "resume"):
-        return ""
+def _refused(asked: Request, row: Row, environ: Mapping[str, str]) -> Refusal | None:
+    """Why the conversation of *row* is not forked or resumed, as it is now; None if it can be, or that is not asked."""
+    if not isinstance(asked, Open) or asked.verb not in ("fork", "resume"):
+        return None
     # Not needed to open the list.
     from tallylight.actions import fork
     from tallylight.actions.plan import Verb
     from tallylight.agents import agent_files
 
-    found = fork.act(Verb(verb), row.pane, agent_files.load_agents(environ)[0])
-    return f"not {'forked' if verb == 'fork' else 'resumed'}: {found.text}" if isinstance(found, Refusal) else ""
+    found = fork.act(Verb(asked.verb), row.pane, agent_files.load_agents(environ)[0])
+    how = "forked" if asked.verb == "fork" else "resumed"
+    return Refusal(found.rule, f"not {how}: {found.text}") if isinstance(found, Refusal) else None
+
+
+class Elsewhere(Direct):
+    """To panes of other machines: they are shown, and marked where *ask* can."""
+
+    def __init__(self, ask: Callable[[str, Pane, str, float | None], None]) -> None:
+        self._ask = ask
+
+    def perform(self, row: Row, asked: Request) -> Reply:
+        if not isinstance(asked, Mark) or asked.verb not in ("seen", "snooze"):
+            return Refusal("elsewhere", self.screen(row))
+        try:
+            self._ask(row.host, row.pane, asked.verb, float(asked.args[0]) if asked.args else None)
+        except TallyError as error:
+            return Refusal("elsewhere", str(error))
+        return Done(row.pane.id, "")
+
+    def screen(self, row: Row) -> str:
+        return f"do this on {clean(row.host.partition('/')[0], 40)} itself"

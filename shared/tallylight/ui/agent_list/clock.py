@@ -33,7 +33,10 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
             age = pane.waited_s + max(0.0, now - pane.since)
             yield max(math.nextafter(now, math.inf), now + _older(-age, 0.0))
     if pane.snoozed_until > now:
-        yield _nearer(pane.snoozed_until, now)
+        # When `layout.left` changes, at the latest: of hours it may be a minute too early.
+        left = pane.snoozed_until - now
+        unit = 1 if left <= _MINUTE + 1 else _MINUTE
+        yield pane.snoozed_until - (math.ceil(left / unit) - 1) * unit
     if pane.limited_until > now:
         # A day ahead or more it is told with the day.
         yield math.nextafter(pane.limited_until - _DAY, math.inf)
@@ -45,10 +48,3 @@ def _older(since: float, now: float) -> float:
     age = max(0.0, now - since)
     unit = next((unit for unit in (_DAY, _HOUR, _MINUTE) if age >= unit), 1)
     return since + (math.floor(age / unit) + 1) * unit
-
-
-def _nearer(until: float, now: float) -> float:
-    """When `layout.left` of what ends at *until* changes, at the latest: of hours it may be a minute too early."""
-    left = until - now
-    unit = 1 if left <= _MINUTE + 1 else _MINUTE
-    return until - (math.ceil(left / unit) - 1) * unit

@@ -15,7 +15,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import beside, details, tasks
+from tallylight.ui import beside, details
 from tallylight.ui.agent_list import foot, geometry, narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.record import OVER, Mode, State
@@ -40,7 +40,7 @@ def draw(state: State) -> list[Line]:
         lines = week.draw(state.week, state.columns, state.lines, state.scroll)
     elif state.mode in OVER:
         texts = state.text[state.scroll : state.scroll + parts.rows]
-        lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
+        lines = [_head(state)] + [(Span(clean(text, state.columns)),) for text in texts]
         lines = filled(lines, parts.rows + 1)
         lines.append((Span(clean(foot.of_text(state), state.columns), is_bold=bool(state.message)),))
     else:
@@ -77,6 +77,14 @@ def _clipped(line: Line, columns: int) -> Line:
 
 
 def _head(state: State) -> Line:
+    if state.mode is Mode.HELP:
+        typed = clean(state.sought)
+        return (Span("keys  ", is_bold=True), Span(clean(f"/{typed}▏", max(1, state.columns - 6))))
+    if state.mode in OVER:
+        row, title = state.row, state.title
+        if title == "why" and row is not None:
+            title = f"why {row.name} is {status_words(row.pane.status, row.pane.kind)}"
+        return (Span(clean(title, state.columns), is_bold=True),)
     if state.mode is Mode.FILTER or state.filter:
         cursor = "▏" if state.mode is Mode.FILTER else ""
         found = f"{len(state.shown)} of {len(state.rows)}"
@@ -86,18 +94,8 @@ def _head(state: State) -> Line:
     if geometry.is_narrow(state):
         return narrow.head(state)
     total, counts = narrow.counted(state)
-    told = [f"{count} {status}" for status, count in counts.items()]
-    return (Span(clean(", ".join([total, *told]), state.columns), is_bold=True),)
-
-
-def _head_of_text(state: State) -> Line:
-    if state.mode is Mode.HELP:
-        typed = clean(state.sought)
-        return (Span("keys  ", is_bold=True), Span(clean(f"/{typed}▏", max(1, state.columns - 6))))
-    row, title = state.row, state.title
-    if title == "why" and row is not None:
-        title = f"why {row.name} is {status_words(row.pane.status, row.pane.kind)}"
-    return (Span(clean(title, state.columns), is_bold=True),)
+    parts = [f"{count} {status}" for status, count in counts.items()]
+    return (Span(clean(", ".join([total, *parts]), state.columns), is_bold=True),)
 
 
 # The rows --------------------------------------------------------------------------------------------------------
@@ -120,8 +118,8 @@ def _rows(state: State, height: int) -> list[Line]:
         row = state.shown[index]
         text = GAP.join(pad(field, cells) for field, cells in zip(columns[index], widths, strict=True) if cells)
         room = max(1, state.columns - 5)
-        said = pad(clean(f"{text}{GAP}{_says(row.pane, state)}", room), room)
-        lines.append(narrow.marked(row, state, said, is_bold=row.pane.unread))
+        content = pad(clean(f"{text}{GAP}{_says(row.pane, state)}", room), room)
+        lines.append(narrow.marked(row, state, content, is_bold=row.pane.unread))
     return filled(lines, height)
 
 
@@ -151,7 +149,7 @@ def _host(row: Row) -> str:
 
 def _says(pane: Pane, state: State) -> str:
     """The one line that tells most: what is asked, else the last message, else the title."""
-    said = clean(details.says(pane))
+    content = clean(details.says(pane))
     before = [queued] if (queued := _queued(pane)) else []
     before += [limit] if (limit := details.limit(pane, state.now)) else []
     if is_snoozed(pane, state.now):
@@ -159,10 +157,9 @@ def _says(pane: Pane, state: State) -> str:
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
     is_busy = pane.status is not Status.WAITING and state.columns >= WIDE
-    told = pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else ""
-    if doing := tasks.doing(*told, cells=tasks.BAR if state.columns >= MIDDLING else 0):
+    if doing := details.doing(pane, details.BAR if state.columns >= MIDDLING else 0, has_words=is_busy):
         before.append(clean(doing, state.columns // 2))
-    return GAP.join([*before, said])
+    return GAP.join([*before, content])
 
 
 # The details -----------------------------------------------------------------------------------------------------
@@ -182,7 +179,7 @@ def _details(state: State, height: int) -> list[Line]:
     pane = row.pane
     seen: set[str] = {pane.project, ""}
     asked = pane.question if pane.status is Status.WAITING else ""
-    doing = tasks.doing(pane.progress, pane.tasks, pane.detail)
+    doing = details.doing(pane)
     for facts, more in (
         ((_queued(pane), pane.asks, asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
         ((pane.topic, _where(pane, state), pane.title, pane.cwd), []),
@@ -200,9 +197,9 @@ def _where(pane: Pane, state: State) -> str:
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
     if pane.worktree:
         found = attrs.evolve(found, worktree="")
-    told = (("mode", pane.mode), ("worktree", pane.worktree))
-    words = [f"{name} {value}" for name, value in told if value]
-    return ", ".join(part for part in (beside.text(found, state.columns), *words) if part)
+    parts = (("mode", pane.mode), ("worktree", pane.worktree))
+    words = [f"{name} {value}" for name, value in parts if value]
+    return ", ".join(one for one in (beside.text(found, state.columns), *words) if one)
 
 
 def _own_record(pane: Pane, state: State) -> list[Line]:
@@ -221,11 +218,11 @@ def _question(state: State, height: int) -> list[Line]:
     assert shown is not None
     lines: list[Line] = []
     if height >= geometry.ROOMY:
-        said = f"── … {shown.top} more above " if shown.top else ""
-        lines.append((Span(clean(said, state.columns)), Span("─" * (state.columns - len(said)), is_dim=True)))
-    for line in shown.lines[shown.window.start : shown.window.stop]:
-        number = str(line.number) if line.number else ""
-        lines.append((Span(number, is_bold=True), Span(line.text.removeprefix(number))))
+        content = f"── … {shown.top} more above " if shown.top else ""
+        lines.append((Span(clean(content, state.columns)), Span("─" * (state.columns - len(content)), is_dim=True)))
+    for text, number in shown.lines[shown.window.start : shown.window.stop]:
+        digits = str(number) if number else ""
+        lines.append((Span(digits, is_bold=True), Span(text.removeprefix(digits))))
     return lines
 
 

@@ -147,11 +147,6 @@ def _without(editor: Editor, begin: int, end: int) -> Editor:
     return Editor(editor.text[:begin] + editor.text[end:], begin)
 
 
-def _delete_word(editor: Editor) -> Editor:
-    before = editor.before.rstrip()
-    return _without(editor, max(before.rfind(blank) for blank in " \n\t") + 1, editor.cursor)
-
-
 _KEYS: dict[str, Callable[[Editor], Editor]] = {
     "left": _left,
     "right": _right,
@@ -163,7 +158,9 @@ _KEYS: dict[str, Callable[[Editor], Editor]] = {
     "ctrl+e": _end,
     "backspace": lambda editor: _without(editor, _left(editor).cursor, editor.cursor),
     **dict.fromkeys(("delete", "ctrl+d"), lambda editor: _without(editor, editor.cursor, _right(editor).cursor)),
-    "ctrl+w": _delete_word,
+    "ctrl+w": lambda editor: _without(
+        editor, max(editor.before.rstrip().rfind(blank) for blank in " \n\t") + 1, editor.cursor
+    ),
     "ctrl+u": lambda editor: _without(editor, _home(editor).cursor, editor.cursor),
     "ctrl+k": lambda editor: _without(editor, editor.cursor, _end(editor).cursor),
 }

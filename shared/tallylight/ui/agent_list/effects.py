@@ -1,5 +1,5 @@
 """
-Effects: what a key or the mouse asks the loop of the list to carry out.
+Effects: what a key or the mouse asks the loop of the list to carry out. What is for one pane is a request.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ import enum
 
 import attrs
 
-from tallylight.actions import request, say
-from tallylight.actions.answer import Occupant, Question
+from tallylight.actions.request import Open, Request
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.selection import Act, Proposal
 
 
 class Plain(enum.Enum):
-    """What is for no row."""
+    """What needs no words."""
 
     #: The person is done with the list.
     QUIT = "quit"
@@ -26,51 +25,16 @@ class Plain(enum.Enum):
     LOOK_BACK = "look back"
     #: Keep by what lists group their rows.
     REGROUP = "regroup"
-
-
-class Verb(enum.Enum):
-    """What is done for one row."""
-
-    #: To its pane, and away with the list.
-    GO = "go"
-    #: Continue its conversation in a second pane.
-    FORK = "fork"
-    #: Take up its conversation again, whose agent has gone.
-    RESUME = "resume"
-    #: Explain it: `explained` takes the text.
+    #: Explain the selected row: `explained` takes the text.
     WHY = "why"
-    #: Read the prompt in its pane off the screen as it is now: `asked` takes what was found.
-    LOOK = "look"
-    #: Find out whether its agent takes text now: `writing.begun` takes who it is.
-    REACH = "reach"
-    #: Forget what is queued in its pane.
-    UNQUEUE = "unqueue"
 
 
 @attrs.frozen
-class Do:
-    """Do *verb* for *row*."""
-
-    verb: Verb
-    row: Row
-
-
-@attrs.frozen
-class Ask:
-    """Ask the host of *row* to change its ledger: `snooze` or `unread`."""
+class Perform:
+    """Have done what is *asked* of the pane of *row*, and show what comes of it."""
 
     row: Row
-    verb: str
-    args: tuple[str, ...] = ()
-
-
-@attrs.frozen
-class Answer:
-    """Choose *number* of *question*, for the agent in the pane of *row*."""
-
-    row: Row
-    question: Question
-    number: int
+    asked: Request
 
 
 @attrs.frozen
@@ -82,13 +46,6 @@ class Propose:
 
 
 @attrs.frozen
-class Carry:
-    """Do what *proposal* shows."""
-
-    proposal: Proposal
-
-
-@attrs.frozen
 class Relabel:
     """Keep *label* for the conversation of *row*."""
 
@@ -96,40 +53,11 @@ class Relabel:
     label: Label
 
 
-@attrs.frozen
-class Say:
-    """Type *text* and Enter into *holder*, in the pane of *row*."""
-
-    row: Row
-    holder: Occupant
-    text: str
-
-
-@attrs.frozen
-class Queue:
-    """Have *text* typed into *holder*, in the pane of *row*, when its turn ends."""
-
-    row: Row
-    holder: Occupant
-    text: str
-
-
-Effect = Plain | Do | Ask | Answer | Propose | Carry | Relabel | Say | Queue
+#: A `Proposal` is to be done as it was shown.
+Effect = Plain | Perform | Propose | Proposal | Relabel
 Effects = tuple[Effect, ...]
-#: What is asked of one pane by `actions.request`.
-Asked = Do | Answer | Say | Queue
 
 
-def request_of(effect: Asked) -> request.Request:
-    """What *effect* asks of its pane."""
-    match effect:
-        case Answer(question=question, number=number):
-            return question.answer(number)
-        case Say(holder=held, text=text):
-            return say.Say(held.pane, held.pid, held.start, text, enter=True)
-        case Queue(holder=held, text=text):
-            return request.DeferredText(held.pane, held.pid, held.start, text)
-        case Do(Verb.UNQUEUE, row):
-            return request.Unqueue(row.pane.id)
-        case Do(verb, row):
-            return request.Look(row.pane.id, request.QUESTION if verb is Verb.LOOK else request.PROMPT_AGENT)
+def opening(row: Row, verb: str = "go") -> Effects:
+    """Go to the pane of *row*, and away with the list; or `fork` or `resume` its conversation."""
+    return (Perform(row, Open(verb, row.pane.id)),)

@@ -1,16 +1,20 @@
 """
-Filtering: which rows a filter lets through, and the orders in which they can stand.
+Filtering: which rows a filter lets through, the orders in which they can stand, and the groups.
 
 A filter is words, each of which has to stand somewhere in what is known of a pane, and terms such as `is:waiting` or
-`agent:codex`, each of which has to begin what it names. What is pinned stands first, whatever the order is.
+`agent:codex`, each of which has to begin what it names. What is pinned stands first, whatever the order is. A group
+stands where its first row would, below a heading: a project, a machine or a terminal.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from tallylight.snapshot.rows import Row, is_snoozed
+
+T = TypeVar("T")
 
 
 class Order(enum.Enum):
@@ -20,11 +24,10 @@ class Order(enum.Enum):
     AGE = "age"
     NAME = "name"
 
-    @property
-    def next(self) -> Order:
-        """The one after this, in a circle."""
-        orders = list(Order)
-        return orders[(orders.index(self) + 1) % len(orders)]
+
+def after(value: T, circle: Sequence[T], step: int = 1) -> T:
+    """What stands *step* places after *value* in *circle*."""
+    return circle[(circle.index(value) + step) % len(circle)]
 
 
 def matches(row: Row, wanted: str, now: float) -> bool:
@@ -32,15 +35,15 @@ def matches(row: Row, wanted: str, now: float) -> bool:
     words = []
     for word in wanted.casefold().split():
         key, colon, value = word.partition(":")
-        told = _told(row, key, now) if colon else None
-        if told is None:
+        fields = _fields(row, key, now) if colon else None
+        if fields is None:
             words.append(word)
-        elif not any(text.casefold().startswith(value) for text in told):
+        elif not any(text.casefold().startswith(value) for text in fields):
             return False
     return row.has(" ".join(words))
 
 
-def _told(row: Row, key: str, now: float) -> tuple[str, ...] | None:
+def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
     """What a term with *key* is compared with; None if that is no such term."""
     pane = row.pane
     match key:
@@ -69,3 +72,34 @@ def ordered(rows: Iterable[Row], order: Order) -> tuple[Row, ...]:
             return tuple(sorted(rows, key=lambda row: (not row.label.is_pinned, not row.pane.since, row.pane.since)))
         case Order.NAME:
             return tuple(sorted(rows, key=lambda row: (not row.label.is_pinned, row.called.casefold())))
+
+
+_TERMINALS = {"kitty": "kitty", "wezterm": "WezTerm", "sessions": "detached sessions"}
+_HERE = "this machine"
+
+
+def grouped(rows: Iterable[Row], by: str) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    """*rows* in groups *by* one of `labels.GROUPS`, and the heading of each; no headings where there are no groups."""
+    shown = tuple(rows)
+    if not by:
+        return shown, ()
+    # A terminal is called by its number only where there are several of its kind.
+    kinds = [host.rpartition("-")[0] for host in {row.place for row in shown}]
+    several = {kind for kind in kinds if kinds.count(kind) > 1}
+    members: dict[str, list[Row]] = {}
+    for row in shown:
+        members.setdefault(_heading(row, by, several), []).append(row)
+    pairs = [(row, heading) for heading, found in members.items() for row in found]
+    return tuple(row for row, _ in pairs), tuple(heading for _, heading in pairs)
+
+
+def _heading(row: Row, by: str, several: set[str]) -> str:
+    machine, _, host = row.place.rpartition("/")
+    if by == "project":
+        return row.pane.project or "no project"
+    if by == "machine":
+        return machine or _HERE
+    kind, _, number = host.rpartition("-")
+    called = _TERMINALS.get(kind, host)
+    numbered = f"{called} {number}" if row.place.rpartition("-")[0] in several else called
+    return f"{machine} {numbered}" if machine else numbered

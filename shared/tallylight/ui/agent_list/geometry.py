@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import attrs
 
 from tallylight.ui.agent_list.editor import rows_of
-from tallylight.ui.agent_list.grouping import fits
 from tallylight.ui.agent_list.record import OVER, Mode, State
 
 #: From this many lines of details on there is a rule above them.
@@ -91,11 +90,29 @@ def height_of_row(state: State) -> int:
 
 
 def in_view(state: State) -> int:
-    """How many rows there is room for, from the top one on."""
+    """How many rows there is room for, from the top one on. The heading of the first is always drawn."""
     lines, height = areas(state).rows, height_of_row(state)
     if not state.headings:
         return lines // height
-    return fits(state.headings, len(state.shown), state.top, lines, height)
+    used, index = 0, state.top
+    while index < len(state.shown):
+        used += height + (index == state.top or state.headings[index] != state.headings[index - 1])
+        if used > lines:
+            break
+        index += 1
+    return index - state.top
+
+
+def least_top(state: State, index: int) -> int:
+    """The first row that can be on top while row *index* has room; *index* itself where there is room for none."""
+    headings, height = state.headings, height_of_row(state)
+    used, top = height + bool(headings), index
+    while top > 0:
+        used += height + bool(headings and headings[top - 1] != headings[top])
+        if used > areas(state).rows:
+            break
+        top -= 1
+    return max(0, top)
 
 
 def placed(state: State) -> Iterator[tuple[str, int]]:

@@ -15,21 +15,20 @@ import attrs
 
 from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.say import Busy
+from tallylight.actions.request import DeferredText, Open, Reply, Request
+from tallylight.actions.say import Busy, Say
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.history import History
 from tallylight.snapshot.labels import Labels
-from tallylight.snapshot.labels_file import Reader
+from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
-from tallylight.ui.agent_list.actions import Actions
-from tallylight.ui.agent_list.effects import Verb
-from tallylight.ui.agent_list.reading import Reading
+from tallylight.ui.agent_list.actions import Direct
+from tallylight.ui.agent_list.reading import Reading, Screens
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.agent_list.screens import Screens
-from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
+from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal
 
@@ -55,7 +54,7 @@ Explain = Callable[[Row, int, float], list[str]]
 def run(
     terminal: Terminal,
     feed: Hosts,
-    actions: Actions,
+    actions: Direct,
     explain: Explain,
     *,
     own: str = "",
@@ -64,7 +63,7 @@ def run(
     depth: ansi.Depth = ansi.Depth.FULL,
     beside: Callable[[], Watch] | None = None,
     is_panel: bool = False,
-    labels: Reader,
+    labels: LabelsFile,
 ) -> None:
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
@@ -80,7 +79,10 @@ def run(
     first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
     shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first)
     end = time.monotonic() + PATIENCE_S
-    while shown.is_before(as_of) and time.monotonic() < end:
+    while time.monotonic() < end:
+        feed.poll(time.monotonic())
+        if max((found.written for found in feed.snapshots if found.name == own), default=0.0) >= as_of:
+            break
         time.sleep(POLL_S / 2)
     with terminal.opened():
         shown.run()
@@ -90,12 +92,12 @@ def run(
 class _List:
     terminal: Terminal
     feed: Hosts
-    actions: Actions
+    actions: Direct
     explain: Explain
     own: str
     depth: ansi.Depth
     make_beside: Callable[[], Watch] | None
-    labels: Reader
+    labels: LabelsFile
     state: State
     _screen: ansi.Screen = attrs.Factory(ansi.Screen)
     _decoder: Decoder = attrs.Factory(Decoder)
@@ -109,18 +111,13 @@ class _List:
     #: What stands on the screen.
     _drawn: State | None = None
 
-    def is_before(self, as_of: float) -> bool:
-        """Whether what the own host has written is older than *as_of*, in seconds since the epoch."""
-        self.feed.poll(time.monotonic())
-        return max((found.written for found in self.feed.snapshots if found.name == self.own), default=0.0) < as_of
-
     def refresh(self, now: float) -> None:
         """Take in what the hosts show, if it changed."""
         changed = self.feed.poll(now)
         if self.labels.poll():
             changed = True
             self.state = attrs.evolve(self.state, group=self.labels.labels.group)
-            self._tell(self.labels.problem)
+            self._notify(self.labels.problem)
         if changed or now - self._refreshed_at >= CLOCK_S:
             self._refreshed_at = now
             self._take_rows(time.time())
@@ -135,7 +132,12 @@ class _List:
             self.state = state.pictured(self.state, *found)
         if (week := self._week.poll()) is not None:
             self.state = state.looked_back(self.state, week)
-        self._look_beside(now)
+        if self.make_beside is not None and self._drawn is not None:
+            # The repositories of the agents that can be seen.
+            if self._beside is None:
+                self._beside = self.make_beside()
+            if self._beside.poll((row.pane for row in state.visible(self.state)), now):
+                self.state = attrs.evolve(self.state, beside=self._beside.known)
         shown = self.state.preview
         if shown is None or shown.page is not preview.Page.WHY:
             return
@@ -145,16 +147,8 @@ class _List:
         if row is not None and row.address == shown.address and wanted != self._explained:
             self._explained = wanted
             text = tuple(self.explain(row, columns, time.time()))
-            self.state = attrs.evolve(self.state, preview=preview.explained(shown, row.address, text))
-
-    def _look_beside(self, now: float) -> None:
-        """Have the repositories read of the agents that can be seen."""
-        if self.make_beside is None or self._drawn is None:
-            return
-        if self._beside is None:
-            self._beside = self.make_beside()
-        if self._beside.poll((row.pane for row in state.visible(self.state)), now):
-            self.state = attrs.evolve(self.state, beside=self._beside.known)
+            if text != shown.why:
+                self.state = attrs.evolve(self.state, preview=attrs.evolve(shown, why=text))
 
     def _draw(self) -> None:
         # What a person has read by this drawing changes what the next one says of it.
@@ -176,12 +170,12 @@ class _List:
                 self.refresh(now)
                 self.watch(now)
                 self._draw()
-                told = self.feed.descriptors()
-                patience = self._patience(is_told=told is not None)
+                descriptors = self.feed.descriptors()
+                patience = self._patience(is_woken=descriptors is not None)
             else:
                 # In a hidden tab it costs nothing, whatever the agents do.
-                told, patience = None, ESCAPE_S if self._decoder.is_pending else None
-            read = self.terminal.read(patience, (*(told or ()), *self.actions.descriptors))
+                descriptors, patience = None, ESCAPE_S if self._decoder.is_pending else None
+            read = self.terminal.read(patience, (*(descriptors or ()), *self.actions.descriptors))
             if read is None:
                 return
             self.actions.listen()
@@ -192,11 +186,11 @@ class _List:
                     for effect in effects:
                         self._carry_out(effect)
 
-    def _patience(self, *, is_told: bool) -> float | None:
+    def _patience(self, *, is_woken: bool) -> float | None:
         """How long, in seconds, to wait for a key; for ever, where changes are told and nothing is due by the clock."""
         if self._decoder.is_pending:
             return ESCAPE_S
-        if not is_told:
+        if not is_woken:
             return POLL_S
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
@@ -218,61 +212,49 @@ class _List:
                 self._week.begin(reading.week)
             case effects.Plain.REGROUP:
                 self._keep(lambda found: attrs.evolve(found, group=self.state.group))
-            case effects.Do(Verb.GO | Verb.FORK | Verb.RESUME as verb, row):
-                problem = self.actions.open(verb.value, row)
-                self._tell(problem)
-                if not problem and not self.state.is_panel:
-                    self._is_open = False
-            case effects.Do(Verb.WHY, row):
-                text = self.explain(row, self.state.columns, time.time())
+            case effects.Plain.WHY if self.state.row is not None:
+                text = self.explain(self.state.row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))
-            case effects.Ask(row, word, args):
-                self._tell(self.actions.mark(row, word, args))
+            case effects.Perform(row, asked):
+                self._show(row, asked, self.actions.perform(row, asked))
             case effects.Propose(act, wanted):
-                self._propose(act, wanted)
-            case effects.Carry(proposal):
-                self._carry(proposal)
+                found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
+                targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
+                left_out = tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal))
+                self.state = state.proposed(self.state, Proposal(act, targets, left_out))
+            case Proposal(act, targets):
+                done = [(row, self.actions.perform(row, act.of(held))) for row, held in targets]
+                failed = tuple((row, reply.text) for row, reply in done if isinstance(reply, Refusal))
+                self._notify(outcome(act, len(done) - len(failed), failed))
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
-            case _:
-                self._perform(effect)
 
-    def _perform(self, effect: effects.Asked) -> None:
-        """Have done what a person asks of one pane, and show what came of it."""
-        row = effect.row
-        match self.actions.perform(row, effects.request_of(effect)), effect:
+    def _show(self, row: Row, asked: Request, reply: Reply) -> None:
+        """Show what came of what was *asked* of the pane of *row*."""
+        match reply, asked:
             case Question(choices=()), _:
-                self._tell("it asks for text, not for a choice; press Enter to go there")
-            case Question() as question, _:
-                self.state = state.asked(self.state, row, question)
-            case Occupant() as holder, _:
-                self.state = writing.begun(self.state, row, holder)
+                self._notify("it asks for text, not for a choice; press Enter to go there")
+            case Question(), _:
+                self.state = state.asked(self.state, row, reply)
+            case Occupant(), _:
+                self.state = writing.begun(self.state, row, reply)
             case Busy(holder, why), _:
                 self.state = writing.begun(self.state, row, holder, why)
-            case Done(), effects.Say():
+            case Done(), Say():
                 self.state = writing.sent(self.state, "sent")
-            case Done(), effects.Queue():
+            case Done(), DeferredText():
                 self.state = writing.sent(self.state, "queued until its turn ends; E cancels it")
+            case Done(), Open():
+                self._is_open = self.state.is_panel
             case ((Done(text=text) | Refusal(text=text)), _):
-                self._tell(text)
-
-    def _propose(self, act: Act, wanted: tuple[rows.Row, ...]) -> None:
-        found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
-        targets = tuple(Target(row, held) for row, held in found if isinstance(held, Occupant))
-        left_out = tuple((row, told.text) for row, told in found if isinstance(told, Refusal))
-        self.state = state.proposed(self.state, Proposal(act, targets, left_out))
-
-    def _carry(self, proposal: Proposal) -> None:
-        told = [(one.row, self.actions.perform(one.row, proposal.act.of(one.holder))) for one in proposal.targets]
-        failed = tuple((row, why.text) for row, why in told if isinstance(why, Refusal))
-        self._tell(outcome(proposal.act, len(told) - len(failed), failed))
+                self._notify(text)
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:
-        self._tell(self.labels.change(how))
+        self._notify(self.labels.change(how))
         # At once: the next key may be for the same row.
         self._take_rows(time.time())
 
-    def _tell(self, message: str) -> None:
+    def _notify(self, message: str) -> None:
         """Tell the person *message*, if there is any."""
         if message:
-            self.state = state.told(self.state, message)
+            self.state = state.notified(self.state, message)

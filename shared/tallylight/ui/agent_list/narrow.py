@@ -13,7 +13,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.labels import COLOURS
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import details, tasks
+from tallylight.ui import details
 from tallylight.ui.agent_list.geometry import height_of_row, placed
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import age, clean, left, pad
@@ -95,25 +95,19 @@ def _row(row: Row, state: State) -> list[Line]:
     title = f"{pad(name, room)} {since}" if since else pad(name, room)
     first = marked(row, state, title, is_bold=needs or pane.unread)
     indent = _INDENT if state.columns >= _ROOMY else 2
-    told = [text for text in (_about(pane, state), _work(pane, state)) if text]
-    below: list[Line] = [(Span(" " * indent + clean(text, max(1, state.columns - indent))),) for text in told]
-    return filled([first, *below], 3)
-
-
-def _about(pane: Pane, state: State) -> str:
-    """What a person needs to know most: until when it rests, what it asks, what it says."""
+    # What a person needs to know most: until when it rests, what it asks, what it says.
+    about = details.limit(pane, state.now) or details.says(pane) or pane.agent
     if is_snoozed(pane, state.now):
-        return f"snoozed {left(pane.snoozed_until - state.now)}"
-    if limit := details.limit(pane, state.now):
-        return limit
-    return details.says(pane) or pane.agent
+        about = f"snoozed {left(pane.snoozed_until - state.now)}"
+    texts = [text for text in (about, _work(pane, state)) if text]
+    below: list[Line] = [(Span(" " * indent + clean(text, max(1, state.columns - indent))),) for text in texts]
+    return filled([first, *below], 3)
 
 
 def _work(pane: Pane, state: State) -> str:
     """How far it is with what, and how full its context is."""
     is_busy = pane.status is not Status.WAITING
-    bar = tasks.BAR if state.columns >= _ROOMY else 0
-    doing = tasks.doing(pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else "", cells=bar)
+    doing = details.doing(pane, details.BAR if state.columns >= _ROOMY else 0, has_words=is_busy)
     full = details.context(pane)
     room = max(1, state.columns - _INDENT - width(full) - 2)
     return "  ".join(part for part in (clean(doing, room) if doing else "", full) if part)

@@ -12,16 +12,18 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
+from tallylight.actions.say import MAX_TEXT, Say
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import choosing, editor, geometry, labelling, preview, writing
+from tallylight.ui.agent_list import commands, editor, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
-from tallylight.ui.agent_list.effects import Answer, Carry, Do, Effects, Plain, Queue, Say, Verb
+from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Propose, opening
+from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Act
-from tallylight.ui.keys import Event, Focus, Key, Mouse, Paste
+from tallylight.ui.keys import Event, Focus, Mouse, Paste
 
 #: Lines that a turn of the wheel moves.
 WHEEL = 3
@@ -33,28 +35,19 @@ def press(state: State, event: Event) -> tuple[State, Effects]:
     """A person pressed a key, pasted, used the mouse, or came to the list or left it."""
     if isinstance(event, Focus):
         return attrs.evolve(state, has_focus=event.is_in), ()
-    state, effects = _pressed(attrs.evolve(state, message=""), event)
-    return states.followed(state), effects
-
-
-def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
+    state = attrs.evolve(state, message="")
+    effects: Effects = ()
     if isinstance(event, Mouse):
-        return _mouse(state, event)
-    if isinstance(event, Paste):
-        if state.writing is not None:
-            return _pasted(state, event.text), ()
-        if state.mode is Mode.NAME:
-            assert state.naming is not None
-            return labelling.typed(state, state.naming.text + event.text), ()
-        if state.mode is Mode.HELP:
-            return states.helped(state, state.sought + event.text), ()
-        # Never as commands: what is pasted was not pressed.
-        return (states.filtering(state, state.filter + event.text) if state.mode is Mode.FILTER else state), ()
-    if state.mode is Mode.WRITE:
-        return _write_key(state, event.name)
-    if event.name == "ctrl+c":
-        return state, (Plain.QUIT,)
-    return _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
+        state, effects = _mouse(state, event)
+    elif isinstance(event, Paste):
+        state = _pasted(state, event.text)
+    elif state.mode is Mode.WRITE:
+        state, effects = _write_key(state, event.name)
+    elif event.name == "ctrl+c":
+        effects = (Plain.QUIT,)
+    else:
+        state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
+    return states.followed(state), effects
 
 
 # Keys ------------------------------------------------------------------------------------------------------------
@@ -70,7 +63,7 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
     command = _OF_A_ROW.get(name)
     if command is None:
         return state, ()
-    return command(state, state.row) if state.row is not None else (states.told(state, "no agent is selected"), ())
+    return command(state, state.row) if state.row is not None else (states.notified(state, "no agent is selected"), ())
 
 
 def _escaped(state: State) -> tuple[State, Effects]:
@@ -83,8 +76,8 @@ def _escaped(state: State) -> tuple[State, Effects]:
 
 
 def _resorted(state: State) -> tuple[State, Effects]:
-    order = state.order.next
-    return states.told(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
+    order = after(state.order, tuple(Order))
+    return states.notified(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
 
 def _preview_key(state: State, name: str) -> State | None:
@@ -132,22 +125,18 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if shown.question.missing:
         if name == "enter":
-            return state, (Do(Verb.GO, row),)
-        return states.told(state, shown.question.missing), ()
+            return state, opening(row)
+        return states.notified(state, shown.question.missing), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
         return state, ()
     if shown.unread:
-        return states.told(
+        return states.notified(
             state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
         ), ()
     if not choice.keys:
-        return states.told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
-    return states.listing(state), (Answer(row, shown.question, choice.number),)
-
-
-def _text_key(state: State, name: str) -> tuple[State, Effects]:
-    return _scrolled(state, name) or states.listing(state), ()
+        return states.notified(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
+    return states.listing(state), (Perform(row, shown.question.answer(choice.number)),)
 
 
 def _help_key(state: State, name: str) -> tuple[State, Effects]:
@@ -159,15 +148,16 @@ def _help_key(state: State, name: str) -> tuple[State, Effects]:
     return (states.helped(state, state.sought + name) if len(name) == 1 else states.listing(state)), ()
 
 
-def _confirm_key(state: State, name: str) -> tuple[State, Effects]:
+def _text_key(state: State, name: str) -> tuple[State, Effects]:
+    """Over a text, which may be a proposal: any other key leaves it."""
     proposal = state.proposal
     if (moved := _scrolled(state, name)) is not None:
         return moved, ()
     if name != "y" or proposal is None:
         return states.listing(state), ()
     if proposal.read < len(state.text):
-        return states.told(state, "read all of it first: scroll with up, down and the page keys"), ()
-    return attrs.evolve(states.listing(state), chosen=frozenset()), (Carry(proposal),)
+        return states.notified(state, "read all of it first: scroll with up, down and the page keys"), ()
+    return attrs.evolve(states.listing(state), chosen=frozenset()), (proposal,)
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
@@ -176,20 +166,28 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
         return states.listing(state), ()
     if name == "enter":
         if not found.editor.text.strip():
-            return states.told(state, "there is nothing to send"), ()
-        effect = Queue if found.why else Say
-        return state, (effect(row, found.holder, found.editor.text),)
+            return states.notified(state, "there is nothing to send"), ()
+        held, text = found.holder, found.editor.text
+        later = DeferredText(held.pane, held.pid, held.start, text)
+        asked = later if found.why else Say(held.pane, held.pid, held.start, text, enter=True)
+        return state, (Perform(row, asked),)
     after = editor.pressed(found.editor, name)
     return (state if after is None else writing.edited(state, after)), ()
 
 
 def _pasted(state: State, text: str) -> State:
-    assert state.writing is not None
+    """Never as commands: what is pasted was not pressed."""
+    if state.naming is not None:
+        return commands.named(state, state.naming.text + text)
+    if state.mode is Mode.HELP:
+        return states.helped(state, state.sought + text)
+    if state.writing is None:
+        return states.filtering(state, state.filter + text) if state.mode is Mode.FILTER else state
     before = state.writing.editor
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
         return state
-    return states.told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+    return states.notified(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
 
 
 def _scrolled(state: State, name: str) -> State | None:
@@ -210,10 +208,10 @@ _KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
     Mode.LIST: _list_key,
     Mode.FILTER: _filter_key,
     Mode.ANSWER: _answer_key,
-    Mode.NAME: labelling.key,
+    Mode.NAME: commands.name_key,
     Mode.TEXT: _text_key,
     Mode.HELP: _help_key,
-    Mode.CONFIRM: _confirm_key,
+    Mode.CONFIRM: _text_key,
     Mode.WEEK: _text_key,
 }
 
@@ -226,16 +224,16 @@ def _moved(state: State, name: str) -> State | None:
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not row.is_own and not row.pane.attach and not row.host.startswith(("wezterm-", "machines-")):
-        return states.told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
+        return states.notified(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
-    return state, (Do(Verb.LOOK, row),)
+    return state, (Perform(row, Look(row.pane.id, QUESTION)),)
 
 
 def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     if not row.pane.queued:
-        return states.told(state, "nothing is queued for it; e writes to it"), ()
-    return state, (Do(Verb.UNQUEUE, row),)
+        return states.notified(state, "nothing is queued for it; e writes to it"), ()
+    return state, (Perform(row, Unqueue(row.pane.id)),)
 
 
 #: The keys that need no row.
@@ -244,29 +242,29 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "q": lambda state: (state, (Plain.QUIT,)),
     "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
     "?": lambda state: (states.helped(state), ()),
-    "X": choosing.all_or_none,
+    "X": commands.all_or_none,
     "o": _resorted,
-    "g": labelling.group,
-    "t": lambda state: (states.looking_back(state), (Plain.LOOK_BACK,)),
+    "g": commands.group,
+    "t": lambda state: (attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0), (Plain.LOOK_BACK,)),
 }
 #: The keys that are for the selected row, or for those that are chosen.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
-    "enter": lambda state, row: (state, (Do(Verb.GO, row),)),
+    "enter": lambda state, row: (state, opening(row)),
     "a": _answering,
     "E": _unqueueing,
-    "D": lambda state, row: choosing.proposing(state, row, Act.CLOSE),
-    "c": labelling.colour,
-    "e": lambda state, row: (state, (Do(Verb.REACH, row),)),
-    "f": lambda state, row: (state, (Do(Verb.FORK, row),)),
-    "i": lambda state, row: choosing.proposing(state, row, Act.INTERRUPT),
-    "n": labelling.begun,
-    "p": labelling.pin,
-    "r": lambda state, row: (state, (Do(Verb.RESUME, row),)),
-    "s": choosing.snoozing,
-    "u": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "unread"),
-    "v": lambda state, row: choosing.asked(state, choosing.rows_for(state, row), "seen"),
-    "w": lambda state, row: (state, (Do(Verb.WHY, row),)),
-    "x": choosing.toggled,
+    "D": lambda state, row: (state, (Propose(Act.CLOSE, commands.rows_for(state, row)),)),
+    "c": commands.colour,
+    "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
+    "f": lambda state, row: (state, opening(row, "fork")),
+    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, commands.rows_for(state, row)),)),
+    "n": commands.naming,
+    "p": commands.pin,
+    "r": lambda state, row: (state, opening(row, "resume")),
+    "s": commands.snoozing,
+    "u": lambda state, row: commands.asked(state, commands.rows_for(state, row), "unread"),
+    "v": lambda state, row: commands.asked(state, commands.rows_for(state, row), "seen"),
+    "w": lambda state, _row: (state, (Plain.WHY,)),
+    "x": commands.toggled,
 }
 
 
@@ -292,7 +290,7 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
         return state, ()
     row = state.shown[index]
     if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):
-        return states.select(state, index), (Do(Verb.GO, row),)
+        return states.select(state, index), opening(row)
     return states.select(states.listing(state), index), ()
 
 

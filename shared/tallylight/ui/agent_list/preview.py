@@ -1,8 +1,7 @@
 """
 Preview: one agent beside the list, or below it: its screen as it is now, what it asks, its last reply, its plan, why.
 
-    preview = follow(preview, row)              the selection has moved
-    preview = seen(preview, address, found)     its screen was read, or could not be
+    preview = turned(preview, step)             the next page
     lines = draw(preview, row, columns, height)
 
 The screen keeps the colours of its program, and nothing else of what that wrote (`wire.styled`).
@@ -19,7 +18,8 @@ from tallylight.model.report import progress
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import details, tasks
+from tallylight.ui import details
+from tallylight.ui.agent_list.filtering import after
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
 from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
@@ -68,36 +68,9 @@ class Preview:
 # What happens ----------------------------------------------------------------------------------------------------
 
 
-def follow(preview: Preview, row: Row | None) -> Preview:
-    """The person selected *row*; of another than before nothing is known yet."""
-    if row is None:
-        return Preview(page=preview.page)
-    if row.address == preview.address and not preview.is_gone:
-        return preview
-    pane = row.pane
-    return Preview(address=row.address, name=pane.project or pane.title or pane.agent or row.name, page=preview.page)
-
-
 def turned(preview: Preview, step: int) -> Preview:
     """The next page, or the one before."""
-    page = PAGES[(PAGES.index(preview.page) + step) % len(PAGES)]
-    return attrs.evolve(preview, page=page, moved=0, across=0)
-
-
-def seen(preview: Preview, address: str, found: StyledScreen | str) -> Preview:
-    """The screen at *address* was read, or the words say why not."""
-    if address != preview.address:
-        return preview
-    if isinstance(found, str):
-        return attrs.evolve(preview, screen=None, problem=found) if found != preview.problem else preview
-    if found == preview.screen:
-        return preview
-    return attrs.evolve(preview, screen=found, problem="")
-
-
-def explained(preview: Preview, address: str, why: tuple[str, ...]) -> Preview:
-    """*why* explains the light of what is at *address*."""
-    return attrs.evolve(preview, why=why) if address == preview.address and why != preview.why else preview
+    return attrs.evolve(preview, page=after(preview.page, PAGES, step), moved=0, across=0)
 
 
 def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int) -> Preview:
@@ -165,8 +138,8 @@ def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
 def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     if pane.status is not Status.WAITING:
         return _words(f"it asks nothing: {status_words(pane.status, pane.kind)}", columns)
-    told = dict.fromkeys(text for text in (pane.what, pane.question, pane.message) if text)
-    lines = [line for text in told for line in _words(text, columns)] or _words("what it asks is not known", columns)
+    texts = dict.fromkeys(text for text in (pane.what, pane.question, pane.message) if text)
+    lines = [line for text in texts for line in _words(text, columns)] or _words("what it asks is not known", columns)
     if not pane.choices:
         return [*lines, (), *_words("Its choices are not known; Enter goes there.", columns)]
     lines.append(())
@@ -181,7 +154,7 @@ def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     found = progress(pane.progress)
     done = found.done if found is not None else -1
-    lines: list[Line] = _words(tasks.bar(pane.progress, max(tasks.BAR, columns // 2)), columns) if found else []
+    lines: list[Line] = _words(details.bar(pane.progress, max(details.BAR, columns // 2)), columns) if found else []
     for number, task in enumerate(pane.tasks):
         mark = _DONE if number < done else _NOW if number == done else _TO_DO
         lines += _item(Span(mark), task, columns, is_bold=number == done)

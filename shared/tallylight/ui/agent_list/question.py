@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import attrs
 
 from tallylight.actions.answer import Choice, Question
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import chop, clean, wrap
 from tallylight.wire.text import sanitise
 
@@ -28,19 +30,22 @@ _KEY_NAMES = {"\r": "⏎", "\n": "⏎", "\x1b": "Esc", "\t": "Tab", " ": "Space"
 _LONGEST = max(map(len, _KEY_NAMES))
 
 
-@attrs.frozen
-class Line:
-    """A line of the text; *number* is that of the choice which begins in it, else 0."""
-
-    text: str
-    number: int = 0
+#: A line of the text, and the number of the choice that begins in it, else 0.
+Line = tuple[str, int]
 
 
 @attrs.frozen(kw_only=True)
 class Asking:
-    """*question* as *lines* of so many *columns*, of which *height* are drawn from *top* on."""
+    """
+    *question* as *lines* of so many *columns*, of which *height* are drawn from *top* on.
+
+    *address* is that of its pane, for two agents may ask the very same. *reported* are the status and the prompt that
+    the pane's host had reported then, which may be older than what stood on the screen.
+    """
 
     question: Question
+    address: str
+    reported: tuple[Status, str]
     columns: int
     height: int
     lines: tuple[Line, ...]
@@ -61,37 +66,46 @@ class Asking:
         return len(self.lines) - self.first - sum(number >= self.first for number in self.seen)
 
 
-def opened(question: Question, columns: int) -> Asking:
-    """*question* on a screen of so many *columns*, before anything of it is drawn."""
-    lines: list[Line] = []
-    first = 0
-    for number, row in enumerate(question.context or (question.question,)):
-        if number == question.first:
-            first = len(lines)
-        lines += [Line(text) for text in chop(sanitise(row, cells=_LABEL, graphemes=_LABEL), columns)]
+def opened(question: Question, row: Row, columns: int) -> Asking:
+    """*question* of the pane of *row* on a screen of so many *columns*, before anything of it is drawn."""
+    lines, first = _wrapped(question, columns)
+    reported = (row.pane.status, row.pane.prompt)
+    return Asking(
+        question=question, address=row.address, reported=reported, columns=columns, height=0, lines=lines, first=first
+    )
+
+
+def _wrapped(question: Question, columns: int) -> tuple[tuple[Line, ...], int]:
+    """The lines of *question*, and with which of them the dialog begins."""
+    rows = [chop(_shown(row), columns) for row in question.context or (question.question,)]
+    first = sum(map(len, rows[: question.first])) if question.first < len(rows) else 0
+    lines: list[Line] = [(text, 0) for texts in rows for text in texts]
     for choice in question.choices:
         lines += _choice(choice, columns, is_whole=not question.missing)
     if question.missing:
-        missing = wrap(sanitise(question.missing, cells=_LABEL, graphemes=_LABEL), columns)
-        lines += [Line(text) for line in missing for text in chop(line, columns)]
-    return Asking(question=question, columns=columns, height=0, lines=tuple(lines), first=first)
+        lines += [(text, 0) for line in wrap(_shown(question.missing), columns) for text in chop(line, columns)]
+    return tuple(lines), first
 
 
 def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Line]:
-    types = f"  types {keys_named(choice.keys)}" if choice.keys else "  keys not known"
-    if choice.number > MAX_CHOICES:
-        types += ", no key here"
-    label = sanitise(choice.label, cells=_LABEL, graphemes=_LABEL)
-    texts = chop(label + (types if is_whole else ""), max(1, columns - _INDENT))
-    for position, text in enumerate(texts):
+    label = _shown(choice.label)
+    if is_whole:
+        label += f"  types {keys_named(choice.keys)}" if choice.keys else "  keys not known"
+        label += ", no key here" if choice.number > MAX_CHOICES else ""
+    for position, text in enumerate(chop(label, max(1, columns - _INDENT))):
         number = choice.number if is_whole and not position else 0
-        yield Line(f"{number or '':<{_INDENT}}{text}", number)
+        yield f"{number or '':<{_INDENT}}{text}", number
+
+
+def _shown(text: str) -> str:
+    return sanitise(text, cells=_LABEL, graphemes=_LABEL)
 
 
 def sized(asking: Asking, columns: int, height: int) -> Asking:
     """The same on so many *columns*, of which *height* lines are drawn; on others nothing of it has been seen."""
     if columns != asking.columns:
-        asking = opened(asking.question, columns)
+        lines, first = _wrapped(asking.question, columns)
+        asking = attrs.evolve(asking, columns=columns, height=0, lines=lines, first=first, top=0, seen=frozenset())
     if height == asking.height:
         return asking
     # The end first, and where the person has scrolled to after that.

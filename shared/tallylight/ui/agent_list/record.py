@@ -14,7 +14,6 @@ import attrs
 
 from tallylight.actions.answer import Occupant
 from tallylight.model.beside import Beside
-from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
@@ -92,11 +91,8 @@ class State:
     title: str = ""
     text: tuple[str, ...] = ()
     scroll: int = 0
-    #: The question that is being answered; the address of its pane, for two agents may ask the very same; and the
-    #: status and the prompt that the pane's host had told then, which may be older than what stood on the screen.
+    #: The question that is being answered.
     asking: Asking | None = None
-    asker: str = ""
-    known: tuple[Status, str] | None = None
     #: The text that is being written; and what was written for each address and not sent.
     writing: Writing | None = None
     drafts: tuple[tuple[str, Editor], ...] = ()

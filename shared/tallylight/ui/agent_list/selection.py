@@ -43,23 +43,16 @@ class Act(enum.Enum):
 
 
 @attrs.frozen
-class Target:
-    """The pane of *row*, and what was in its foreground when it was shown."""
-
-    row: Row
-    holder: Occupant
-
-
-@attrs.frozen
 class Proposal:
     """
-    What would be done to *targets*; *left_out*: rows to which it is not done, and why.
+    What would be done to the panes of *targets*, each with what was in its foreground when it was shown; *left_out*:
+    rows to which it is not done, and why.
 
     *read*: how many of its lines a person has had on the screen.
     """
 
     act: Act
-    targets: tuple[Target, ...]
+    targets: tuple[tuple[Row, Occupant], ...]
     left_out: tuple[tuple[Row, str], ...] = ()
     read: int = 0
 
@@ -72,16 +65,15 @@ class Proposal:
 
     def lines(self) -> tuple[str, ...]:
         """Each pane in a line or two that fit 40 columns, then what is left out."""
-        told: list[str] = []
-        for target in self.targets:
-            row, held = target.row, target.holder
-            told.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
+        lines: list[str] = []
+        for row, held in self.targets:
+            lines.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
             status = status_words(row.pane.status, row.pane.kind)
-            told.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
+            lines.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
         if self.left_out:
-            told += ["", f"not {self.act.done}:"]
-            told += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
-        return tuple(told)
+            lines += ["", f"not {self.act.done}:"]
+            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
+        return tuple(lines)
 
 
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:

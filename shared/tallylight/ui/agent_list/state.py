@@ -3,7 +3,7 @@ State: what new snapshots or the clock make of what the list shows, its `record`
 
     state = resized(state, columns, lines)
     state = refreshed(state, rows, now)         new snapshots, or only later
-    state = told(state, "…")                    what came of an effect
+    state = notified(state, "…")                what came of an effect
 
 Times are seconds since the epoch.
 """
@@ -15,14 +15,12 @@ import attrs
 from tallylight.actions.answer import Question
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
-from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import help
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
-from tallylight.ui.agent_list.filtering import matches, ordered
-from tallylight.ui.agent_list.geometry import ROOMY, areas, height_of_row, in_view, is_previewing
-from tallylight.ui.agent_list.grouping import grouped, least_top
+from tallylight.ui.agent_list.filtering import grouped, matches, ordered
+from tallylight.ui.agent_list.geometry import ROOMY, areas, in_view, is_previewing, least_top
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.agent_list.week import Week
@@ -58,7 +56,7 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     chosen = state.chosen and state.chosen & {row.address for row in rows}
     state = filtered(attrs.evolve(state, rows=rows, now=now, chosen=chosen))
     if problem := _lost(state):
-        state = told(listing(state), problem)
+        state = notified(listing(state), problem)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
@@ -71,8 +69,14 @@ def _lost(state: State) -> str:
     """That what a person answers, writes to or names has gone; nothing while it is still what is selected."""
     row = state.row
     address = row.address if row is not None else ""
-    if state.asking is not None and (row is None or address != state.asker or not _still_asks(state, row.pane)):
-        return "that question is gone"
+    if state.asking is not None:
+        if row is None or address != state.asking.address:
+            return "that question is gone"
+        # All that the host reports of it can be about the prompt that is being answered, or from before it.
+        status, prompt = row.pane.status, row.pane.prompt
+        is_open = status is Status.WAITING and prompt in ("", state.asking.question.prompt)
+        if not is_open and (status, prompt) != state.asking.reported:
+            return "that question is gone"
     if state.writing is not None and address != state.writing.address:
         return f"{state.writing.name} is no longer in the list; the draft is kept"
     if state.naming is not None and address != state.naming.address:
@@ -80,29 +84,24 @@ def _lost(state: State) -> str:
     return ""
 
 
-def _still_asks(state: State, pane: Pane) -> bool:
-    """Whether all that the host reports of *pane* can be about the prompt that is being answered, or from before it."""
-    assert state.asking is not None
-    if (pane.status, pane.prompt) == state.known:
-        return True
-    return pane.status is Status.WAITING and pane.prompt in ("", state.asking.question.prompt)
-
-
 def asked(state: State, row: Row, question: Question) -> State:
     """Show *question*, that was read in the pane of *row*, if that is still what is selected."""
     if state.mode is not Mode.LIST or state.selected != row.address:
         return state
-    shown = asking.opened(question, state.columns)
-    known = (row.pane.status, row.pane.prompt)
-    state = attrs.evolve(state, mode=Mode.ANSWER, asking=shown, asker=row.address, known=known)
-    return settled(_sized(state))
+    return settled(_sized(attrs.evolve(state, mode=Mode.ANSWER, asking=asking.opened(question, row, state.columns))))
 
 
 def followed(state: State) -> State:
-    """The preview, if there is one, shows the selected row."""
-    if state.preview is None or (found := previews.follow(state.preview, state.row)) is state.preview:
+    """The preview, if there is one, shows the selected row; of another than before nothing is known yet."""
+    shown, row = state.preview, state.row
+    if shown is None or (row is not None and row.address == shown.address and not shown.is_gone):
         return state
-    return attrs.evolve(state, preview=found)
+    found = previews.Preview(page=shown.page)
+    if row is not None:
+        pane = row.pane
+        name = pane.project or pane.title or pane.agent or row.name
+        found = attrs.evolve(found, address=row.address, name=name)
+    return attrs.evolve(state, preview=found) if found != shown else state
 
 
 def watched(state: State) -> Row | None:
@@ -115,9 +114,11 @@ def watched(state: State) -> Row | None:
 
 def pictured(state: State, address: str, found: StyledScreen | str) -> State:
     """The screen of the pane at *address* was read, or words say why not."""
-    if state.preview is None or (shown := previews.seen(state.preview, address, found)) is state.preview:
+    shown = state.preview
+    if shown is None or shown.address != address or found in (shown.screen, shown.problem):
         return state
-    return attrs.evolve(state, preview=shown)
+    screen, problem = (None, found) if isinstance(found, str) else (found, "")
+    return attrs.evolve(state, preview=attrs.evolve(shown, screen=screen, problem=problem))
 
 
 def drawn(state: State) -> State:
@@ -131,8 +132,8 @@ def drawn(state: State) -> State:
     return attrs.evolve(state, asking=found)
 
 
-def told(state: State, message: str) -> State:
-    """Tell the person *message*."""
+def notified(state: State, message: str) -> State:
+    """*state* with *message* for the person."""
     return attrs.evolve(state, message=message)
 
 
@@ -152,7 +153,7 @@ def proposed(state: State, proposal: Proposal) -> State:
     if state.mode is not Mode.LIST:
         return state
     if not proposal.targets:
-        return told(state, outcome(proposal.act, 0, proposal.left_out))
+        return notified(state, outcome(proposal.act, 0, proposal.left_out))
     shown = attrs.evolve(state, mode=Mode.CONFIRM, proposal=proposal, title=proposal.title, scroll=0)
     lines = proposal.lines()
     return attrs.evolve(shown, text=tuple(part for line in lines for part in chop(line, max(1, state.columns))))
@@ -165,11 +166,6 @@ def visible(state: State) -> tuple[Row, ...]:
     return state.shown[state.top : state.top + in_view(state)]
 
 
-def looking_back(state: State) -> State:
-    """Show the last days in place of the list, as soon as they are read."""
-    return attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0)
-
-
 def looked_back(state: State, week: Week) -> State:
     """*week* was read."""
     return attrs.evolve(state, week=week) if state.mode is Mode.WEEK else state
@@ -177,7 +173,7 @@ def looked_back(state: State, week: Week) -> State:
 
 def wheeled(state: State, step: int) -> State:
     """Move the view, and the selection only so far that it stays in it."""
-    state = attrs.evolve(state, top=max(0, min(state.top + step, _least_top(state, len(state.shown) - 1))))
+    state = attrs.evolve(state, top=max(0, min(state.top + step, least_top(state, len(state.shown) - 1))))
     return select(state, max(state.top, min(state.index, state.top + in_view(state) - 1)))
 
 
@@ -193,9 +189,8 @@ def scrolled(state: State, step: int) -> State:
 
 def listing(state: State) -> State:
     """Back to the list."""
-    closed = attrs.evolve(state, naming=None, proposal=None, sought="", asking=None, asker="", known=None)
-    closed = attrs.evolve(closed, title="", text=(), week=None, scroll=0)
-    return settled(attrs.evolve(closed, mode=Mode.LIST, writing=None))
+    closed = attrs.evolve(state, mode=Mode.LIST, naming=None, proposal=None, sought="", asking=None, writing=None)
+    return settled(attrs.evolve(closed, title="", text=(), week=None, scroll=0))
 
 
 def filtering(state: State, text: str) -> State:
@@ -224,11 +219,6 @@ def filtered(state: State) -> State:
 
 def settled(state: State) -> State:
     """Keep the selected row in view, and no more empty lines below the last than need be."""
-    last = _least_top(state, len(state.shown) - 1)
-    top = max(min(state.top, state.index, last), _least_top(state, state.index))
+    last = least_top(state, len(state.shown) - 1)
+    top = max(min(state.top, state.index, last), least_top(state, state.index))
     return state if top == state.top else attrs.evolve(state, top=top)
-
-
-def _least_top(state: State, index: int) -> int:
-    """The first row that can be on top while row *index* is in view."""
-    return max(0, least_top(state.headings, index, areas(state).rows, height_of_row(state)))

@@ -42,11 +42,18 @@ def count(week: Week) -> int:
 def draw(week: Week, columns: int, lines: int, scroll: int) -> list[Line]:
     """The whole screen, from the line *scroll* on."""
     room = max(0, lines - 2)
+    words = "the week"
     if isinstance(week, History):
+        whole = history.total(week.turns)
+        words = f"the week: worked {duration(whole.worked_s)}, waited for you {duration(whole.waited_s)}"
         body = _body(_bars(week), columns)[scroll:]
     else:
         body = [(Span(clean(f"  {'reading …' if week is None else week}", columns)),)]
-    return [_head(week, columns), *filled(body, room), _foot(columns)]
+    worked, waited = f"{_WORK} worked{GAP}", f"{_WAIT} waited for you{GAP}"
+    foot: Line = (Span(clean(_FOOT, columns)),)
+    if width(worked + waited + _FOOT) <= columns:
+        foot = (*_coloured(worked, Status.WORKING), *_coloured(waited, Status.WAITING), Span(_FOOT))
+    return [(Span(clean(words, columns), is_bold=True),), *filled(body, room), foot]
 
 
 def _bars(week: History) -> list[tuple[str, Sum | None]]:
@@ -69,21 +76,6 @@ def _bars(week: History) -> list[tuple[str, Sum | None]]:
     return found
 
 
-def _head(week: Week, columns: int) -> Line:
-    told = "the week"
-    if isinstance(week, History):
-        whole = history.total(week.turns)
-        told = f"the week: worked {duration(whole.worked_s)}, waited for you {duration(whole.waited_s)}"
-    return (Span(clean(told, columns), is_bold=True),)
-
-
-def _foot(columns: int) -> Line:
-    worked, waited = f"{_WORK} worked{GAP}", f"{_WAIT} waited for you{GAP}"
-    if width(worked + waited + _FOOT) > columns:
-        return (Span(clean(_FOOT, columns)),)
-    return (*_coloured(worked, Status.WORKING), *_coloured(waited, Status.WAITING), Span(_FOOT))
-
-
 def _coloured(text: str, status: Status) -> Line:
     """*text*, whose first character has the colour of *status*."""
     return (Span(text[:1], style=Style(foreground=lights.COLOURS[status])), Span(text[1:]))
@@ -103,9 +95,9 @@ def _body(bars: list[tuple[str, Sum | None]], columns: int) -> list[Line]:
             lines.append((Span(f"{day:<8}"), Span("–", is_dim=True)))
             continue
         cells = zip(_numbers(one, columns), widths, strict=True)
-        told = "".join(f"{GAP}{' ' * (most - width(cell))}{cell}" for cell, most in cells if most)
+        words = "".join(f"{GAP}{' ' * (most - width(cell))}{cell}" for cell, most in cells if most)
         before = Span(f"{day:<8}{pad(clean(one.agent, _NAME), names)}{GAP}")
-        lines.append((before, *_bar(one, scale, room), Span(told)))
+        lines.append((before, *_bar(one, scale, room), Span(words)))
     return lines
 
 

@@ -34,7 +34,7 @@ def begun(state: State, row: Row, holder: Occupant, why: str = "") -> State:
     pane = row.pane
     name = pane.project or pane.title or row.name
     writing = Writing(address=row.address, name=name, holder=holder, editor=editor, why=why)
-    state = states.told(state, f"{why.partition(';')[0]}: what you write is queued") if why else state
+    state = states.notified(state, f"{why.partition(';')[0]}: what you write is queued") if why else state
     return states.settled(attrs.evolve(state, mode=Mode.WRITE, writing=writing))
 
 
@@ -51,4 +51,4 @@ def edited(state: State, editor: Editor) -> State:
 
 def sent(state: State, words: str) -> State:
     """It was typed into the agent, or queued, as *words* say: there is no draft of it any more."""
-    return states.told(states.listing(edited(state, Editor())), words) if state.writing is not None else state
+    return states.notified(states.listing(edited(state, Editor())), words) if state.writing is not None else state

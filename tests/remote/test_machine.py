@@ -318,6 +318,7 @@ def test_no_reply() -> None:
     assert told == [] and found.due() <= 5.0
     found.expire(5.0)
     late = asked(found)
+    found.output(5.0).clear()
     found.ended(255, "", 6.0)
     for one in (told[0], late[0]):
         assert isinstance(one, Refusal) and one.rule == "unreachable" and "look whether" in one.text

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 
+from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
 from tallylight.model.limits import MAX_WORD
 
@@ -85,26 +86,18 @@ def _plain(name: str) -> str:
     return ".".join(part.strip().strip("\"'") for part in name.split("."))
 
 
+@attributes.define
 class Table:
     """One table of a file. Each getter takes its key; `close` complains of the keys that nobody took."""
 
-    def __init__(
-        self,
-        data: Mapping[str, Any],
-        text: str,
-        path: str,
-        prefix: str = "",
-        errors: list[DataFileError] | None = None,
-        lines: tuple[int, int] | None = None,
-    ) -> None:
-        self._data = data
-        self._text = text
-        self._path = path
-        self._prefix = prefix
-        #: Where in the text it stands, for one of a list of tables.
-        self._lines = lines
-        self._taken: set[str] = set()
-        self.errors: list[DataFileError] = [] if errors is None else errors
+    _data: Mapping[str, Any]
+    _text: str
+    _path: str
+    _prefix: str = ""
+    errors: list[DataFileError] = attributes.field(factory=list)
+    #: Where in the text it stands, for one of a list of tables.
+    _lines: tuple[int, int] | None = None
+    _taken: set[str] = attributes.field(init=False, factory=set)
 
     def __contains__(self, key: str) -> bool:
         return key in self._data

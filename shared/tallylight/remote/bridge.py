@@ -43,6 +43,7 @@ from tallylight.remote.messages import (
     encode,
     is_id,
 )
+from tallylight.remote.panes import Key
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import is_elsewhere
@@ -63,13 +64,13 @@ _GONE = Refusal("gone", "that pane is gone; nothing was done")
 _BUSY = Refusal("busy", "something else is just being done to that pane; nothing was done")
 
 
+@attrs.define
 class Teller:
     """What the other end has been told, and what is new since. Grows with the panes, never with time."""
 
-    def __init__(self) -> None:
-        self._wanted: dict[tuple[str, str], Pane] = {}
-        self._published: dict[tuple[str, str], Pane] = {}
-        self._is_whole = False
+    _wanted: dict[Key, Pane] = attrs.field(init=False, factory=dict)
+    _published: dict[Key, Pane] = attrs.field(init=False, factory=dict)
+    _is_whole: bool = attrs.field(init=False, default=False)
 
     def show(self, hosts: Iterable[Snapshot]) -> None:
         """Take what the *hosts* of this machine show now. What they show of other machines is left out."""

@@ -210,6 +210,8 @@ class MachinesHost:
             with contextlib.suppress(Exception):
                 link.child.wait(ENDS_S)
         link.read_complaint()
+        # What it said before it ended counts; a pipe holds no more than one reading takes.
+        self._read(link, machine)
         code = link.child.poll()
         machine.ended(code if code is not None else -1, link.complaint.decode("utf-8", "replace"), now)
         link.end(is_asked=True)

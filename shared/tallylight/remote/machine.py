@@ -60,6 +60,7 @@ _CELLS = 160
 _UPDATE = "run `tally setup` there with the version of this machine"
 _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; look whether it was done")
+_UNSENT = Refusal("unreachable", "the connection ended before it was asked; nothing was done")
 _STRANGE = Refusal("unreachable", "that machine answers with something else; nothing is known of what it did")
 #: What a `Look` tells of a pane. What types and marks is told to be done.
 _FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occupant}
@@ -92,8 +93,10 @@ class Machine:
     _sent_at: float = 0.0
     _offset: float = 0.0
     _unsent: bytearray = attrs.field(factory=bytearray)
-    #: Of what has no reply yet: until when that is waited for, and who gets it.
-    _asked: dict[int, tuple[float, Callable[[request.Reply], None]]] = attrs.field(factory=dict)
+    #: Of what has no reply yet: until when that is waited for, who gets it, and which byte of all that were ever to be
+    #: sent is its last.
+    _asked: dict[int, tuple[float, Callable[[request.Reply], None], int]] = attrs.field(factory=dict)
+    _queued: int = 0
     _number: int = 0
     #: Why the link is to be ended.
     _fault: str = ""
@@ -123,10 +126,11 @@ class Machine:
         self.retry_at = now + backoff(self.failures)
         self.panes.clear()
         self._hello = None
+        sent = self._queued - len(self._unsent)
         self._unsent.clear()
         asked, self._asked = self._asked, {}
-        for _, done in asked.values():
-            done(_LOST)
+        for _, done, last in asked.values():
+            done(_LOST if last <= sent else _UNSENT)
         self._set(why, is_up=False)
 
     def _why(self, code: int | None, complaint: str) -> str:
@@ -153,7 +157,7 @@ class Machine:
     def due(self) -> float:
         """When `overdue`, `expire` or `output` may have something new, if nothing comes before."""
         hung = self._received_at + (SILENT_S if self._hello is not None else HELLO_S)
-        return min([hung, self._sent_at + BEAT_S, *(until for until, _ in self._asked.values())])
+        return min([hung, self._sent_at + BEAT_S, *(until for until, *_ in self._asked.values())])
 
     # What it says ---------------------------------------------------------------------------------------------
 
@@ -206,7 +210,7 @@ class Machine:
             case PaneGone(host, id_):
                 self.is_changed = self.panes.drop((host, id_)) or self.is_changed
             case Reply(number, reply) if number in self._asked:
-                _, done = self._asked.pop(number)
+                _, done, _ = self._asked.pop(number)
                 done(reply)
 
     def _shown(self, host: str, pane: Pane) -> Pane:
@@ -252,22 +256,26 @@ class Machine:
                 done(Refusal("busy", f"{self.name} has not answered what it was asked before; nothing was done"))
                 return
             near_id = local_id(self.name, host, asked.pane)
-            self._asked[self._number] = until, lambda reply: done(_fitting(asked, near_id, reply))
-            self._unsent += line
+            self._queue(line)
+            self._asked[self._number] = until, lambda reply: done(_fitting(asked, near_id, reply)), self._queued
 
     def expire(self, now: float) -> None:
         """Tell those whose reply is overdue."""
-        for number in [number for number, (until, _) in self._asked.items() if now >= until]:
-            _, done = self._asked.pop(number)
+        for number in [number for number, (until, *_) in self._asked.items() if now >= until]:
+            _, done, _ = self._asked.pop(number)
             done(Refusal("unreachable", f"{self.name} does not answer; look whether it was done"))
 
     def output(self, now: float) -> bytearray:
         """What is to be sent; whoever has sent some of it takes it out."""
         if self._hello is not None and not self._unsent and now - self._sent_at >= BEAT_S:
-            self._unsent += encode(Beat())
+            self._queue(encode(Beat()))
         if self._unsent:
             self._sent_at = now
         return self._unsent
+
+    def _queue(self, line: bytes) -> None:
+        self._unsent += line
+        self._queued += len(line)
 
 
 def _fitting(asked: Carried, near_id: str, reply: request.Reply) -> request.Reply:

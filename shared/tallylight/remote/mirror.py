@@ -34,17 +34,18 @@ class Machine:
     panes: Panes = attrs.field(factory=lambda: Panes(MAX_PANES, MAX_MACHINE_BYTES))
 
 
+@attrs.define
 class Mirror:
     """Every machine below *prefix*."""
 
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-        self._machines: dict[str, Machine] = {}
-        self._rows = self._size = 0
-        #: Whether there were more machines than `MAX_MACHINES`.
-        self.is_full = False
-        #: The machines of which something has changed; who has seen to them empties it.
-        self.changed: set[str] = set()
+    _prefix: str
+    _machines: dict[str, Machine] = attrs.field(init=False, factory=dict)
+    _rows: int = attrs.field(init=False, default=0)
+    _size: int = attrs.field(init=False, default=0)
+    #: Whether there were more machines than `MAX_MACHINES`.
+    is_full: bool = attrs.field(init=False, default=False)
+    #: The machines of which something has changed; who has seen to them empties it.
+    changed: set[str] = attrs.field(init=False, factory=set)
 
     def take(self, topic: str, payload: bytes) -> bool:
         """Take in one message; tell whether what is shown may have changed by it."""

@@ -45,13 +45,13 @@ _SAMPLE = "x"
 UNREACHED = Refusal("unreachable", "nothing can be seen of that pane, or done to it, from here")
 
 
+@attrs.define
 class Answering:
     """All panes that *client* reaches, for whoever asks. *client* is this server's own."""
 
-    def __init__(self, client: PaneClient) -> None:
-        self._client = client
-        #: Of each pane that is reached from here: the one that types into it holds it.
-        self._locks: dict[str, threading.Lock] = {}
+    _client: PaneClient
+    #: Of each pane that is reached from here: the one that types into it holds it.
+    _locks: dict[str, threading.Lock] = attrs.field(init=False, factory=dict)
 
     def keep(self, panes: Collection[str]) -> None:
         """Forget sessions, if there are too many, but not those with these ids."""

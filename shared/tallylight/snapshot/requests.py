@@ -8,6 +8,9 @@ than `MAX_AGE_S`, or not a request, is removed and forgotten. There is no answer
 A request may only move a person's view or change the ledger. Nothing that types into a pane or starts a program will
 ever be one: nobody could tell who wrote the file. That takes a key pressed in the terminal itself, or a caller that the
 kernel names and that may do it (`snapshot.sockets`, `actions.permission`).
+
+They are files, and no lines over a socket, because nothing is to be proved and nobody is to wait. A terminal may look
+only every half minute, and not every system tells a host who connects.
 """
 
 from __future__ import annotations

@@ -63,12 +63,12 @@ def folder(environ: Mapping[str, str]) -> Path:
     return directories.state_dir(environ) / "push"
 
 
+@attrs.define
 class Store:
     """The directory *path*: `key.pem` and `subscriptions.json`. `TallyError`, `OSError`: what is wrong with it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._held: contextlib.ExitStack | None = None
+    path: Path
+    _held: contextlib.ExitStack | None = attrs.field(init=False, default=None)
 
     @property
     def file(self) -> Path:

@@ -7,16 +7,27 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from tallylight.actions.answer import Done
+from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import MAX_ROW, MAX_ROWS, SILENT, Look, Rows, decode_reply, encode, encode_reply
+from tallylight.actions.request import (
+    MAX_ROW,
+    MAX_ROWS,
+    SILENT,
+    Look,
+    Request,
+    Rows,
+    decode_reply,
+    encode,
+    encode_reply,
+)
 from tallylight.model.status import Status
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
@@ -85,6 +96,27 @@ def test_a_process_that_has_ended_is_noticed(runtime: Path) -> None:
     assert sockets.has_ended(gone) or not _knows_processes(living)
     for one in (here, living, gone, listener):
         one.close()
+
+
+@pytest.mark.parametrize(("asked", "words"), [(Look("3", "question"), ""), (Answer("3", 1, 1, "f", 1), "look whether")])
+def test_a_host_that_ends_before_it_has_replied(runtime: Path, asked: Request, words: str) -> None:
+    """Nobody knows whether it has done what it was asked; of a mere look there is nothing to know."""
+    listener = sockets.listen("kitty")
+    listener.setblocking(True)
+    listener.settimeout(30)
+
+    def hang_up() -> None:
+        connection, _ = listener.accept()
+        connection.recv(100_000)
+        connection.close()
+
+    thread = threading.Thread(target=hang_up)
+    thread.start()
+    told = reach().ask_host(NAME, asked, 30.0)
+    thread.join()
+    listener.close()
+    assert isinstance(told, Refusal) and told.rule == "unreachable"
+    assert words in told.text and ("look whether" in told.text) is bool(words)
 
 
 def _knows_processes(connection: socket.socket) -> bool:

@@ -167,4 +167,5 @@ class PaneClient:
             return Refusal("unreachable", str(error))
         except (OSError, TooLongError):
             pass
-        return Refusal("unreachable", f"{host} does not answer")
+        unsure = "" if isinstance(asked, Look) else "; look whether it was done"
+        return Refusal("unreachable", f"{host} does not answer{unsure}")

@@ -105,7 +105,7 @@ def test_an_end_of_long_ago_is_old_news(pane: Pane, rollout: Path, record: Kept)
     rollout.write_bytes(record.data)
     look(pane, 1.0)
 
-    assert Source.RECORD not in pane.tracker._records.own
+    assert Source.RECORD not in pane.tracker.answers.claims
 
 
 def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkey
         at = record.reader.read(line, None).turn
         monkeypatch.setattr(time, "time", lambda at=at: at.at + 0.1 if at is not None else 0.0)
         look(pane, 10.0 * (len(shown) + 1), ticks=transcript_module.AGAIN_EVERY)
-        claim = pane.tracker._records.own.get(Source.RECORD)
+        claim = pane.tracker.answers.claims.get(Source.RECORD)
         state = (claim.status, claim.report.kind) if claim is not None else None
         if state is not None and shown[-1:] != [state]:
             shown.append(state)

@@ -84,6 +84,43 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
         ],
         "idle",
     ),
+    "finished after the clock was set back by an hour": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", -3597), duration(0.5) + duration(-3596.9))],
+        "done",
+    ),
+    "finished after it was set forward by an hour": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3603), duration(0.5) + duration(3603.1))],
+        "done",
+    ),
+    "set back, and the end not told yet: that of the turn before seems to be newer": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", -3597), duration(0.5))],
+        "working",
+    ),
+    "set back, and never told": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("idle", -3597), duration(0.5)),
+            (3 + UNDECIDED_S, reading("idle", -3597), duration(0.5)),
+        ],
+        "idle",
+    ),
+    "the turn after it was set back": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("idle", -3597), duration(0.5) + duration(-3596.9)),
+            (5, reading("busy", -3595), b""),
+            (7, reading("idle", -3593), duration(0.5) + duration(-3596.9) + interrupted(-3593)),
+        ],
+        "idle",
+    ),
+    "set back while it asked": (
+        [
+            (1, reading("busy", 1), b""),
+            (2, reading("waiting", 2, "permission prompt"), b""),
+            (9, reading("idle", -3591), interrupted(-3591)),
+        ],
+        "idle",
+    ),
     "interrupted": ([(1, reading("busy", 1), b""), (3, reading("idle", 3), interrupted(3))], "idle"),
     "interrupted after an answer": (
         [(1, reading("busy", 1), b""), (3, reading("idle", 3), answer(2) + interrupted(3))],

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.hosts.engine import A_CHECK, FEW, OFTEN, SELDOM, Engine
 from tallylight.hosts.store import Store, at_once
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import EAGER_LOOKS, Pane
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tests.hosts.test_pane import SHELL, HandTable
+from tallylight.tracker.notify import Notice, Notifier, Settings, View
+from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 
 MANY = 100
 
@@ -26,23 +31,30 @@ class HandEngine(Engine[int]):
 
     SLICE_S = 60.0
 
-    def __init__(self, home: Path, panes: int) -> None:
+    def __init__(self, home: Path, panes: int, agents: Agents | None = None) -> None:
         environ = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
         self.now, self.took, self.place = 100.0, 0.0, "here"
         self.looked: list[int] = []
+        self.jobs: list[tuple[Callable[[], object], Callable[[object], None]]] = []
+        self.group, self.table = SHELL.pid, HandTable(str(home))
         super().__init__(
             "sessions",
             environ,
             config=Config(),
-            agents=Agents(()),
-            table=HandTable(str(home)),
-            submit=at_once,
+            agents=agents or Agents(()),
+            table=self.table,
+            submit=self._submit,
             store=Store("sessions", environ, at_once),
             clock=lambda: self.now,
         )
         self._store.epoch.clock = lambda: self.now
         for id_ in range(panes):
             self._add(id_, self.now)
+
+    def _submit(self, _key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+        """Have *job* done after this tick, as a worker would."""
+        self.jobs.append((job, done))
+        return True
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         return call
@@ -53,7 +65,7 @@ class HandEngine(Engine[int]):
     def _look(self, id_: int, pane: Pane, now: float) -> None:
         self.looked.append(id_)
         self.took += 1.0
-        pane.foreground(SHELL.pid, now)
+        pane.foreground(self.group, now)
 
     def _place(self, id_: int) -> object:
         return self.place
@@ -67,6 +79,9 @@ class HandEngine(Engine[int]):
         self.looked = []
         self._begin(self.now, in_front)
         self._take_turns(self.now)
+        while self.jobs:
+            job, done = self.jobs.pop(0)
+            done(job())
         self._settle(self.now)
         return self.looked
 
@@ -162,3 +177,69 @@ def test_what_is_told_is_written_when_it_may_be(tmp_path: Path) -> None:
     (found,) = writer.read_snapshots(tmp_path / "tallylight")[0]
     assert [pane.agent for pane in found.panes] == ["mine"]
     engine._store.close()
+
+
+#: What an agent says and a person does, by the tick in which it happens.
+DAY: dict[int, Callable[[Pane, float], object]] = {
+    4: lambda pane, now: pane.tracker.report(Report(source=Source.PROTOCOL, status=Status.WORKING), now),
+    12: lambda pane, now: pane.tracker.report(QUESTION, now),
+    24: lambda pane, now: pane.tracker.report(Report(source=Source.PROTOCOL, status=Status.WORKING), now),
+    40: lambda pane, now: pane.tracker.report(Report(source=Source.PROTOCOL, status=Status.DONE), now),
+    70: lambda pane, now: pane.tracker.report(Report(source=Source.PROTOCOL, status=Status.WORKING), now),
+    82: lambda pane, now: pane.tracker.command_end(0, now),
+}
+QUESTION = Report(source=Source.PROTOCOL, status=Status.WAITING, kind=Kind.PERMISSION, message="May I?")
+#: When the agent comes, and when it is gone.
+COMES, GOES = 2, 80
+#: When a person looks at it, and no more.
+LOOKS, LEAVES = 52, 64
+TICKS, HOUR = 100, 3600.0
+
+
+def live(home: Path, suspended: int, wall: float = 0.0) -> tuple[list[tuple[object, ...]], list[str]]:
+    """
+    What is shown after each tick, and all that a person is notified of.
+
+    An hour in which nothing runs passes before the tick *suspended*, or the *wall* clock is set by so many seconds.
+    """
+    engine = HandEngine(home, 1, agent_files.load_agents({"HOME": str(home)})[0])
+    notifier, pane, offset = Notifier(Settings(min_turn_s=0.0)), engine.panes[0], 0.0
+    told, shown, is_visible = list[str](), list[tuple[object, ...]](), False
+    engine._store.epoch.clock = lambda: engine.now + offset
+    for tick in range(TICKS):
+        if tick == suspended:
+            offset = wall
+            engine.now += 0.0 if wall else HOUR
+        if tick == GOES:
+            del engine.table.processes[CLAUDE.pid]
+        engine.group = CLAUDE.pid if COMES <= tick < GOES else SHELL.pid
+        engine.tick()
+        if tick in DAY:
+            DAY[tick](pane, engine.now)
+        is_visible = LOOKS <= tick < LEAVES
+        pane.look(is_visible, engine.now)
+        decision, seen = pane.decision, pane.attention.seen
+        shown.append((decision.status, decision.kind, decision.reason.rule, seen))
+        view = View(decision=decision, visible=is_visible, seen=seen)
+        notice = notifier.look("0", view, engine.now, 0)
+        if isinstance(notice, Notice):
+            told.append(f"{notice.status}: {notice.title}, {notice.body}")
+    return shown, told
+
+
+@pytest.mark.slow
+def test_a_day_in_which_the_clock_jumps(tmp_path: Path) -> None:
+    """Before any tick, an hour's suspend or a clock set by an hour: no light is another, none is told twice or lost."""
+    shown, told = live(tmp_path, TICKS)
+    assert [status for status, _ in itertools.groupby(one[0] for one in shown)] == [
+        *(Status.ACTIVE, Status.IDLE, Status.WORKING, Status.WAITING, Status.WORKING, Status.DONE, Status.IDLE),
+        *(Status.WORKING, Status.DOWN, Status.DONE),
+    ]
+    assert told == ["waiting: claude asks for permission, May I?", "done: claude is done, "]
+    changed = [
+        (tick, wall)
+        for tick in range(TICKS)
+        for wall in (0.0, HOUR, -HOUR)
+        if live(tmp_path, tick, wall) != (shown, told)
+    ]
+    assert changed == []

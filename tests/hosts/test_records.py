@@ -105,7 +105,7 @@ def test_an_end_of_long_ago_is_old_news(pane: Pane, rollout: Path, record: Kept)
     rollout.write_bytes(record.data)
     look(pane, 1.0)
 
-    assert Source.RECORD not in pane.tracker._records.own
+    assert Source.RECORD not in pane.tracker.answers.claims
 
 
 def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,13 +118,54 @@ def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkey
         at = record.reader.read(line, None).turn
         monkeypatch.setattr(time, "time", lambda at=at: at.at + 0.1 if at is not None else 0.0)
         look(pane, 10.0 * (len(shown) + 1), ticks=transcript_module.AGAIN_EVERY)
-        claim = pane.tracker._records.own.get(Source.RECORD)
+        claim = pane.tracker.answers.claims.get(Source.RECORD)
         state = (claim.status, claim.report.kind) if claim is not None else None
         if state is not None and shown[-1:] != [state]:
             shown.append(state)
 
     limited = (Status.WAITING, Kind.LIMIT)
     assert shown == [(Status.DONE, None), (Status.IDLE, None), (Status.DONE, None), (Status.ERROR, None), limited]
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0])
+def test_an_end_across_a_jump_of_the_clock(
+    pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch, jump: float
+) -> None:
+    """The clock was set, or the machine suspended, after a turn had ended and before that was read: it is news."""
+    end = next(number for number, line in enumerate(record.lines) if b'"task_complete"' in line)
+    ended = record.reader.read(b"".join(record.lines[: end + 1]), None).turn
+    assert ended is not None and ended.status is Status.DONE
+    monkeypatch.setattr(time, "time", lambda: ended.at)
+    pane.title("⠋ codex", 0.5)
+    pane.tick(1.0)
+    rollout.write_bytes(b"".join(record.lines[:end]))
+    look(pane, 2.0)
+    assert pane.decision.status is Status.WORKING
+    monkeypatch.setattr(time, "time", lambda: ended.at + jump)
+    with rollout.open("ab") as file:
+        file.write(record.lines[end])
+    look(pane, 3.0)
+    assert pane.decision.status is Status.DONE
+    assert pane.decision.since >= 2.0
+
+
+@each("agent", ("copilot", "kimi"))
+def test_a_turn_after_the_clock_was_set_back(agent: str, tmp_path: Path) -> None:
+    """It seems to be older than its process. What was not there when the transcript was first read is its own."""
+    kept_one, path = kept(agent), tmp_path / "record"
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+    known = next(found for found in agents if found.name == agent)
+    own = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), 0.0)
+    found = transcript_module.Found(place=Place(str(path)), started=kept_one.truths[-1][0] + 3_600)
+    shown = set()
+    for line in kept_one.lines:
+        with path.open("ab") as file:
+            file.write(line)
+        found = TranscriptRequest(transcript=own, before=found, is_locating=False).read() or own.found
+        report = own.take(found, 10.0)
+        shown.add(report.status if report is not None else None)
+
+    assert {Status.WORKING, Status.WAITING, Status.DONE} <= shown
 
 
 @each("agent", ("cline", "copilot", "kimi"))

@@ -118,8 +118,13 @@ def _read(parent: int, name: str, mode: int) -> bytes:
         fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     except OSError:
         return b""
-    with os.fdopen(fd, "rb") as file:
+    try:
         found = os.fstat(fd)
         # Where others cannot enter they cannot write either.
         is_own = found.st_uid == os.getuid() and not (found.st_mode & 0o022 and mode & 0o011)
-        return file.read(MAX_BYTES) if is_own and stat.S_ISREG(found.st_mode) else b""
+        if not is_own or not stat.S_ISREG(found.st_mode):
+            return b""
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            return file.read(MAX_BYTES)
+    finally:
+        os.close(fd)

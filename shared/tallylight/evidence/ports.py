@@ -24,8 +24,7 @@ def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/pr
     table, ends = ProcTable(root), [_plain(*client), _plain(*server)]
     wanted = {fields[9] for fields in _rows(root, "self") if list(map(_end, fields[1:3])) == ends}
     pids = table.pids()[:MAX_PROCESSES] if wanted else []
-    sockets = ((pid, table.open_files(pid, _SOCKET)) for pid in pids)
-    return tuple(pid for pid, held in sockets if not wanted.isdisjoint(one[len(_SOCKET) : -1] for one in held))
+    return tuple(pid for pid in pids if not wanted.isdisjoint(_sockets(table, pid)))
 
 
 def _end(field: str) -> tuple[str, int] | None:
@@ -46,6 +45,11 @@ def _plain(address: str, port: int) -> tuple[str, int]:
     except ValueError:
         return address, port
     return str(getattr(found, "ipv4_mapped", None) or found), port
+
+
+def _sockets(table: ProcTable, pid: int) -> list[str]:
+    """The inodes of the sockets that a process has open."""
+    return [socket[len(_SOCKET) : -1] for socket in table.open_files(pid, _SOCKET)]
 
 
 def _rows(root: str, pid: int | str) -> Iterator[list[str]]:

@@ -33,6 +33,9 @@ class FileError(TallyError):
         self.problem = problem
 
 
+#: O_NONBLOCK: a FIFO is opened at once, whether anybody writes to it or not.
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NO_FILE = "is not a regular file"
 #: What is another one once a file has been changed or replaced.
 Stamp = tuple[int, int, int]
 
@@ -50,14 +53,18 @@ def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
     """
     The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `FileError` if it is too big.
 
-    A FIFO or a device is refused: opening one could hang a terminal.
+    Anything else is refused with a `FileError`: to open a FIFO or a device could hang a terminal.
     """
-    # O_NONBLOCK: a FIFO is opened at once, whether anybody writes to it or not.
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise FileError(path, "is not a regular file")
-        return _bounded(path, file, limit)
+    try:
+        fd = os.open(path, _READ)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket
+            raise FileError(path, _NO_FILE) from None
+        raise
+    try:
+        return _bounded(path, fd, os.fstat(fd), limit)
+    finally:
+        os.close(fd)
 
 
 def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
@@ -73,23 +80,24 @@ def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
         folder = os.fstat(parent)
         if problem := foreign(folder):
             raise FileError(path.parent, problem)
-        fd = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+        fd = os.open(path.name, _READ | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise FileError(path, "is not a regular file") from None
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, or a socket
+            raise FileError(path, _NO_FILE) from None
+        error.filename = str(path)
         raise
     finally:
         os.close(parent)
-    with os.fdopen(fd, "rb") as file:
+    try:
         found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise FileError(path, "is not a regular file")
         # Where others cannot enter they cannot write either: what a program makes there may have any mode.
         if problem := foreign(found, is_closed=not folder.st_mode & 0o011):
             raise FileError(path, problem)
         if max_age_s is not None and abs(time.time() - found.st_mtime) > max_age_s:
             raise FileError(path, f"was not written within {max_age_s:g} seconds")
-        return _bounded(path, file, limit)
+        return _bounded(path, fd, found, limit)
+    finally:
+        os.close(fd)
 
 
 def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
@@ -103,8 +111,12 @@ def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
     return "can be changed by other users; remove it" if found.st_mode & 0o022 and not is_closed else ""
 
 
-def _bounded(path: Path, file: BinaryIO, limit: int) -> bytes:
-    data = file.read(limit + 1)
+def _bounded(path: Path, fd: int, found: os.stat_result, limit: int) -> bytes:
+    # Before a file object is made of it, whose error would name the descriptor.
+    if not stat.S_ISREG(found.st_mode):
+        raise FileError(path, "is a directory, not a file" if stat.S_ISDIR(found.st_mode) else _NO_FILE)
+    with os.fdopen(fd, "rb", closefd=False) as file:
+        data = file.read(limit + 1)
     if len(data) > limit:
         raise FileError(path, f"is larger than {limit} bytes, the limit, so it is not read")
     return data

@@ -169,6 +169,7 @@ class Engine(ABC, Generic[Id]):
         if late > SUSPENDED_S:
             for pane in self._panes.values():
                 pane.tracker.pause(late)
+                pane.attention.pause(late)
             self._touched.update(self._panes)
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(self._panes)

@@ -62,6 +62,9 @@ class Found:
     reading: Reading | None = None
     #: How long ago the last turn ended or began, in seconds, when that was read.
     age: float = 0.0
+    #: When that was, in monotonic seconds of the worker; and whether that turn is another one than was read at first.
+    read_at: float = 0.0
+    is_new: bool = False
     #: Lines so far, if nothing in them is known; and whether there are enough of them to say so.
     unknown: int = 0
     is_strange: bool = False
@@ -168,11 +171,25 @@ def _with_children(reader: Reader, found: Found) -> Found:
     if below == found.below:
         return found
     reading = reading.followed({id_: one.reading or Reading() for id_, one in below.items() if one.place is not None})
-    return attrs.evolve(found, reading=reading, age=_age(reading), below=below if reading.left else {})
+    found = _with_reading(found, found.reading, reading)
+    return attrs.evolve(found, below=below if reading.left else {})
 
 
-def _age(reading: Reading) -> float:
-    return max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
+def _with_reading(found: Found, before: Reading | None, reading: Reading) -> Found:
+    """
+    *found* with *reading* in the place of the one *before*, and how long ago its turn ended or began.
+
+    The wall clock tells that, and may have been set since, or have gone on while the machine was suspended. But what
+    was not there when it was read before is no older than that, by a clock of ours.
+    """
+    read_at, turn, known = time.monotonic(), reading.turn, before.turn if before is not None else None
+    is_new = before is not None and turn is not None and (known is None or turn.at != known.at)
+    age = max(0.0, time.time() - turn.at) if turn is not None else 0.0
+    if is_new:
+        age = min(age, read_at - found.read_at)
+    elif known is not None:
+        age = found.age + read_at - found.read_at
+    return attrs.evolve(found, reading=reading, age=age, read_at=read_at, is_new=is_new or found.is_new)
 
 
 def _read_new(reader: Reader, found: Found) -> Found:
@@ -190,7 +207,8 @@ def _read_new(reader: Reader, found: Found) -> Found:
             return attrs.evolve(found, stamp=None)  # it was busy
     else:
         if before is not None and (before[0] != now[0] or now[1] < offset):
-            state, offset = None, 0  # another file, or one that was begun again
+            # Another file, or one that was begun again.
+            state, offset, found = None, 0, attrs.evolve(found, is_new=False)
         if reader.is_rewritten:
             data = whole(place)
         else:
@@ -199,11 +217,9 @@ def _read_new(reader: Reader, found: Found) -> Found:
     is_fresh = abs(time.time_ns() - now[2]) < _FRESH_NS
     unknown = 0 if reading.is_known else found.unknown + data.count(b"\n")
     return attrs.evolve(
-        found,
+        _with_reading(found, state, reading),
         stamp=None if is_fresh and reader.queries else now,
         offset=offset,
-        reading=reading,
-        age=_age(reading),
         unknown=unknown,
         is_strange=unknown >= STRANGE_LINES,
     )
@@ -298,7 +314,7 @@ class Transcript:
         if found.reading is None or (turn := found.reading.turn) is None:
             return None
         if turn.status is Status.WORKING or found.reading.asked:
-            # What an earlier process left does not go on.
-            is_own = 0 < found.started <= turn.at + SLACK_S
+            # What an earlier process left does not go on. If the clock was set back, a new turn seems older than it is.
+            is_own = found.started > 0 and (found.is_new or found.started <= turn.at + SLACK_S)
             return turn if is_own and READERS[self.agent.record].is_exact else None
         return turn if now - found.age >= self.since else None

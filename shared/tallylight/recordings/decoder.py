@@ -89,6 +89,9 @@ def _lines(read_line: Callable[[int], bytes]) -> Iterator[tuple[int, bytes | Non
         if is_whole or len(piece) <= LINE_LIMIT:
             yield number, piece, is_whole
             continue
+        if number == 1:
+            yield number, None, False  # no header: what follows is not read, and may never end
+            return
         while piece and not piece.endswith(b"\n"):
             piece = read_line(LINE_LIMIT + 1)
         yield number, None, bool(piece)

@@ -101,6 +101,8 @@ class LabelsFile:
         before, self._stamp = (self.labels, self.problem), stamp
         try:
             self.labels, self.problem = read(self._file), ""
-        except (OSError, TallyError) as error:
+        except OSError as error:
+            self.labels, self.problem = Labels(), f"{self._file}: cannot be read: {error.strerror or error}"
+        except TallyError as error:
             self.labels, self.problem = Labels(), str(error)
         return (self.labels, self.problem) != before

@@ -123,6 +123,11 @@ class Attention:
         self.waited_s = self.earlier_s = self._already_s = 0.0
         self._waiting_since = max(self._waiting_since, now)
 
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which neither the agent nor the host could run: no look counts in them, and no wait."""
+        self._since += seconds
+        self._waiting_since += seconds
+
     def waited(self, now: float) -> float:
         """The seconds that the agent has waited for a person today, the present wait among them."""
         return self.waited_s + max(0.0, now - self._waiting_since)

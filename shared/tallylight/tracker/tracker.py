@@ -265,6 +265,12 @@ class Tracker:
         """*seconds* passed in which neither the agents nor we could run (suspend, SIGSTOP): they do not count."""
         self._records.pause(seconds)
         self._arrived += seconds
+        self._changed_at += seconds
+        self._deadlines = [at + seconds for at in self._deadlines]
+        if self.after_exit_claim is not None:
+            self.after_exit_claim.shift(seconds)
+        if self.held_until > (self._now or 0.0):
+            self.held_until += seconds
         if self._last_output is not None:
             self._last_output += seconds
         if self._start is not None:

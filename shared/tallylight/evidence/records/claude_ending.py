@@ -24,6 +24,7 @@ one line.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -78,16 +79,17 @@ def path_parts(cwd: str, session: str) -> tuple[str, str, str] | None:
     return "projects", re.sub(r"[^A-Za-z0-9]", "-", cwd), f"{session}.jsonl"
 
 
-def ending(tail: bytes, after: float) -> Ending | None:
+def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
     """
     How the turn that began at *after* (seconds since the epoch) ended, by the last lines of its transcript.
 
-    None while the transcript does not tell: the turn goes on, or was broken off before anything was written.
+    None while the transcript does not tell: the turn goes on, or was broken off before anything was written. What was
+    written after *until* is of a turn before: the clock has been set back since.
     """
     for entry, at in _from_end(tail, _DECISIVE):
         if at is None or entry.get("isSidechain") is True:
             continue
-        if at < after:
+        if not after <= at <= until:
             return None
         found = _ending_of(entry)
         if found is not None and found.status is Status.DONE and (asked := last_question(_last_reply(tail))):

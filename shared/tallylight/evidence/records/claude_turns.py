@@ -17,6 +17,7 @@ own time stamp tells that one went by.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import attrs
@@ -30,6 +31,9 @@ from tallylight.model.status import Kind, Status
 UNDECIDED_S = 0.6
 #: The same for the call that a permission is asked for.
 CALL_S = 2.0
+#: How far apart, in seconds, the file and the transcript may tell one thing, where the clock has been set back and what
+#: stands in front of that seems to be of later.
+NEAR_S = 3.0
 #: What its `waitingFor` means, by its own table.
 _KINDS = {
     "permission prompt": Kind.PERMISSION,
@@ -56,6 +60,9 @@ class Turns:
     _asked: float | None = None
     _what: str = ""
     _went_on: float = 0.0
+    #: Until when (epoch) the end of a turn can have been written, if the clock was set back.
+    _until: float = math.inf
+    _was_set_back: bool = False
     _report: Report | None = None
     #: How many agents a turn left running that is over, while the file says `busy`.
     _left: int = 0
@@ -106,8 +113,9 @@ class Turns:
         last = self._last
         is_asked = reading.raw == "waiting" and _KINDS.get(reading.waiting_for) is Kind.PERMISSION
         self._asked, self._what = (now if is_asked else None), ""
+        before = self._before(reading)
         if last is not None and last.at != reading.at:
-            self._went_on = last.at / 1000
+            self._went_on = before
         if reading.raw in ("busy", "shell") and (last is None or last.raw in ("idle", "waiting", reading.raw)):
             # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
             # busy it was idle in between, for less than the time between two looks.
@@ -118,7 +126,17 @@ class Turns:
             if last.raw in ("busy", "shell"):
                 self._undecided = now, self._turn_began
             elif (last.raw == "idle" and reading.at != last.at) or _asks(last):
-                self._undecided = now, last.at / 1000
+                self._undecided = now, before
+
+    def _before(self, reading: Reading) -> float:
+        """When the last reading was (epoch), as the clock is by now; it may have been set back since."""
+        at, before = reading.at / 1000, self._last.at / 1000 if self._last is not None else 0.0
+        if 0 < at < before:
+            self._was_set_back = True
+            self._turn_began = before = at - NEAR_S
+        if self._was_set_back and at:
+            self._until = at + NEAR_S
+        return before
 
     def _meaning(self, reading: Reading, tail: bytes, now: float) -> Report | None:
         if reading.raw == "busy" and self._left:
@@ -143,7 +161,7 @@ class Turns:
             # Whatever it was at the end of the last turn, it still is; a dialog that was dismissed ended nothing.
             return None if self._is_settled else self._report_of(reading, Status.IDLE, "status file: idle")
         since, began = self._undecided
-        found = ending(tail, began)
+        found = ending(tail, began, self._until)
         if found is not None:
             self._undecided = None
             rule = f"transcript: the turn ended as {found.status}"

@@ -157,6 +157,7 @@ class Engine(ABC, Generic[Id]):
         self._store.ledger.closed(pane.attention, now)
         del self._published[id_]
         self._left.pop(id_, None)
+        self._files.forget(id_)
         self._is_unsaved = True
 
     # Turns ---------------------------------------------------------------------------------------------------
@@ -190,8 +191,8 @@ class Engine(ABC, Generic[Id]):
             looked.append(id_)
         self._touched.update(looked)
         self._unasked.update(looked)
-        if self._files.ask({id_: self._panes[id_] for id_ in self._unasked & self._panes.keys()}):
-            self._unasked.clear()
+        self._unasked &= self._panes.keys()
+        self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._projects.tell(self._panes[id_] for id_ in looked)
         return looked
 
@@ -239,7 +240,7 @@ class Engine(ABC, Generic[Id]):
                 pane.is_undecided,
                 pane.is_quiet,
             )
-            shown, more = _compared(pane, decision, self._place(id_), origin)
+            shown, more = _compared(pane, decision, self._place(id_), origin, self._files.hangs(id_))
             is_drawn = shown != published.shown
             if not is_drawn and more == published.more:
                 continue
@@ -255,7 +256,9 @@ class Engine(ABC, Generic[Id]):
             published = self._published[id_]
             if published.is_stale:
                 epoch = functools.partial(self._store.epoch, now=self._clock())
-                published.entry, published.is_stale = self._entry(id_, self._panes[id_], epoch), False
+                entry = self._entry(id_, self._panes[id_], epoch)
+                hangs = self._files.hangs(id_)
+                published.entry, published.is_stale = attrs.evolve(entry, hangs=hangs) if hangs else entry, False
             if published.entry is not None:
                 entries[id_] = published.entry
         return entries
@@ -290,9 +293,9 @@ class Engine(ABC, Generic[Id]):
         return min(dues, default=float("inf"))
 
 
-def _compared(pane: Pane, decision: Decision, *where: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
+def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """
-    What of a pane is drawn, and what else its entry is made of, with *where* it is.
+    What of a pane is drawn, and what else its entry is made of, with what else is *known* of it.
 
     When a source last repeated itself is neither.
     """
@@ -300,7 +303,7 @@ def _compared(pane: Pane, decision: Decision, *where: object) -> tuple[tuple[obj
     unknown, record, conversation = pane.unknown.program, pane.record, pane.conversation
     drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title
     more = (
-        *where,
+        *known,
         decision.since,
         pane.tracker.revision,
         pane.pace,

@@ -109,6 +109,7 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
         "answers": _answers(pane.choices),
         **_answers_of(pane, now),
         "advice": advice,
+        "disk": f"{pane.hangs} does not respond: what the agent keeps there is not read" if pane.hangs else "",
         "reports": _pace(pane.said_per_s, pane.read_per_s),
     }
     room = max(10, output.columns - label - 2)

@@ -105,7 +105,7 @@ class Engine(ABC, Generic[Id]):
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
-        self._projects = Projects(submit, environ.get("HOME", ""))
+        self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
     # What a host does ----------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.requests import Request
 from tallylight.wire.envelope import CARRIER
 from tests import disk_tracer
+from tests.files.test_mounts import mounted
 from tests.hosts.kitty.fakes import Boss, Kitty, Window
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable, status_file
@@ -293,37 +294,47 @@ def test_a_dead_runtime_directory(rig: Rig) -> None:
 
 
 @pytest.mark.slow
-def test_one_dead_home_of_two(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [1, 4])
+def test_dead_homes(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """
-    The agent whose files hang keeps its light; those of the others are read, and requests and snapshot go on.
+    Agents whose files hang keep their lights; those of another one are read, and requests and snapshot go on.
 
-    In the log each folder that hangs stands once: that of the status files, and, where it is its turn, its record's.
+    In the log each disk that hangs stands once, and the snapshot names it.
     """
-    second = tmp_path / "second"
-    for process in (CLAUDE, OTHER):
-        rig.table.processes[process.pid] = process
-    homes = {CLAUDE.pid: str(rig.home), OTHER.pid: str(second)}
-    monkeypatch.setattr(HandTable, "environ", lambda _, pid: {"HOME": homes[pid]})
-    status_file(str(rig.home), status="busy")
-    status_file(str(second), OTHER.pid, procStart=str(OTHER.start), status="busy")
-    rig.boss.open(1, CLAUDE.pid)
-    rig.boss.open(2, OTHER.pid)
+    dead = [tmp_path / f"far{number}" for number in range(1, count + 1)]
+    homes = dict(enumerate([*dead, tmp_path / "near"], CLAUDE.pid))
+    mounted(monkeypatch, tmp_path / "table", *dead)
+    monkeypatch.setattr(HandTable, "environ", lambda _, pid: {"HOME": str(homes[pid])})
+    for window, (pid, home) in enumerate(homes.items(), 1):
+        rig.table.processes[pid] = attrs.evolve(CLAUDE, pid=pid, pgrp=pid, start=pid)
+        status_file(str(home), pid, procStart=str(pid), status="busy")
+        rig.boss.open(window, pid)
+    near, near_pid = count + 1, CLAUDE.pid + count
+    lit = {str(window): "working" for window in range(1, near + 1)}
     rig.start()
-    rig.until(lambda: rig.snapshot() == {"1": "working", "2": "working"}, "the lights")
+    rig.until(lambda: rig.snapshot() == lit, "the lights")
 
-    rig.disk.die(rig.home / ".claude")
+    for home in dead:
+        rig.disk.die(home)
     rig.took.clear(), rig.waited.clear()
-    status_file(str(second), OTHER.pid, procStart=str(OTHER.start), status="waiting", waitingFor="permission prompt")
-    rig.until(lambda: rig.snapshot() == {"1": "working", "2": "waiting"}, "the light of the other one")
-    requests.send(f"kitty-{os.getpid()}", Request("snooze", "2", ("5",)))
-    rig.until(lambda: rig.host.panes[2].attention.snoozed, "the request")
+    status_file(
+        str(homes[near_pid]), near_pid, procStart=str(near_pid), status="waiting", waitingFor="permission prompt"
+    )
+    rig.until(lambda: rig.snapshot() == lit | {str(near): "waiting"}, "the light of the other one")
+    requests.send(f"kitty-{os.getpid()}", Request("snooze", str(near), ("5",)))
+    rig.until(lambda: rig.host.panes[near].attention.snoozed, "the request")
     assert rig.waits_for_no_disk()
-    rig.until(lambda: bool(rig.kitty.log), "a line in the log")
-    hangs = [f"agents' files: {rig.home / folder} does not respond" for folder in (".claude", ".claude/sessions")]
-    assert all(any(f"tallylight: {line};" in told for line in hangs) for told in rig.kitty.log)
+    rig.until(lambda: len(rig.kitty.log) == count, "the lines in the log")
+    words = "tallylight: agents' files: {} does not respond; they are read when it does"
+    assert sorted(rig.kitty.log) == [words.format(home) for home in dead]
+    rig.until(lambda: [one.hangs for one in rig.host.entries(time.monotonic())] == [*map(str, dead), ""], "the names")
+    status_file(str(homes[near_pid]), near_pid, procStart=str(near_pid), status="busy")
+    rig.until(lambda: rig.snapshot() == lit, "its light once more")
 
     rig.disk.answer()
-    status_file(str(rig.home), status="waiting", waitingFor="permission prompt")
-    rig.until(lambda: rig.snapshot() == {"1": "waiting", "2": "waiting"}, "the light of the first one")
+    for pid, home in homes.items():
+        status_file(str(home), pid, procStart=str(pid), status="waiting")
+    rig.until(lambda: set(rig.snapshot().values()) == {"waiting"}, "the lights of all")
+    rig.until(lambda: {one.hangs for one in rig.host.entries(time.monotonic())} == {""}, "that all respond")
     assert rig.disk.asked_by_main == []
-    assert len(set(rig.kitty.log)) == len(rig.kitty.log) <= len(hangs)
+    assert len(rig.kitty.log) == count

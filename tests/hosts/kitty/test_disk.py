@@ -7,6 +7,7 @@ until it answers again, as of a network that is gone; on the main thread such a 
 
 from __future__ import annotations
 
+import errno
 import os
 import statistics
 import threading
@@ -291,6 +292,32 @@ def test_a_dead_runtime_directory(rig: Rig) -> None:
     rig.disk.answer()
     rig.until(lambda: rig.snapshot() == {"1": "working"}, "the snapshot")
     assert rig.disk.asked_by_main == []
+
+
+def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tabs go on; that others see something older is said once in the log and once to the person."""
+    window = rig.claude(1, status="busy")
+    rig.start()
+    rig.until(lambda: rig.snapshot() == {"1": "working"}, "the snapshot")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot, "RETRY", 0.1)
+        patch.setattr(snapshot.read_write, "atomic_write", _refused)
+        rig.host.on_set_user_var(window, CARRIER, "state=waiting;tool=claude;message=Well")
+        rig.until(lambda: bool(rig.kitty.log), "a line in the log")
+        assert (rig.status(1), rig.snapshot()) == (Status.WAITING, {"1": "working"})
+        for _ in range(10):
+            rig.tick()
+            time.sleep(0.05)
+    problem = f"snapshot: {rig.run / 'tallylight'}: No space left on device"
+    assert rig.kitty.log == [f"tallylight: {problem}"]
+    shown = [(one.title, one.body) for one in rig.boss.notification_manager.shown]
+    assert shown.count(("Tallylight: other terminals do not see what this kitty shows", problem)) == 1
+    rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
+
+
+def _refused(*_args: object, **_options: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
 
 
 @pytest.mark.slow

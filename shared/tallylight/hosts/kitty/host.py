@@ -41,6 +41,7 @@ from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
+from tallylight.wire.text import sanitise
 
 HOST = "kitty"
 
@@ -71,7 +72,7 @@ class KittyHost(Engine[int]):
             agents=Agents(()),
             table=process_table.table(),
             submit=self.worker.submit,
-            store=Store(HOST, os.environ, self.worker.submit, _log),
+            store=Store(HOST, os.environ, self.worker.submit, self._tell_unwritten),
             clock=time.monotonic,
             told=_log,
             resumable=self._tell_resumable,
@@ -296,6 +297,11 @@ class KittyHost(Engine[int]):
         """Tell the person of something that is about no pane."""
         if self._notices is not None:
             self._notices.say(title, body)
+
+    def _tell_unwritten(self, problem: str) -> None:
+        """What others read of this kitty is not what it shows: there is no other way to say so."""
+        _log(problem)
+        self.say("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 
     def _tell_resumable(self, number: int) -> None:
         """Conversations of an earlier kitty can be resumed."""

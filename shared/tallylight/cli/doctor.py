@@ -199,9 +199,7 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     folder = writer.directory(system.env)
     living, problems = wire.snapshots()
     for problem in problems:
-        is_stale = isinstance(problem, writer.StaleError)
-        remedy = "make room there, or make it writable" if is_stale else "remove it; it will be written again"
-        yield Finding("snapshots", Health.BROKEN, str(problem), remedy)
+        yield Finding("snapshots", Health.BROKEN, str(problem), problem.remedy)
     pid = running_kitty.named(system)
     if living and not problems:
         hosts = ", ".join(f"{host.host} {host.pid}" for host in living)

@@ -109,7 +109,7 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
         "answers": _answers(pane.choices),
         **_answers_of(pane, now),
         "advice": advice,
-        "disk": f"{pane.hangs} does not respond: what the agent keeps there is not read" if pane.hangs else "",
+        "disk": _disk(pane.hangs),
         "reports": _pace(pane.said_per_s, pane.read_per_s),
     }
     room = max(10, output.columns - label - 2)
@@ -128,6 +128,10 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
             for e in pane.losing
         ],
     )
+
+
+def _disk(where: str) -> str:
+    return f"{where} does not respond: what the agent keeps there is not read" if where else ""
 
 
 def _answers_of(pane: Pane, now: float) -> dict[str, str]:

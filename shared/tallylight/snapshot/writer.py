@@ -45,11 +45,15 @@ _LEFTOVER = re.compile(r"\A\.([a-z]{1,16})-([0-9]{1,10})\.json\.\w+\.new\Z")
 
 
 class SnapshotError(read_write.FileError):
-    """A snapshot, or the directory of all snapshots, that cannot be used."""
+    """A snapshot, or the directory of all snapshots, that cannot be used; and what to do."""
+
+    remedy = "remove it; it will be written again"
 
 
 class StaleError(SnapshotError):
     """What a host shows may be another thing than its file says."""
+
+    remedy = "make room there, or make it writable"
 
 
 def directory(environ: Mapping[str, str]) -> Path:

@@ -107,11 +107,12 @@ class Wanted:
 
     path: Path
     responds: threading.Event
-    reads: list[int]
+    reads: list[int] = attrs.Factory(list)
+    beside: tuple[Path, ...] = ()
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        return (self.path,)
+        return (self.path, *self.beside)
 
     def read(self) -> int:
         self.reads.append(len(self.reads))
@@ -154,7 +155,7 @@ class Yard:
         for disk in disks:
             self.events.setdefault(disk, threading.Event())
         id_ = len(self.panes) + 1
-        self.panes[id_] = HandPane(tuple(Wanted(self.top / disk / str(id_), self.events[disk], []) for disk in disks))
+        self.panes[id_] = HandPane(tuple(Wanted(self.top / disk / str(id_), self.events[disk]) for disk in disks))
         return id_
 
     def step(self, times: int = 1) -> None:
@@ -229,6 +230,20 @@ def test_a_pane_with_files_on_two_disks(yard: Yard) -> None:
     yard.step(4)
     assert yard.found[id_] >= before + 3
     assert yard.reader.hangs(id_) == str(yard.top / "dead0")
+
+
+def test_a_file_here_and_one_beside_it_that_hangs(yard: Yard) -> None:
+    """What is read with it on another disk costs that alone: the others on this one never wait."""
+    healthy, both = yard.pane("home"), yard.pane("dead0")
+    yard.events["home"].set()
+    (wanted,) = yard.panes[both].wanted
+    yard.panes[both].wanted = (attrs.evolve(wanted, path=yard.top / "home/2", beside=(wanted.path,)),)
+    for _ in range(3):
+        before = yard.found.get(healthy, 0)
+        yard.step(8)
+        assert yard.found[healthy] >= before + 7
+        yard.until_hung()
+    assert (yard.reader.hangs(healthy), yard.reader.hangs(both)) == ("", str(yard.top / "dead0"))
 
 
 def test_what_hangs_behind_a_link(yard: Yard) -> None:

@@ -34,10 +34,10 @@ class Mounts:
     _known: dict[Path, str] = attrs.field(factory=dict)
     _behind: dict[Path, str] = attrs.field(factory=dict)
 
-    def refresh(self, now: float) -> None:
-        """Read the table again at monotonic *now*, if it is old."""
+    def refresh(self, now: float) -> bool:
+        """Read the table again at monotonic *now*, if it is old; whether it was."""
         if self._read_at is not None and 0 <= now - self._read_at < FRESH_S and len(self._known) < MAX_KNOWN:
-            return
+            return False
         try:
             with open(TABLE, "rb") as file:  # noqa: PTH123 - half the time
                 lines = file.read(MAX_BYTES).decode("utf-8", "surrogateescape").splitlines()
@@ -46,10 +46,11 @@ class Mounts:
         fields = [line.split(" ", 5) for line in lines]
         names = (_ESCAPED.sub(lambda found: chr(int(found[1], 8)), field[4]) for field in fields if len(field) > 5)
         self._points, self._read_at, self._known, self._behind = frozenset(names), now, {}, {}
+        return True
 
     def of(self, path: Path) -> str:
-        """The mount of *path*, as far as is known by now. No disk is asked."""
-        found = self._behind.get(path) or self._known.get(path)
+        """The mount of *path*, by its words. No disk is asked."""
+        found = self._known.get(path)
         if found is None:
             found = self._known[path] = self._by_words(str(path))
         return found

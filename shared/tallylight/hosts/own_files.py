@@ -8,7 +8,8 @@ else is read as before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import attrs
@@ -43,8 +44,8 @@ class _Reading(Generic[Id]):
     wanted: Sequence[tuple[Id, Request]]
     #: What was read by now, in the order of what is wanted: the next one is being read.
     found: list[object] = attrs.field(factory=list)
-    #: What turned out to lie elsewhere, behind a link, and was not read.
-    elsewhere: list[tuple[Id, Request]] = attrs.field(factory=list)
+    #: What turned out to lie elsewhere, and where; it was not read.
+    elsewhere: list[tuple[Id, Request, Key]] = attrs.field(factory=list)
     #: Since when that is, if it has begun, and how often was asked since.
     since: float | None = None
     asked: int = 0
@@ -55,11 +56,10 @@ class _Reading(Generic[Id]):
             if self.is_given_up:
                 return
             self.asked, self.since = 0, clock()
-            if _key(map(mounts.behind, want.paths)) == self.key:
-                self.found.append(want.read())
-            else:
-                self.elsewhere.append((id_, want))
-                self.found.append(None)
+            key = tuple(sorted({mounts.behind(path) for path in want.paths}))
+            if key != self.key:
+                self.elsewhere.append((id_, want, key))
+            self.found.append(want.read() if key == self.key else None)
 
     def is_hanging(self, now: float) -> bool:
         is_late = self.since is not None and now - self.since >= HANGS_S and self.asked >= HANGS_ASKED
@@ -97,6 +97,8 @@ class FileReader(Generic[Id]):
     _groups: dict[Key, _Group[Id]] = attrs.field(factory=dict)
     #: The panes of which something cannot be read, and where that lies.
     _hanging: dict[Id, Key] = attrs.field(factory=dict)
+    #: What is known to lie elsewhere than the words of its first path say, and where.
+    _elsewhere: dict[Path, Key] = attrs.field(factory=dict)
     _reported: set[Key] = attrs.field(factory=set)
 
     @property
@@ -120,7 +122,8 @@ class FileReader(Generic[Id]):
         Nobody is of whom something is still being read: panes count how often their files were looked for in vain.
         """
         now = self.clock()
-        self.mounts.refresh(now)
+        if self.mounts.refresh(now):
+            self._elsewhere.clear()
         busy: set[Id] = set()
         for key, group in self._groups.items():
             if (reading := group.reading) is not None:
@@ -133,14 +136,14 @@ class FileReader(Generic[Id]):
         asked = panes.keys() - busy
         for id_ in asked:
             for want in panes[id_].requests():
-                self._put(id_, want, now)
-        for key, group in self._groups.items():
+                path = want.paths[0]
+                self._put(id_, want, self._elsewhere.get(path) or (self.mounts.of(path),), now)
+        for key, group in list(self._groups.items()):
             self._start(key, group)
         return asked
 
-    def _put(self, id_: Id, want: Request, now: float) -> None:
-        """Have *want* read with what lies where it does, unless that hangs."""
-        key = _key(map(self.mounts.of, want.paths))
+    def _put(self, id_: Id, want: Request, key: Key, now: float) -> None:
+        """Have *want* read with what else lies on *key*, unless that hangs."""
         group = self._groups.get(key)
         if group is None:
             if len(self._groups) >= MAX_GROUPS:
@@ -161,11 +164,11 @@ class FileReader(Generic[Id]):
         going_on = sum(len(one.given_up) + (one.reading is not None) for one in self._groups.values())
         is_well = group.has_responded and not group.failures
         if going_on < (MAX_READINGS if is_well else MAX_READINGS - 1):
-            reading = _Reading(key, group.waiting)
+            reading = group.reading = _Reading(key, group.waiting)
             group.waiting = []
             job = (JOB, id(reading)), lambda: reading.run(self.clock, self.mounts), lambda _: self._were_read(reading)
-            if self.submit(*job):
-                group.reading = reading
+            if not self.submit(*job):
+                group.reading = None
 
     def _give_up(self, key: Key, group: _Group[Id], reading: _Reading[Id], now: float) -> None:
         """Go on without *reading*, with what it has found; nothing else is read there for a while."""
@@ -197,15 +200,12 @@ class FileReader(Generic[Id]):
         for id_, _ in reading.wanted:
             if self._hanging.get(id_) == reading.key:
                 del self._hanging[id_]
-        for id_, want in reading.elsewhere:
-            self._put(id_, want, self.clock())
+        for id_, want, key in reading.elsewhere:
+            self._elsewhere[want.paths[0]] = key
+            self._put(id_, want, key, self.clock())
         self._hand_over(group, reading)
 
     def _hand_over(self, group: _Group[Id], reading: _Reading[Id]) -> None:
         group.reading = None
         both = zip(reading.wanted, list(reading.found), strict=False)
         self.read([(id_, want, found) for (id_, want), found in both if found is not None])
-
-
-def _key(mounts: Iterable[str]) -> Key:
-    return tuple(sorted(set(mounts)))

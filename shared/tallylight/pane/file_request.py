@@ -25,7 +25,7 @@ class Request(Protocol):
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """What is read lies where these do: there it hangs, if it does."""
+        """What is read lies where these do, mostly where the first does: there it hangs, if it does."""
 
     def read(self) -> object:
         """What there is; None if nothing is new."""

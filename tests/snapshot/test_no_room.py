@@ -127,6 +127,29 @@ def test_a_full_disk(disk: Disk, monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("is_full", [True, False])
+def test_a_host_that_begins_there(disk: Disk, *, is_full: bool) -> None:
+    """Who reads is told why there is nothing; once there is room it is written."""
+    environ, folder = {"XDG_RUNTIME_DIR": str(disk.path)}, disk.path / "tallylight"
+    if is_full:
+        disk.fill()
+    else:
+        disk.remount("ro")
+    host = SnapshotWriter.for_host("kitty", environ, time.time)
+    host.publish([big("new")], 1.0)
+    found, (problem,) = read_snapshots(folder)
+    why = "is full" if is_full else "is read-only"
+    assert (found, str(problem)) == ([], f"{folder}: {why}; no terminal can tell what it shows")
+    if is_full:
+        disk.filler.unlink()
+    else:
+        disk.remount("rw")
+    host.flush(1.0 + RETRY)
+    found, problems = read_snapshots(folder)
+    assert (len(found), problems) == (1, [])
+
+
+@pytest.mark.slow
 def test_a_read_only_disk(disk: Disk) -> None:
     """Nothing can be marked there; who reads sees what the disk is."""
     folder = disk.path / "tallylight"

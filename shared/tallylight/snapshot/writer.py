@@ -266,7 +266,7 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
 def stale(folder: Path, names: Mapping[str, tuple[int, int, int]], snapshots: Sequence[Snapshot]) -> list[StaleError]:
     """What of *snapshots*, whose files in *folder* have *names* and stamps, may not be what their hosts show now."""
     try:
-        found = os.statvfs(folder)
+        found = os.statvfs(folder if folder.exists() else folder.parent)
     except OSError:
         return []
     left = found.f_bfree if os.geteuid() == 0 else found.f_bavail
@@ -278,7 +278,8 @@ def stale(folder: Path, names: Mapping[str, tuple[int, int, int]], snapshots: Se
         StaleError(folder / f"{one.name}.json", f"its host cannot write it; it is {_as_of([one])}") for one in marked
     ]
     if why:
-        errors.append(StaleError(folder, f"{why}; what terminals show here is {_as_of(snapshots)}"))
+        what = f"what terminals show here is {_as_of(snapshots)}" if snapshots else "no terminal can tell what it shows"
+        errors.append(StaleError(folder, f"{why}; {what}"))
     return errors
 
 

@@ -221,6 +221,17 @@ def test_it_is_told_once_and_read_again_when_it_responds(yard: Yard) -> None:
     assert len(yard.told) == 1
 
 
+def test_an_agent_that_has_gone(yard: Yard) -> None:
+    """A pane that wants nothing any more of what hangs is not told to hang for ever."""
+    id_ = yard.pane("dead0")
+    yard.until_hung()
+    assert yard.reader.hangs(id_)
+    yard.panes[id_].wanted = ()
+    yard.now += own_files.WANTED_S
+    yard.step(2)
+    assert yard.reader.hangs(id_) == ""
+
+
 def test_a_pane_with_files_on_two_disks(yard: Yard) -> None:
     """What of it lies on the one that responds is read all the same."""
     id_ = yard.pane("home", "dead0")

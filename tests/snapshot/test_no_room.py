@@ -12,7 +12,6 @@ import pytest
 
 from tallylight.cli.main import main
 from tallylight.hosts.polling.host import SourcePane
-from tallylight.snapshot import writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import RETRY, SnapshotWriter, StaleError, read_snapshots
@@ -70,7 +69,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_args: object, **_options: object) -> None:
         raise OSError(28, "No space left on device", "/run/tallylight/.kitty-1.json.abc123.new")
 
-    monkeypatch.setattr(writer.read_write, "atomic_write", refused)
+    monkeypatch.setattr(SnapshotWriter, "_write", refused)
 
 
 def test_what_cannot_be_written_is_marked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ HANGS_ASKED = 40
 #: all is kept for what has responded before.
 MAX_GIVEN_UP = 2
 MAX_READINGS = 8
+#: For how long, in seconds, it counts that a pane has wanted what hangs: its agent may be gone by then.
+WANTED_S = 60.0
 #: Mounts, and sets of them, that are remembered.
 MAX_GROUPS = 64
 JOB = "agents' files"
@@ -79,6 +81,10 @@ class _Group(Generic[Id]):
     has_responded: bool = False
 
     @property
+    def is_well(self) -> bool:
+        return self.has_responded and not self.failures
+
+    @property
     def is_idle(self) -> bool:
         return not (self.waiting or self.reading or self.given_up or self.failures)
 
@@ -95,8 +101,8 @@ class FileReader(Generic[Id]):
     clock: Callable[[], float]
     mounts: Mounts = attrs.field(factory=Mounts)
     _groups: dict[Key, _Group[Id]] = attrs.field(factory=dict)
-    #: The panes of which something cannot be read, and where that lies.
-    _hanging: dict[Id, Key] = attrs.field(factory=dict)
+    #: The panes that wanted something that cannot be read: where that lies, and when they last did.
+    _hanging: dict[Id, tuple[Key, float]] = attrs.field(factory=dict)
     #: What is known to lie elsewhere than the words of its first path say, and where.
     _elsewhere: dict[Path, Key] = attrs.field(factory=dict)
     _reported: set[Key] = attrs.field(factory=set)
@@ -108,8 +114,11 @@ class FileReader(Generic[Id]):
 
     def hangs(self, id_: Id) -> str:
         """Where the files of a pane's agent lie, if that does not respond; else nothing."""
-        key = self._hanging.get(id_)
-        return self._where(key) if key is not None else ""
+        key, at = self._hanging.get(id_, ((), 0.0))
+        if not key or self.clock() - at >= WANTED_S:
+            return ""
+        well = {mount for mount in key if (group := self._groups.get((mount,))) is not None and group.is_well}
+        return ", ".join([mount for mount in key if mount not in well] or key)
 
     def forget(self, id_: Id) -> None:
         """The pane is gone."""
@@ -152,18 +161,18 @@ class FileReader(Generic[Id]):
                     return
                 del self._groups[idle[0]]
             group = self._groups[key] = _Group()
-        if group.failures and (now < group.until or len(group.given_up) >= MAX_GIVEN_UP):
-            self._hanging[id_] = key
-        else:
-            group.waiting.append((id_, want))
+        if group.failures:
+            self._hanging[id_] = key, now
+            if now < group.until or len(group.given_up) >= MAX_GIVEN_UP:
+                return
+        group.waiting.append((id_, want))
 
     def _start(self, key: Key, group: _Group[Id]) -> None:
         """Read what waits of *group*, if nothing of it is being read, and not too much hangs."""
         if group.reading is not None or not group.waiting:
             return
         going_on = sum(len(one.given_up) + (one.reading is not None) for one in self._groups.values())
-        is_well = group.has_responded and not group.failures
-        if going_on < (MAX_READINGS if is_well else MAX_READINGS - 1):
+        if going_on < (MAX_READINGS if group.is_well else MAX_READINGS - 1):
             reading = group.reading = _Reading(key, group.waiting)
             group.waiting = []
             job = (JOB, id(reading)), lambda: reading.run(self.clock, self.mounts), lambda _: self._were_read(reading)
@@ -176,18 +185,13 @@ class FileReader(Generic[Id]):
         group.given_up.append(reading)
         group.failures += 1
         group.until = now + backoff(group.failures)
+        left = [id_ for id_, _ in (*reading.wanted[len(reading.found) :], *group.waiting)]
+        self._hanging |= dict.fromkeys(left, (key, now))
+        group.waiting = []
         if key not in self._reported and len(self._reported) < MAX_GROUPS:
             self._reported.add(key)
-            self.told(f"{JOB}: {self._where(key)} does not respond; they are read when it does")
-        self._hanging |= {id_: key for id_, _ in (*reading.wanted[len(reading.found) :], *group.waiting)}
-        group.waiting = []
+            self.told(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
         self._hand_over(group, reading)
-
-    def _where(self, key: Key) -> str:
-        """The mounts of *key* in words, without those that respond."""
-        well = {mount for (mount, *more), one in self._groups.items() if not more and one.has_responded}
-        failed = {mount for (mount, *more), one in self._groups.items() if not more and one.failures}
-        return ", ".join([mount for mount in key if mount not in well - failed] or key)
 
     def _were_read(self, reading: _Reading[Id]) -> None:
         group = self._groups[reading.key]
@@ -198,7 +202,7 @@ class FileReader(Generic[Id]):
             return
         group.has_responded = True
         for id_, _ in reading.wanted:
-            if self._hanging.get(id_) == reading.key:
+            if self._hanging.get(id_, ((), 0.0))[0] == reading.key:
                 del self._hanging[id_]
         for id_, want, key in reading.elsewhere:
             self._elsewhere[want.paths[0]] = key

@@ -302,7 +302,7 @@ def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> 
 
     with monkeypatch.context() as patch:
         patch.setattr(snapshot, "RETRY", 0.1)
-        patch.setattr(snapshot.read_write, "atomic_write", _refused)
+        patch.setattr(snapshot.SnapshotWriter, "_write", _refused)
         rig.host.on_set_user_var(window, CARRIER, "state=waiting;tool=claude;message=Well")
         rig.until(lambda: bool(rig.kitty.log), "a line in the log")
         assert (rig.status(1), rig.snapshot()) == (Status.WAITING, {"1": "working"})
@@ -350,6 +350,8 @@ def test_dead_homes(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     rig.until(lambda: rig.snapshot() == lit | {str(near): "waiting"}, "the light of the other one")
     requests.send(f"kitty-{os.getpid()}", Request("snooze", str(near), ("5",)))
     rig.until(lambda: rig.host.panes[near].attention.snoozed, "the request")
+    for _ in range(20):
+        rig.tick()
     assert rig.waits_for_no_disk()
     rig.until(lambda: len(rig.kitty.log) == count, "the lines in the log")
     words = "tallylight: agents' files: {} does not respond; they are read when it does"

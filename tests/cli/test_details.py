@@ -157,3 +157,21 @@ def test_doctor_tells_of_a_record_that_cannot_be_read() -> None:
 
     assert [(finding.what, finding.health) for finding in found] == [("records", Health.SKIPPED)]
     assert "codex" in found[0].text and not found[0].is_fault
+
+
+def test_doctor_tells_of_a_disk_that_hangs() -> None:
+    """Once a disk, with the agents that keep files there: a fault, until it responds."""
+
+    class Wire(FakeWire):
+        def snapshots(self):  # type: ignore[no-untyped-def]
+            living, problems = super().snapshots()
+            agents = ("codex", "claude", "claude", "pi")
+            panes = tuple(
+                Pane(id=str(n), status=Status.IDLE, agent=agent, hangs="/mnt/far" if n < 3 else "")
+                for n, agent in enumerate(agents)
+            )
+            return [attrs.evolve(host, panes=panes) for host in living], problems
+
+    (found,) = doctor._records(Wire(kitty=7))
+    assert (found.what, found.is_fault) == ("disk", True)
+    assert found.text == "/mnt/far does not respond: the files that claude, codex keep there are not read"

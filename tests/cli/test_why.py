@@ -49,6 +49,13 @@ def test_explanation() -> None:
     ]
 
 
+def test_a_disk_that_hangs() -> None:
+    """Is named, so that nobody wonders why the light goes by the screen."""
+    hangs = drawn(attrs.evolve(WAITING, hangs="/mnt/far")).splitlines()
+    assert "  disk      /mnt/far does not respond: what the agent keeps there is not read" in hangs
+    assert "disk" not in drawn(WAITING)
+
+
 def test_pace() -> None:
     """A pane that says more than is read says so, and no other does."""
     flooded = attrs.evolve(WAITING, said_per_s=5200, read_per_s=960)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -12,12 +13,16 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.hosts.own_files import FileReader
+from tallylight.hosts import own_files
+from tallylight.hosts.jobs import RETRY_S, Jobs
+from tallylight.hosts.mailbox import Mailbox
+from tallylight.hosts.own_files import HANGS_ASKED, HANGS_S, MAX_READINGS, FileReader
 from tallylight.hosts.worker import Worker
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.file_request import FileRequest, Request
 from tallylight.pane.pane import Pane
+from tests.files.test_mounts import mounted
 from tests.hosts.test_pane import CLAUDE, HandTable, status_file
 
 
@@ -94,3 +99,186 @@ def test_what_is_not_new_is_not_told(desk: Desk, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(desk.pane, "answered", lambda *found: told.append(found))
     desk.until_read()
     assert told == []
+
+
+@attrs.frozen
+class Wanted:
+    """Something at *path* that is read as soon as its disk responds, and is the number of its reading."""
+
+    path: Path
+    responds: threading.Event
+    reads: list[int] = attrs.Factory(list)
+    beside: tuple[Path, ...] = ()
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return (self.path, *self.beside)
+
+    def read(self) -> int:
+        self.reads.append(len(self.reads))
+        self.responds.wait(60)
+        return len(self.reads)
+
+
+@attrs.define
+class HandPane:
+    """A pane that wants something of each of its disks whenever it is asked."""
+
+    wanted: tuple[Wanted, ...]
+    asked: int = 0
+
+    def requests(self) -> tuple[Wanted, ...]:
+        self.asked += 1
+        return self.wanted
+
+
+class Yard:
+    """A reader with real threads, and a clock made by hand, for panes whose files lie on disks that may hang."""
+
+    def __init__(self, top: Path) -> None:
+        self.top, self.now = top, 100.0
+        self.events: dict[str, threading.Event] = {}
+        self.panes: dict[int, HandPane] = {}
+        self.told: list[str] = []
+        self.found: dict[int, int] = {}
+        self.posted: Mailbox[Callable[[], None]] = Mailbox()
+        self.reader: FileReader[int] = FileReader(
+            Jobs(self.posted.put, lambda: self.now).submit, self._read, self.told.append, lambda: self.now
+        )
+
+    def _read(self, found: Sequence[tuple[int, Request, object]]) -> None:
+        for id_, _, _ in found:
+            self.found[id_] = self.found.get(id_, 0) + 1
+
+    def pane(self, *disks: str) -> int:
+        """A pane with a file on each of *disks*, folders of the top."""
+        for disk in disks:
+            self.events.setdefault(disk, threading.Event())
+        id_ = len(self.panes) + 1
+        self.panes[id_] = HandPane(tuple(Wanted(self.top / disk / str(id_), self.events[disk]) for disk in disks))
+        return id_
+
+    def step(self, times: int = 1) -> None:
+        """Let a quarter of a second pass, so many times; what can be read is."""
+        for _ in range(times):
+            self.now += 0.25
+            self.reader.ask(self.panes)  # type: ignore[arg-type]
+            end = time.monotonic() + 0.02
+            while (left := end - time.monotonic()) > 0:
+                try:
+                    self.posted.get(left)()
+                except queue.Empty:
+                    break
+
+    def until_hung(self) -> None:
+        """Let as much time pass as it takes until what hangs is given up."""
+        self.step(max(HANGS_ASKED, int(HANGS_S / 0.25)) + 2)
+
+
+@pytest.fixture
+def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
+    disks = [tmp_path / name for name in ("home", *(f"dead{number}" for number in range(12)))]
+    mounted(monkeypatch, tmp_path / "table", *disks)
+    yard = Yard(tmp_path)
+    yield yard
+    for event in yard.events.values():
+        event.set()
+
+
+@pytest.mark.parametrize("count", [1, 3, 6])
+def test_what_hangs_costs_what_lies_there(yard: Yard, count: int) -> None:
+    """However many disks hang, the files on another one are read in every tick, before and after those are given up."""
+    healthy = yard.pane("home")
+    yard.events["home"].set()
+    hang = [yard.pane(f"dead{number}") for number in range(count)]
+    yard.step(4)
+    assert yard.found == {healthy: yard.found[healthy]} and yard.found[healthy] >= 3
+    yard.until_hung()
+    before = yard.found[healthy]
+    yard.step(8)
+    assert yard.found[healthy] >= before + 7
+    assert [yard.reader.hangs(id_) for id_ in hang] == [str(yard.top / f"dead{number}") for number in range(count)]
+    assert yard.reader.hangs(healthy) == ""
+
+
+def test_it_is_told_once_and_read_again_when_it_responds(yard: Yard) -> None:
+    """It is tried again after longer and longer times, by no more than two threads, and then goes on as before."""
+    id_ = yard.pane("dead0")
+    other = yard.pane("dead0")
+    yard.until_hung()
+    for _ in range(4):
+        yard.step(int(RETRY_S / 0.25))
+        yard.until_hung()
+    where = yard.top / "dead0"
+    assert yard.told == [f"agents' files: {where} does not respond; they are read when it does"]
+    assert sum(len(pane.wanted[0].reads) for pane in yard.panes.values()) == own_files.MAX_GIVEN_UP
+    assert yard.found == {} and yard.reader.hangs(id_) == yard.reader.hangs(other) == str(where)
+
+    yard.events["dead0"].set()
+    yard.step(8)
+    assert yard.found.keys() == {id_, other}
+    assert yard.reader.hangs(id_) == yard.reader.hangs(other) == ""
+    assert len(yard.told) == 1
+
+
+def test_an_agent_that_has_gone(yard: Yard) -> None:
+    """A pane that wants nothing any more of what hangs is not told to hang for ever."""
+    id_ = yard.pane("dead0")
+    yard.until_hung()
+    assert yard.reader.hangs(id_)
+    yard.panes[id_].wanted = ()
+    yard.now += own_files.WANTED_S
+    yard.step(2)
+    assert yard.reader.hangs(id_) == ""
+
+
+def test_a_pane_with_files_on_two_disks(yard: Yard) -> None:
+    """What of it lies on the one that responds is read all the same."""
+    id_ = yard.pane("home", "dead0")
+    yard.events["home"].set()
+    yard.until_hung()
+    before = yard.found[id_]
+    yard.step(4)
+    assert yard.found[id_] >= before + 3
+    assert yard.reader.hangs(id_) == str(yard.top / "dead0")
+
+
+def test_a_file_here_and_one_beside_it_that_hangs(yard: Yard) -> None:
+    """What is read with it on another disk costs that alone: the others on this one never wait."""
+    healthy, both = yard.pane("home"), yard.pane("dead0")
+    yard.events["home"].set()
+    (wanted,) = yard.panes[both].wanted
+    yard.panes[both].wanted = (attrs.evolve(wanted, path=yard.top / "home/2", beside=(wanted.path,)),)
+    for _ in range(3):
+        before = yard.found.get(healthy, 0)
+        yard.step(8)
+        assert yard.found[healthy] >= before + 7
+        yard.until_hung()
+    assert (yard.reader.hangs(healthy), yard.reader.hangs(both)) == ("", str(yard.top / "dead0"))
+
+
+def test_what_hangs_behind_a_link(yard: Yard) -> None:
+    """It counts for the disk that the link leads to, and not for the one that the link lies on."""
+    (yard.top / "home").mkdir(exist_ok=True)
+    (yard.top / "home/link").symlink_to(yard.top / "dead0")
+    healthy, hangs = yard.pane("home"), yard.pane("home/link")
+    yard.events["home"].set()
+    yard.until_hung()
+    before = yard.found[healthy]
+    yard.step(4)
+    assert yard.found[healthy] >= before + 3
+    assert (yard.reader.hangs(healthy), yard.reader.hangs(hangs)) == ("", str(yard.top / "dead0"))
+
+
+def test_only_so_much_is_read_at_a_time(yard: Yard) -> None:
+    """Where more disks hang than threads may be lost, one that has responded before still is read."""
+    healthy = yard.pane("home")
+    yard.events["home"].set()
+    yard.step(4)
+    hang = [yard.pane(f"dead{number}") for number in range(12)]
+    yard.until_hung()
+    before = yard.found[healthy]
+    yard.step(8)
+    assert yard.found[healthy] >= before + 7
+    begun = [id_ for id_ in hang if yard.panes[id_].wanted[0].reads]
+    assert 4 < len(begun) < MAX_READINGS

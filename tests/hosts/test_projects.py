@@ -11,11 +11,13 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.hosts.projects import MAX_KNOWN, Projects
+from tallylight.files.mounts import Mounts
+from tallylight.hosts.projects import MAX_ASKED, MAX_KNOWN, Projects
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.pane.project import project_of
+from tests.files.test_mounts import mounted
 from tests.hosts.test_pane import CLAUDE, HandTable
 from tests.tables import each
 
@@ -53,11 +55,12 @@ class _Jobs:
     """Jobs that are done when a test says so."""
 
     waiting: list[tuple[Callable[[], object], Callable[[object], None]]] = attrs.field(factory=list)
+    names: list[str] = attrs.field(factory=list)
 
     def submit(self, name: str, job: Callable[[], object], done: Callable[[object], None]) -> bool:
-        assert name == "projects"
-        if not self.waiting:
-            self.waiting.append((job, done))
+        assert name.startswith("projects on /")
+        self.names.append(name)
+        self.waiting.append((job, done))
         return True
 
     def run(self) -> None:
@@ -93,13 +96,31 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
 
 def test_what_is_remembered_is_bounded() -> None:
     projects = Projects(lambda *_: True, "/home/me")
-    projects._were_read({f"/d/{number}": str(number) for number in range(2 * MAX_KNOWN)})
+    projects._were_read("/", {f"/d/{number}": str(number) for number in range(2 * MAX_KNOWN)})
 
     assert len(projects._known) == MAX_KNOWN
 
 
 def test_a_disk_that_fails_names_nothing() -> None:
     projects = Projects(lambda *_: True, os.sep)
-    projects._were_read(OSError("gone"))
+    projects._were_read("/", OSError("gone"))
 
     assert not projects._known
+
+
+def test_a_disk_that_hangs_keeps_its_own_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mount is looked at by a job of its own, and by no more than one; so many of them at a time."""
+    far = [home / f"far{number}" for number in range(2 * MAX_ASKED)]
+    mounted(monkeypatch, home / "table", *far)
+    jobs, mounts = _Jobs(), Mounts()
+    mounts.refresh(0.0)
+    projects = Projects(jobs.submit, str(home), mounts)
+    near, hangs = _pane(home / "api" / "src" / "deep"), _pane(far[0])
+    projects.tell([hangs, near])
+    jobs.run()
+    for _ in range(2):
+        projects.tell([hangs, near])
+    assert near.project == "api"
+    assert jobs.names == [f"projects on {far[0]}", "projects on /"]
+    projects.tell([_pane(folder) for folder in far])
+    assert len(jobs.names) == 1 + MAX_ASKED

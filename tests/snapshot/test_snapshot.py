@@ -111,6 +111,7 @@ def test_what_is_published_is_read(folder: Path) -> None:
         limited_until=120.0,
         cost=0.25,
         strange_record=True,
+        hangs="/mnt/far",
         said_per_s=5200,
         read_per_s=160,
         terminals=("/dev/pts/3",),
@@ -165,7 +166,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
             "host_title",
         ),
         *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal"),
-        *("model", "context", "children", "reply", "limited_until", "cost", "strange_record"),
+        *("model", "context", "children", "reply", "limited_until", "cost", "strange_record", "hangs"),
         *("queued", "unsent"),
         *("unknown", "signs"),
     }

@@ -134,9 +134,13 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
-    # The agents that run now and keep records that cannot be read: no fault of what is set up.
-    panes = [pane for host in wire.snapshots()[0] for pane in host.panes if pane.strange_record]
-    for agent in sorted({pane.agent for pane in panes}):
+    # The agents that run now and keep files on a disk that hangs, or records that cannot be read.
+    panes = [pane for host in wire.snapshots()[0] for pane in host.panes]
+    for where in sorted({pane.hangs for pane in panes} - {""}):
+        names = ", ".join(sorted({pane.agent or pane.unknown for pane in panes if pane.hangs == where} - {""}))
+        text = f"{where} does not respond: the files that {names or 'agents'} keep there are not read"
+        yield Finding("disk", Health.BROKEN, text, "mount it again; they are read as soon as it responds")
+    for agent in sorted({pane.agent for pane in panes if pane.strange_record}):
         text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)
     yield from passthrough
@@ -186,7 +190,7 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     folder = writer.directory(system.env)
     living, problems = wire.snapshots()
     for problem in problems:
-        yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it will be written again")
+        yield Finding("snapshots", Health.BROKEN, str(problem), problem.remedy)
     pid = running_kitty.named(system)
     if living and not problems:
         hosts = ", ".join(f"{host.host} {host.pid}" for host in living)

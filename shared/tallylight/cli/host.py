@@ -78,8 +78,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         sources.append(tmux)
     if not options.no_screen:
         sources.append(ScreenSource(environ))
-    poller = PollingHost("sessions", sources, environ)
-    complain("host", *poller.problems.values(), cells=500)
+    poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
     DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
@@ -122,8 +121,12 @@ def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if (other := _running(mux.HOST, environ)) is not None:
         raise TallyError(f"the mux server is already watched by {other}")
     server = options.pid if options.pid is not None else mux.server_of(environ)
-    mux.serve(environ, server, options.wezterm, _end_at_signals)
+    mux.serve(environ, server, options.wezterm, _end_at_signals, _report)
     return 0
+
+
+def _report(problem: str) -> None:
+    complain("host", problem, cells=500)
 
 
 def _end_at_signals(poller: PollingHost) -> None:

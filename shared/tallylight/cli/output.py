@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from tallylight.cli.exit_codes import REFUSED
@@ -46,6 +46,14 @@ def complain(verb: str, *problems: object, cells: int = 256) -> None:
     """Say what is wrong or remarkable, as `tally` *verb*, in at most *cells* each."""
     for problem in problems:
         sys.stderr.write(f"tally {verb}: {clean(str(problem), cells)}\n")
+
+
+def complain_once(verb: str, problems: Iterable[object], reported: set[str]) -> None:
+    """Say what of *problems* is none of those *reported*, which it then is."""
+    for text in map(str, problems):
+        if text not in reported:
+            reported.add(text)
+            complain(verb, text)
 
 
 def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str:

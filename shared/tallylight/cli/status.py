@@ -20,6 +20,7 @@ from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
+from tallylight.snapshot.writer import StaleError
 from tallylight.ui import beside, details
 from tallylight.ui.layout import duration
 
@@ -50,7 +51,7 @@ def make_parser() -> Parser:
         },
         codes={
             0: "done; with --waiting: nothing waits for you",
-            1: "failed; with --waiting also: no terminal with Tallylight runs",
+            1: "failed, or what is shown may be out of date; with --waiting also: no terminal with Tallylight runs",
             WAITS: "with --waiting: an agent waits for you",
         },
     )
@@ -97,6 +98,8 @@ def main(argv: list[str]) -> int:
             besides = beside_status.read_all(agents, os.environ.get("HOME", ""), listed, BESIDE_S)
     # Only of this machine is known how long its agents waited.
     waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
+    if any(isinstance(problem, StaleError) for problem in panes.problems):
+        code = code or 1
     if options.json:
         sys.stdout.write(json.dumps(to_json(panes, shown, besides) | waited, indent=2) + "\n")
         return code

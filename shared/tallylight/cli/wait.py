@@ -19,7 +19,7 @@ import attrs
 
 from tallylight.cli.exit_codes import FAILED, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
-from tallylight.cli.output import GAP, Output, clean, complain, status_words
+from tallylight.cli.output import GAP, Output, clean, complain, complain_once, status_words
 from tallylight.cli.parser import Parser, within
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
@@ -89,7 +89,7 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     feed = Feed(directory(os.environ))
     feed.poll(time.monotonic())
-    panes = Panes.of(feed.snapshots, feed.problems)
+    panes, reported = Panes.of(feed.snapshots, feed.problems), set[str]()
     if options.pane:
         chosen = tuple(dict.fromkeys(pick(panes, wanted, os.environ).address for wanted in options.pane))
     else:
@@ -106,6 +106,7 @@ def main(argv: list[str]) -> int:
     end = time.monotonic() + options.timeout
     while True:
         now = time.monotonic()
+        complain_once("wait", panes.problems, reported)
         ends = wait.look(panes.panes, now)
         if ends:
             break

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 import attrs
 
 from tallylight.cli.fleet import subscriber
+from tallylight.cli.output import complain_once
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
@@ -70,9 +71,11 @@ def main(argv: list[str]) -> int:
 def _follow(fleet: Subscriber | None, *, once: bool) -> None:
     """Write what changes, in the *fleet* or on this machine, until nobody reads it; *once*: the first line alone."""
     feed = fleet or Feed(directory(os.environ))
-    watch, broker = Watch(), BrokerWatch()
+    watch, broker, reported = Watch(), BrokerWatch(), set[str]()
     while True:
         feed.poll(time.monotonic())
+        if isinstance(feed, Feed):
+            complain_once("watch", feed.problems, reported)
         if fleet is not None:
             _write(broker.changes(fleet.problem, fleet.mirror.known))
         # Until the broker has told everything there is no state to begin with.

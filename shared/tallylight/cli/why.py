@@ -144,6 +144,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
         "answers": _answers(pane.choices),
         **(answers or {"light": _answer(whole, now)}),
         "advice": advice,
+        "disk": f"{pane.hangs} does not respond: what the agent keeps there is not read" if pane.hangs else "",
         "reports": pace if pane.said_per_s else "",
     }
 

@@ -105,7 +105,7 @@ class Engine(ABC, Generic[Id]):
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
-        self._projects = Projects(submit, environ.get("HOME", ""))
+        self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
     # What a host does ----------------------------------------------------------------------------------------
 
@@ -157,6 +157,7 @@ class Engine(ABC, Generic[Id]):
         self._store.ledger.closed(pane.attention, now)
         del self._published[id_]
         self._left.pop(id_, None)
+        self._files.forget(id_)
         self._is_unsaved = True
 
     # Turns ---------------------------------------------------------------------------------------------------
@@ -191,8 +192,8 @@ class Engine(ABC, Generic[Id]):
             looked.append(id_)
         self._touched.update(looked)
         self._unasked.update(looked)
-        if self._files.ask({id_: self._panes[id_] for id_ in self._unasked & self._panes.keys()}):
-            self._unasked.clear()
+        self._unasked &= self._panes.keys()
+        self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._projects.tell(self._panes[id_] for id_ in looked)
         return looked
 
@@ -240,7 +241,7 @@ class Engine(ABC, Generic[Id]):
                 pane.is_undecided,
                 pane.is_quiet,
             )
-            shown, more = _compared(pane, decision, self._place(id_), origin)
+            shown, more = _compared(pane, decision, self._place(id_), origin, self._files.hangs(id_))
             is_drawn = shown != published.shown
             if not is_drawn and more == published.more:
                 continue
@@ -256,7 +257,9 @@ class Engine(ABC, Generic[Id]):
             published = self._published[id_]
             if published.is_stale:
                 epoch = functools.partial(self._store.epoch, now=self._clock())
-                published.entry, published.is_stale = self._entry(id_, self._panes[id_], epoch), False
+                entry = self._entry(id_, self._panes[id_], epoch)
+                hangs = self._files.hangs(id_)
+                published.entry, published.is_stale = attrs.evolve(entry, hangs=hangs) if hangs else entry, False
             if published.entry is not None:
                 entries[id_] = published.entry
         return entries
@@ -291,9 +294,9 @@ class Engine(ABC, Generic[Id]):
         return min(dues, default=float("inf"))
 
 
-def _compared(pane: Pane, decision: Decision, *where: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
+def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """
-    What of a pane is drawn, and what else its entry is made of, with *where* it is.
+    What of a pane is drawn, and what else its entry is made of, with what else is *known* of it.
 
     When a source last repeated itself is neither.
     """
@@ -301,7 +304,7 @@ def _compared(pane: Pane, decision: Decision, *where: object) -> tuple[tuple[obj
     unknown, transcript, conversation = pane.unknown.program, pane.transcript, pane.conversation
     drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title
     more = (
-        *where,
+        *known,
         decision.since,
         pane.tracker.revision,
         pane.pace,

@@ -24,8 +24,8 @@ class Request(Protocol):
     """Something of an agent's own that a pane wants read: `read` is a worker's, and its result is the pane's."""
 
     @property
-    def folder(self) -> Path:
-        """The folder whose disk it hangs on, if it does."""
+    def paths(self) -> tuple[Path, ...]:
+        """What is read lies where these do, mostly where the first does: there it hangs, if it does."""
 
     def read(self) -> object:
         """What there is; None if nothing is new."""
@@ -55,8 +55,8 @@ class FileRequest:
     is_last: bool = False
 
     @property
-    def folder(self) -> Path:
-        return self.status_file.parent
+    def paths(self) -> tuple[Path, ...]:
+        return (self.status_file,) if self.transcript is None else (self.status_file, self.transcript)
 
     def read(self) -> tuple[bytes | None, bytes] | None:
         """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""

@@ -103,10 +103,15 @@ class TranscriptRequest:
         return self.transcript.process
 
     @property
-    def folder(self) -> Path:
-        """What hangs if this does: the folder of the transcript, or where all of the agent's are."""
+    def paths(self) -> tuple[Path, ...]:
+        """Where this hangs, if it does: the transcript, or where all of the agent's are."""
         place = self.before.place
-        return Path(place.path).parent if place is not None else Path(home_of({}), f".{self.transcript.agent.name}")
+        if place is not None:
+            return tuple(Path(path) for path in (place.path, place.beside) if path)
+        agent = self.transcript.agent
+        environ = self.transcript.table.environ(self.process.pid)
+        folder = environ.get(agent.hooks.folder_env, "") if agent.hooks is not None else ""
+        return (Path(folder if folder.startswith("/") else f"{home_of(environ)}/.{agent.name}", "records"),)
 
     def read(self) -> Found | None:
         """What is new; None if nothing is that is told to anybody: then the next reading goes on from here."""

@@ -70,7 +70,8 @@ class Feed:
             files[name] = stamps[name], found
         self._files, results = files, [found for _, found in files.values()]
         self.snapshots = tuple(found for found in results if isinstance(found, Snapshot))
-        self.problems = (*problems, *(found for found in results if isinstance(found, SnapshotError)))
+        unread = (found for found in results if isinstance(found, SnapshotError))
+        self.problems = (*problems, *unread, *writer.stale(self._folder, stamps, self.snapshots))
         # An error is a new object each time it happens.
         return before != (self.snapshots, list(map(str, self.problems)))
 

@@ -101,6 +101,7 @@ class Pane:
     answered: bool = key(False, "the agent has gone on since it last asked")
     notified: bool = key(False, "a notification was shown for what it now needs")
     visible: bool = key(False, "it is in front of you")
+    hangs: str = key("", "where the agent's own files lie, if that does not respond")
     strange_record: bool = key(False, "the agent's record is in a format that is not known here")
     pid: int | None = key(None, "the process of the pane", values.COUNT)
     agent_pid: int | None = key(None, "the process that the host knows to be the agent", values.COUNT)

@@ -4,6 +4,9 @@ The snapshot: one host's whole current state as one JSON file, for every other p
 One writer a file, so there is no lock, no socket and no daemon. A host publishes what it shows; the writer puts it
 on disk only when it changed, at most five times a second, by rename. Readers trust nothing in it: sizes are bounded,
 types are checked, and a file whose writer is dead is skipped. Text is sanitised again where it is drawn.
+
+Where a disk takes nothing more, its last file stays. It is marked as out of date by a time of writing that no file has,
+for which a full disk has room; readers say so.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -32,6 +36,8 @@ from tallylight.wire import values
 MAX_BYTES = 4 * 1024 * 1024
 #: Seconds until the next try after the disk refused.
 RETRY = 5.0
+#: The time of writing of a file that says something else than its host shows.
+STALE = 0
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")
@@ -39,7 +45,15 @@ _LEFTOVER = re.compile(r"\A\.([a-z]{1,16})-([0-9]{1,10})\.json\.\w+\.new\Z")
 
 
 class SnapshotError(read_write.FileError):
-    """A snapshot, or the directory of all snapshots, that cannot be used."""
+    """A snapshot, or the directory of all snapshots, that cannot be used; and what to do."""
+
+    remedy = "remove it; it will be written again"
+
+
+class StaleError(SnapshotError):
+    """What a host shows may be another thing than its file says."""
+
+    remedy = "make room there, or make it writable"
 
 
 def directory(environ: Mapping[str, str]) -> Path:
@@ -121,6 +135,8 @@ class SnapshotWriter:
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attributes.field(init=False, factory=dict)
     _last: float | None = attributes.field(init=False, default=None)
+    #: Whether the file says something else than what was to be written, and is marked so, if that can be.
+    _is_stale: bool = attributes.field(init=False, default=False)
     epoch: Epoch = attributes.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -151,7 +167,7 @@ class SnapshotWriter:
 
     def due(self, now: float) -> float | None:
         """Return the time at which `flush` has something to do, or None."""
-        if self._panes is None or self._state == self._written:
+        if self._panes is None or (self._state == self._written and not self._is_stale):
             return None
         wait = max(RETRY, self.min_interval) if self.error else self.min_interval
         return now if self._last is None else max(now, self._last + wait)
@@ -165,9 +181,14 @@ class SnapshotWriter:
         try:
             self._write(self._panes)
         except (OSError, SnapshotError) as error:
-            self.error = str(error)
+            # Not the name of the file, which is another one each time.
+            words = isinstance(error, OSError) and error.strerror
+            self.error = f"{self.path.parent}: {words}" if words else str(error)
+            self._is_stale = True
+            with contextlib.suppress(OSError):
+                os.utime(self.path, (STALE, STALE))
             return False
-        self.error = ""
+        self.error, self._is_stale = "", False
         self._written = state
         return True
 
@@ -224,13 +245,13 @@ def _dumps(value: object) -> str:
 def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
     """Read the snapshots of all living hosts, and what is wrong with the files that could not be read."""
     try:
-        found = [read_living(folder / name) for name in stamps(folder)]
+        names = stamps(folder)
+        found = [read_living(folder / name) for name in names]
     except SnapshotError as error:
         return [], [error]
-    return (
-        [one for one in found if isinstance(one, Snapshot)],
-        [one for one in found if isinstance(one, SnapshotError)],
-    )
+    snapshots = [one for one in found if isinstance(one, Snapshot)]
+    problems = [one for one in found if isinstance(one, SnapshotError)]
+    return snapshots, [*problems, *stale(folder, names, snapshots)]
 
 
 def read_living(path: Path) -> Snapshot | SnapshotError | None:
@@ -242,6 +263,32 @@ def read_living(path: Path) -> Snapshot | SnapshotError | None:
     except SnapshotError as error:
         return error
     return found if is_alive(found.pid, found.birth) else None
+
+
+def stale(folder: Path, names: Mapping[str, tuple[int, int, int]], snapshots: Sequence[Snapshot]) -> list[StaleError]:
+    """What of *snapshots*, whose files in *folder* have *names* and stamps, may not be what their hosts show now."""
+    try:
+        found = os.statvfs(folder if folder.exists() else folder.parent)
+    except OSError:
+        return []
+    left = found.f_bfree if os.geteuid() == 0 else found.f_bavail
+    # One that counts nothing says 0 of all.
+    is_full = (left == 0 and found.f_blocks > 0) or (found.f_favail == 0 and found.f_files > 0)
+    why = "is read-only" if found.f_flag & os.ST_RDONLY else "is full" if is_full else ""
+    marked = [one for one in snapshots if names.get(f"{one.name}.json", (1,))[0] == STALE]
+    errors = [
+        StaleError(folder / f"{one.name}.json", f"its host cannot write it; it is {_as_of([one])}") for one in marked
+    ]
+    if why:
+        what = f"what terminals show here is {_as_of(snapshots)}" if snapshots else "no terminal can tell what it shows"
+        errors.append(StaleError(folder, f"{why}; {what}"))
+    return errors
+
+
+def _as_of(snapshots: Sequence[Snapshot]) -> str:
+    """How old what they say is at the least, in words that stay the same."""
+    written = max((one.written for one in snapshots), default=0.0)
+    return f"as of {time.strftime('%H:%M:%S', time.localtime(written))}" if written else "of an unknown time"
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:

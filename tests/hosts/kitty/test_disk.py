@@ -7,6 +7,7 @@ until it answers again, as of a network that is gone; on the main thread such a 
 
 from __future__ import annotations
 
+import errno
 import os
 import statistics
 import threading
@@ -26,6 +27,7 @@ from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.requests import Request
 from tallylight.wire.envelope import CARRIER
 from tests import disk_tracer
+from tests.files.test_mounts import mounted
 from tests.hosts.kitty.fakes import Boss, Kitty, Window
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable, status_file
@@ -292,38 +294,76 @@ def test_a_dead_runtime_directory(rig: Rig) -> None:
     assert rig.disk.asked_by_main == []
 
 
-@pytest.mark.slow
-def test_one_dead_home_of_two(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    The agent whose files hang keeps its light; those of the others are read, and requests and snapshot go on.
-
-    In the log each folder that hangs stands once: that of the status files, and, where it is its turn, its record's.
-    """
-    second = tmp_path / "second"
-    for process in (CLAUDE, OTHER):
-        rig.table.processes[process.pid] = process
-    homes = {CLAUDE.pid: str(rig.home), OTHER.pid: str(second)}
-    monkeypatch.setattr(HandTable, "environ", lambda _, pid: {"HOME": homes[pid]})
-    status_file(str(rig.home), status="busy")
-    status_file(str(second), OTHER.pid, procStart=str(OTHER.start), status="busy")
-    rig.boss.open(1, CLAUDE.pid)
-    rig.boss.open(2, OTHER.pid)
+def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tabs go on; that others see something older is said once in the log and once to the person."""
+    window = rig.claude(1, status="busy")
     rig.start()
-    rig.until(lambda: rig.snapshot() == {"1": "working", "2": "working"}, "the lights")
+    rig.until(lambda: rig.snapshot() == {"1": "working"}, "the snapshot")
 
-    rig.disk.die(rig.home / ".claude")
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot, "RETRY", 0.1)
+        patch.setattr(snapshot.SnapshotWriter, "_write", _refused)
+        rig.host.on_set_user_var(window, CARRIER, "state=waiting;tool=claude;message=Well")
+        rig.until(lambda: bool(rig.kitty.log), "a line in the log")
+        assert (rig.status(1), rig.snapshot()) == (Status.WAITING, {"1": "working"})
+        for _ in range(10):
+            rig.tick()
+            time.sleep(0.05)
+    problem = f"snapshot: {rig.run / 'tallylight'}: No space left on device"
+    assert rig.kitty.log == [f"tallylight: {problem}"]
+    shown = [(one.title, one.body) for one in rig.boss.notification_manager.shown]
+    assert shown.count(("Tallylight: other terminals do not see what this kitty shows", problem)) == 1
+    rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
+
+
+def _refused(*_args: object, **_options: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 4])
+def test_dead_homes(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """
+    Agents whose files hang keep their lights; those of another one are read, and requests and snapshot go on.
+
+    In the log each disk that hangs stands once, and the snapshot names it.
+    """
+    dead = [tmp_path / f"far{number}" for number in range(1, count + 1)]
+    homes = dict(enumerate([*dead, tmp_path / "near"], CLAUDE.pid))
+    mounted(monkeypatch, tmp_path / "table", *dead)
+    monkeypatch.setattr(HandTable, "environ", lambda _, pid: {"HOME": str(homes[pid])})
+    for window, (pid, home) in enumerate(homes.items(), 1):
+        rig.table.processes[pid] = attrs.evolve(CLAUDE, pid=pid, pgrp=pid, start=pid)
+        status_file(str(home), pid, procStart=str(pid), status="busy")
+        rig.boss.open(window, pid)
+    near, near_pid = count + 1, CLAUDE.pid + count
+    lit = {str(window): "working" for window in range(1, near + 1)}
+    rig.start()
+    rig.until(lambda: rig.snapshot() == lit, "the lights")
+
+    for home in dead:
+        rig.disk.die(home)
     rig.took.clear(), rig.waited.clear()
-    status_file(str(second), OTHER.pid, procStart=str(OTHER.start), status="waiting", waitingFor="permission prompt")
-    rig.until(lambda: rig.snapshot() == {"1": "working", "2": "waiting"}, "the light of the other one")
-    requests.send(f"kitty-{os.getpid()}", Request("snooze", "2", ("5",)))
-    rig.until(lambda: rig.host.panes[2].attention.snoozed, "the request")
+    status_file(
+        str(homes[near_pid]), near_pid, procStart=str(near_pid), status="waiting", waitingFor="permission prompt"
+    )
+    rig.until(lambda: rig.snapshot() == lit | {str(near): "waiting"}, "the light of the other one")
+    requests.send(f"kitty-{os.getpid()}", Request("snooze", str(near), ("5",)))
+    rig.until(lambda: rig.host.panes[near].attention.snoozed, "the request")
+    for _ in range(20):
+        rig.tick()
     assert rig.waits_for_no_disk()
-    rig.until(lambda: bool(rig.kitty.log), "a line in the log")
-    hangs = [f"agents' files: {rig.home / folder} does not respond" for folder in (".claude", ".claude/sessions")]
-    assert all(any(f"tallylight: {line};" in told for line in hangs) for told in rig.kitty.log)
+    rig.until(lambda: len(rig.kitty.log) == count, "the lines in the log")
+    words = "tallylight: agents' files: {} does not respond; they are read when it does"
+    assert sorted(rig.kitty.log) == [words.format(home) for home in dead]
+    rig.until(lambda: [one.hangs for one in rig.host.entries(time.monotonic())] == [*map(str, dead), ""], "the names")
+    status_file(str(homes[near_pid]), near_pid, procStart=str(near_pid), status="busy")
+    rig.until(lambda: rig.snapshot() == lit, "its light once more")
 
     rig.disk.answer()
-    status_file(str(rig.home), status="waiting", waitingFor="permission prompt")
-    rig.until(lambda: rig.snapshot() == {"1": "waiting", "2": "waiting"}, "the light of the first one")
+    for pid, home in homes.items():
+        status_file(str(home), pid, procStart=str(pid), status="waiting")
+    rig.until(lambda: set(rig.snapshot().values()) == {"waiting"}, "the lights of all")
+    rig.until(lambda: {one.hangs for one in rig.host.entries(time.monotonic())} == {""}, "that all respond")
     assert rig.disk.asked_by_main == []
-    assert len(set(rig.kitty.log)) == len(rig.kitty.log) <= len(hangs)
+    assert len(rig.kitty.log) == count

@@ -113,6 +113,15 @@ def test_a_change_is_drawn(host: Host, shown: List) -> None:
 
 
 @pytest.mark.slow
+def test_a_host_that_cannot_write_is_named(host: Host, shown: List) -> None:
+    """What it shows is still there, and a line says how old that is."""
+    os.utime(host._writer.path, (0, 0))
+    shown.terminal.type(b"j")
+    lines = shown.wait(f"{host.name}: its host cannot write it")
+    assert any("docs" in line for line in lines)
+
+
+@pytest.mark.slow
 def test_a_name_is_kept_for_every_list(host: Host, tmp_path: Path) -> None:
     """Typed in one list, it stands there at once, and in the next one; with its pin and the groups."""
     for number in range(2):

@@ -74,7 +74,7 @@ class KittyHost(Engine[int]):
             agents=Agents(()),
             table=process_table.table(),
             submit=self.worker.submit,
-            store=Store(HOST, os.environ, self.worker.submit, _log),
+            store=Store(HOST, os.environ, self.worker.submit, self._report_unwritten),
             clock=time.monotonic,
             told=_log,
             resumable=self._notify_resumable,
@@ -284,6 +284,11 @@ class KittyHost(Engine[int]):
         """Tell the person of something that is about no pane."""
         if self._notices is not None:
             self._notices.notify(title, body)
+
+    def _report_unwritten(self, problem: str) -> None:
+        """What others read of this kitty is not what it shows: there is no other way to say so."""
+        _log(problem)
+        self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 
     def _notify_resumable(self, number: int) -> None:
         """Conversations of an earlier kitty can be resumed."""

@@ -13,8 +13,8 @@ others, and may take as long as `files.program.run` lets a program take: one tha
 asked again after longer and longer times. `post`, `refresh` and `stop` may be called from anywhere, also from a
 signal handler.
 
-Errors cost what they are in: a look that raises leaves the panes as they were until it works again; what was wrong
-stands in `problems`, and nothing is written to standard error.
+Errors cost what they are in: a look that raises leaves the panes as they were until it works again. What is wrong
+stands in `problems`, and is reported once to who has made the host, as is a disk that cannot be read or written.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ from tallylight.snapshot.writer import MAX_PANES
 
 #: How many ticks come to a look at what programs may do by the configuration.
 POWERS_EVERY = 4
+#: Problems that are reported.
+MAX_REPORTED = 50
 #: The longest sleep between two steps.
 _IDLE_S = 1.0
 
@@ -75,7 +77,10 @@ class PollingHost(Engine[str]):
         *,
         table: process_table.Table | None = None,
         clock: Callable[[], float] = time.monotonic,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._report = report
+        self._reported: set[str] = set()
         self._powers = Powers(environ)
         agents, more = agent_files.load_agents(environ)
         #: What is wrong at the moment, by what it is about.
@@ -90,8 +95,9 @@ class PollingHost(Engine[str]):
             agents=agents,
             table=table,
             submit=self._jobs.submit,
-            store=Store(host, environ, at_once, allow=self._powers.config.scripting),
+            store=Store(host, environ, at_once, self._report_once, allow=self._powers.config.scripting),
             clock=clock,
+            told=self._report_once,
         )
         self._groups = process_table.Groups(table)
         self._asked = [_Asked(source) for source in sources]
@@ -199,8 +205,16 @@ class PollingHost(Engine[str]):
         is_new = self._is_unsaved
         self._publish(now)
         self._show(is_new=is_new)
+        for problem in self.problems.values():
+            self._report_once(problem)
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
         return min(max(min(self._due(now), self._tick_due, *dues) - now, 0.01), _IDLE_S)
+
+    def _report_once(self, problem: str) -> None:
+        """Report what is wrong. A terminal that does not answer would else fill a log."""
+        if problem not in self._reported and len(self._reported) < MAX_REPORTED:
+            self._reported.add(problem)
+            self._report(problem)
 
     def _show(self, *, is_new: bool) -> None:
         """Have each source told what its panes show now, if anything *is_new* and that is new to it."""

@@ -90,11 +90,17 @@ def server_of(environ: Mapping[str, str]) -> int:
     return int(text)
 
 
-def serve(environ: Mapping[str, str], server: int, wezterm: str, started: Callable[[PollingHost], object]) -> None:
+def serve(
+    environ: Mapping[str, str],
+    server: int,
+    wezterm: str,
+    started: Callable[[PollingHost], object],
+    report: Callable[[str], None],
+) -> None:
     """
     Be the host of the mux server with the process id *server* until that ends, or somebody ends us.
 
-    *started* gets the host before it runs. `TallyError` if there is no such process.
+    *started* gets the host before it runs; what is wrong is reported. `TallyError` if there is no such process.
     """
     table = process_table.table()
     born = table.start(server)
@@ -103,7 +109,7 @@ def serve(environ: Mapping[str, str], server: int, wezterm: str, started: Callab
     named = environ.get("WEZTERM_UNIX_SOCKET", "")
     socket = named if named and "/gui-sock-" not in named else str(runtime_of(environ) / "sock")
     source = MuxSource({**environ, "WEZTERM_UNIX_SOCKET": socket}, server, wezterm, table)
-    poller = PollingHost(HOST, [source], environ, table=table)
+    poller = PollingHost(HOST, [source], environ, table=table, report=report)
 
     def is_over() -> bool:
         source.listen(poller, time.monotonic())

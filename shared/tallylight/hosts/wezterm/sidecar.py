@@ -172,9 +172,8 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     born = table.start(place.gui)
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
     source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table)
-    poller = PollingHost(HOST, [source], environ, table=table)
+    poller = PollingHost(HOST, [source], environ, table=table, report=_log)
     source.is_written = lambda: poller.is_written
-    logged: set[str] = set()
     looked = 0.0
     release_before = installed()
 
@@ -182,11 +181,6 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
         nonlocal looked
         now = time.monotonic()
         source.listen(poller, now)
-        for problem in poller.problems.values():
-            # Once each: a WezTerm that does not answer would fill the log.
-            if problem not in logged and len(logged) < 20:
-                logged.add(problem)
-                _log(problem)
         if now - looked < ALIVE_S:
             return False
         looked = now

@@ -18,11 +18,12 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import DeferredText, Open, Reply, Request
 from tallylight.actions.say import Busy, Say
 from tallylight.snapshot import rows
-from tallylight.snapshot.feed import Hosts
+from tallylight.snapshot.feed import Feed, Hosts
 from tallylight.snapshot.history import History
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.rows import Row
+from tallylight.snapshot.writer import StaleError
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
 from tallylight.ui.agent_list.actions import Direct
@@ -102,6 +103,8 @@ class _List:
     _screen: ansi.Screen = attrs.Factory(ansi.Screen)
     _decoder: Decoder = attrs.Factory(Decoder)
     _is_open: bool = True
+    #: What was told of hosts that cannot write what they show.
+    _stale: str = ""
     _refreshed_at: float = float("-inf")
     _screens: Screens = attrs.Factory(lambda self: Screens(self.actions), takes_self=True)
     _week: Reading[History | str] = attrs.Factory(Reading)
@@ -118,6 +121,12 @@ class _List:
             changed = True
             self.state = attrs.evolve(self.state, group=self.labels.labels.group)
             self._notify(self.labels.problem)
+        if changed and isinstance(self.feed, Feed):
+            stale = [problem for problem in self.feed.problems if isinstance(problem, StaleError)]
+            words = f"{stale[0].path.stem}: {stale[0].problem}" if stale else ""
+            if words != self._stale:
+                self._stale = words
+                self._notify(words)
         if changed or now - self._refreshed_at >= CLOCK_S:
             self._refreshed_at = now
             self._take_rows(time.time())

@@ -1,0 +1,95 @@
+"""
+Mounts: which mounted file system a path lies on. One that hangs is never asked.
+
+The kernel's table tells, and the words of the path; links are followed only as far as they lie on the mount that the
+words name. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from pathlib import Path
+
+import attrs
+
+TABLE = "/proc/self/mountinfo"
+#: Of the table.
+MAX_BYTES = 1 << 20
+#: For how long, in seconds, the table and what was found by it count.
+FRESH_S = 3.0
+#: Paths that are remembered, and links that one may lead through.
+MAX_KNOWN, MAX_LINKS = 4096, 40
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+
+
+@attrs.define
+class Mounts:
+    """The mounts as this process sees them. Where there is no such table, each directory counts as one."""
+
+    _points: frozenset[str] = frozenset()
+    _read_at: float | None = None
+    #: The mounts of paths by their words, and those that their links lead to.
+    _known: dict[Path, str] = attrs.field(factory=dict)
+    _behind: dict[Path, str] = attrs.field(factory=dict)
+
+    def refresh(self, now: float) -> bool:
+        """Read the table again at monotonic *now*, if it is old; whether it was."""
+        if self._read_at is not None and 0 <= now - self._read_at < FRESH_S and len(self._known) < MAX_KNOWN:
+            return False
+        try:
+            with open(TABLE, "rb") as file:  # noqa: PTH123 - half the time
+                lines = file.read(MAX_BYTES).decode("utf-8", "surrogateescape").splitlines()
+        except OSError:
+            lines = []
+        fields = [line.split(" ", 5) for line in lines]
+        names = (_ESCAPED.sub(lambda found: chr(int(found[1], 8)), field[4]) for field in fields if len(field) > 5)
+        self._points, self._read_at, self._known, self._behind = frozenset(names), now, {}, {}
+        return True
+
+    def of(self, path: Path) -> str:
+        """The mount of *path*, by its words. No disk is asked."""
+        found = self._known.get(path)
+        if found is None:
+            found = self._known[path] = self._by_words(str(path))
+        return found
+
+    def behind(self, path: Path) -> str:
+        """The mount that *path* leads to. Asks the mount that `of` has named, and no other: for a thread that may."""
+        found = self._behind.get(path)
+        if found is None:
+            found = self._behind[path] = self._by_links(str(path))
+        return found
+
+    def _by_words(self, path: str) -> str:
+        above = path
+        while above not in self._points:
+            if above in ("/", ""):
+                return posixpath.dirname(path)
+            above = posixpath.dirname(above)
+        return above
+
+    def _by_links(self, path: str) -> str:
+        own = self._by_words(path)
+        for _ in range(MAX_LINKS):
+            led = _first_link(path)
+            if led is None:
+                break
+            path = led
+            if self._points and (found := self._by_words(path)) != own:
+                return found
+        return own
+
+
+def _first_link(path: str) -> str | None:
+    """Where *path* leads by the first link in it; None if there is none."""
+    parts = path.split("/")
+    for number in range(2, len(parts) + 1):
+        part = "/".join(parts[:number])
+        try:
+            target = os.readlink(part)  # noqa: PTH115
+        except (OSError, ValueError):
+            continue
+        return posixpath.normpath(posixpath.join(posixpath.dirname(part), target, *parts[number:]))
+    return None

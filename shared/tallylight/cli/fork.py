@@ -80,7 +80,9 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     found = pick(panes, options.pane, os.environ)
     here = fork.act(verb, found.pane, agents)
     plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)
-    offer = ForkPage(verb, here, Place(options.location), base is not None, base, options.here)
+    # What was asked for is offered, or why it cannot be: never a fork without its worktree.
+    offered = plan if isinstance(plan, Refusal) else here
+    offer = ForkPage(verb, offered, Place(options.location), base is not None, base, options.here)
     if options.json:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0

@@ -192,8 +192,9 @@ def test_one_that_cannot_be_resumed(desk: Desk, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.slow
-def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    """In a tab of kitty nobody sees why it ended: it is told, by name, and what runs on is not."""
+@pytest.mark.parametrize("way", [[], ["--tabs"]])
+def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str], way: list[str]) -> None:
+    """In a tab of kitty nobody sees why it ended: it is told, by name, and what runs on is not. An overlay waits."""
     kitten = desk.folder / "bin/kitten"
     kitten.write_text(
         "#!/bin/sh\n"
@@ -205,9 +206,14 @@ def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str
     )
     kitten.chmod(0o755)
     with Terminal(rows=40) as terminal:
-        process = terminal.start(COMMAND, desk.environ | {"KITTY_WINDOW_ID": "4", "KITTY_LISTEN_ON": "unix:/x"})
+        inside = {"KITTY_WINDOW_ID": "4", **({} if way else {"KITTY_LISTEN_ON": "unix:/x"})}
+        process = terminal.start([*COMMAND, *way], desk.environ | inside)
         terminal.wait_for(b"resume 2")
         terminal.type(b"\r")
+        if way:
+            terminal.wait_for(b"press Enter")
+            assert process.poll() is None
+            terminal.type(b"\n")
         terminal.wait_for(lambda _: process.poll() is not None)
         terminal.wait_for(b"api1: it ended at once")
         assert b"api2: it ended" not in terminal.received

@@ -136,19 +136,27 @@ def _restore(options: argparse.Namespace) -> int:
         return 0
     is_placed = any(isinstance(word, str) for word in options.number)
     launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
-    return _offer(choices, chosen, launcher, environ)
+    failures = _offer(choices, chosen, launcher, environ)
+    if failures is None:
+        return 1
+    complain("restore", *failures, cells=UNBOUNDED)
+    if failures and options.tabs:
+        # An overlay of kitty's closes with this program, and what it says with it.
+        sys.stderr.write("press Enter to close this\n")
+        sys.stdin.readline()
+    return int(bool(failures))
 
 
 def _offer(
     choices: list[Choice], lost: Mapping[int, Lost], launcher: tuple[str, str] | None, environ: Mapping[str, str]
-) -> int:
-    """Show what would run, and start what the person chooses; the exit code."""
+) -> list[str] | None:
+    """Show what would run, and start what the person chooses; what went wrong, None if the person has left."""
     page = RestorePage(choices, *(("in this pane", 1) if launcher is None else ("in new tabs", len(choices))))
     if launcher is None:
         for choice in page.chosen[1:]:
             choice.is_chosen = False
     if not ask(page, sys.stdin.fileno(), environ, lambda _: None):
-        return 1
+        return None
     failures: list[str] = []
     windows: dict[str, Choice] = {}
     for choice in page.chosen:
@@ -162,8 +170,7 @@ def _offer(
         if launcher is not None and _is_closed(launcher[0], window):
             put_back(lost[choice.number])
             failures.append(f"{choice.name}{_ENDED}")
-    complain("restore", *failures, cells=UNBOUNDED)
-    return 1 if failures else 0
+    return failures
 
 
 def _chosen(words: Sequence[int | str], lost: Sequence[Lost]) -> dict[int, Lost]:
@@ -240,7 +247,10 @@ def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, st
 def _is_closed(kitten: str, window: str) -> bool:
     """Whether kitty has closed a *window* of ours; one that does not say so has not."""
     command = [kitten, "@", "ls", f"--match=id:{window}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
     return bool(done.returncode) and "No matching" in done.stderr
 
 

@@ -199,7 +199,7 @@ def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str
     kitten.write_text(
         "#!/bin/sh\n"
         'case "$2$*" in\n'
-        "launch*w1*) echo 7 ;;\n"
+        "launch*/w1' '*) echo 7 ;;\n"
         "launch*) echo 8 ;;\n"
         "ls*id:7) echo 'Error: No matching windows for expression: id:7' >&2; exit 1 ;;\n"
         "esac\n"

@@ -170,6 +170,24 @@ def test_worktree(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert not place.exists()
 
 
+@pytest.mark.slow
+def test_no_worktree_here(desk: Desk) -> None:
+    """With --here --worktree, where there can be none, the page says why, offers nothing else, and any key leaves."""
+    environ = bare_environment(
+        HOME=str(desk.folder),
+        PATH=f"{desk.folder / 'bin'}:{os.environ['PATH']}",
+        XDG_RUNTIME_DIR=str(desk.folder / "run"),
+    )
+    with Terminal(rows=40) as terminal:
+        process = terminal.start([*COMMAND, "--here", "--worktree"], environ)
+        terminal.wait_for(b"any key")
+        terminal.type(b"\r")
+        assert process.wait(30) == 1
+
+        assert b"Not forked" in terminal.received and b"(rule: worktree" in terminal.received
+        assert b"--fork-session" not in terminal.received and b"ready" not in terminal.received
+
+
 def test_no_pane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Where no host runs, that is the message."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))

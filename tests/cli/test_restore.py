@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
+from tallylight.cli import restore
 from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.open_conversations import OpenConversations, Tab, directory
@@ -66,7 +67,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("run", "bin", "w1", "w2"):
         (tmp_path / name).mkdir(mode=0o700)
     desk = Desk(tmp_path)
-    Path(desk.program).write_text(f'#!/bin/sh\necho "$PWD $*" >> {tmp_path}/started\n')
+    Path(desk.program).write_text(f'#!/bin/sh\necho "$PWD $*" >> {tmp_path}/started\nsleep 60\n')
     Path(desk.program).chmod(0o755)
     for name, value in desk.environ.items():
         monkeypatch.setenv(name, value)
@@ -169,11 +170,55 @@ def test_one_in_this_pane(desk: Desk) -> None:
         assert desk.started() == []
         terminal.type(b"\r")
         terminal.wait_for(lambda _: bool(desk.started()))
+        time.sleep(restore.RESUMED_S + 0.5)
     assert desk.started() == [f"{desk.folder}/w1 --resume {IDS[1]}"]
     with Terminal(rows=40) as terminal:
         terminal.start(COMMAND, desk.environ)
         terminal.wait_for(b"--resume " + IDS[2].encode())
         assert IDS[1].encode() not in terminal.received
+
+
+@pytest.mark.slow
+def test_one_that_cannot_be_resumed(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """An agent that ends at once has resumed nothing: that is told, and the conversation can be resumed again."""
+    Path(desk.program).write_text("#!/bin/sh\necho no such conversation\nexit 1\n")
+    with Terminal(rows=40) as terminal:
+        process = terminal.start([*COMMAND, "1"], desk.environ)
+        terminal.wait_for(b"Enter")
+        terminal.type(b"\r")
+        terminal.wait_for(lambda _: process.poll() is not None)
+        terminal.wait_for(b"it ended at once")
+    assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "2", "3"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [[], ["--tabs"]])
+def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str], way: list[str]) -> None:
+    """In a tab of kitty nobody sees why it ended: it is told, by name, and what runs on is not. An overlay waits."""
+    kitten = desk.folder / "bin/kitten"
+    kitten.write_text(
+        "#!/bin/sh\n"
+        'case "$2$*" in\n'
+        "launch*/w1' '*) echo 7 ;;\n"
+        "launch*) echo 8 ;;\n"
+        "ls*id:7) echo 'Error: No matching windows for expression: id:7' >&2; exit 1 ;;\n"
+        "esac\n"
+    )
+    kitten.chmod(0o755)
+    with Terminal(rows=40) as terminal:
+        inside = {"KITTY_WINDOW_ID": "4", **({} if way else {"KITTY_LISTEN_ON": "unix:/x"})}
+        process = terminal.start([*COMMAND, *way], desk.environ | inside)
+        terminal.wait_for(b"resume 2")
+        terminal.type(b"\r")
+        if way:
+            terminal.wait_for(b"press Enter")
+            assert process.poll() is None
+            terminal.type(b"\n")
+        terminal.wait_for(lambda _: process.poll() is not None)
+        terminal.wait_for(b"api1: it ended at once")
+        assert b"api2: it ended" not in terminal.received
+    assert process.returncode == 1
+    assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "3"]
 
 
 @pytest.mark.slow

@@ -149,6 +149,28 @@ def problems(text: str) -> list[tuple[str, int | None]]:
     return [(error.key, error.line) for error in load(text, "c.toml")[1]]
 
 
+@each(
+    "lines",
+    [
+        '[machines]\n"my host" = "ssh x"',
+        "[machines]\n'my host' = \"ssh x\"",
+        '[machines]\n"büro" = "ssh x"',
+        '[machines]\n"my\\thost" = "ssh x"',
+        '[machines]\n"a = b" = "ssh x"',
+        '[machines]\nb = "ssh b"\n[machines."my host"] # one\ncommand = "ssh x"',
+        '[machines]\nb = "ssh b"\n[machines."a]b"]\ncommand = "ssh x"',
+        '[machines]\nb = "ssh b"\n[ machines . "büro" ]\ncommand = "ssh x"',
+        'machines."my host" = "ssh x"',
+    ],
+)
+def test_a_quoted_key_is_named_with_its_line(lines: str) -> None:
+    """Whatever stands between the quotes: blanks, dots, brackets, letters of any language, escapes."""
+    text = f"# the machines\n{lines}\n"
+    expected = 2 + max(number for number, line in enumerate(lines.splitlines()) if "command" not in line)
+
+    assert [line for _, line in problems(text)] == [expected]
+
+
 def test_defaults() -> None:
     """An empty file is the defaults, without a complaint."""
     config, errors = load("", "c.toml")

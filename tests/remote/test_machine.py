@@ -207,6 +207,35 @@ def test_what_a_shell_prints_first_is_passed_over() -> None:
     assert one_line.overdue(1.0)
 
 
+def test_what_a_shell_prints_without_a_line_end() -> None:
+    """A prompt in front of the first message, in its line, is passed over too."""
+    found = machine()
+    found.began(0.0)
+    found.received(b"welcome\nx> " + encode(HELLO), 1.0, 5000.0)
+
+    assert (found.is_up, found.says) == (True, "connected, tally 0.2.0")
+
+
+@each(
+    ("data", "says"),
+    [
+        (b"x> ", "does not answer: it says 'x>'"),
+        (b"\x1b\x07Are you\nsure? [y/N] ", "does not answer: it says 'Are you sure? [y/N]'"),
+        (b"", "does not answer"),
+        (b"n" * 500, f"does not answer: it says '{'n' * 60}'"),
+    ],
+)
+def test_what_it_says_instead(data: bytes, says: str) -> None:
+    """What came is shown, harmless and short, so that a person knows why."""
+    found = machine()
+    found.began(0.0)
+    found.received(data, 1.0, 5000.0)
+
+    assert found.overdue(31.0)
+    found.ended(1, "", 31.0)
+    assert found.says == says
+
+
 def test_one_that_hangs() -> None:
     """Without a first line, or without any later one, the link is ended in time, and its rows are gone."""
     found = machine()

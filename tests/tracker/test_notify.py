@@ -376,6 +376,21 @@ def test_another_command_is_another_question(between: float) -> None:
     assert line.words == ["Bash: touch zz0. Do it?", "taken back", "Bash: touch zz1. Do it?"]
 
 
+@each("between", [0, 1.0])
+@each("words", ["", "Do it?"])
+def test_another_kind_of_wait_is_told_in_its_words(between: float, words: str) -> None:
+    """Right after the first one, in the same words or in none that are known: what stands there says what waits now."""
+    line = Line().be(Status.WAITING, 20, words, Kind.PERMISSION)
+    if between:
+        line.be(Status.WORKING, between)
+    line.be(Status.WAITING, 600, words, Kind.QUESTION)
+
+    assert [what.title for what in line.shown] == [
+        "claude asks for permission · api",
+        "claude asks you something · api",
+    ]
+
+
 @each(
     "first, second, is_other",
     [

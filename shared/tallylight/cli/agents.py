@@ -31,13 +31,6 @@ if TYPE_CHECKING:
     from tallylight.actions.client import PaneClient
 
 
-class NoTerminalError(TallyError):
-    """There is no terminal to draw the list in."""
-
-    def __init__(self) -> None:
-        super().__init__("the list needs a terminal; use `tally status` to print one line per pane")
-
-
 def make_parser() -> Parser:
     """What `tally agents` takes."""
     parser = Parser(
@@ -64,7 +57,7 @@ def main(argv: list[str]) -> int:
 def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> None:
     """Show the list, of the fleet or of this machine, until the person leaves it; as a panel it stays and is marked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise NoTerminalError
+        raise TallyError("the list needs a terminal; use `tally status` to print one line per pane")
     environ = dict(os.environ)
 
     @functools.cache

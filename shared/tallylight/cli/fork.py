@@ -80,7 +80,9 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     found = pick(panes, options.pane, os.environ)
     here = fork.act(verb, found.pane, agents)
     plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)
-    offer = ForkPage(verb, here, Place(options.location), base is not None, base, options.here)
+    # What was asked for is offered, or why it cannot be: never a fork without its worktree.
+    offered = plan if isinstance(plan, Refusal) else here
+    offer = ForkPage(verb, offered, Place(options.location), base is not None, base, options.here)
     if options.json:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0
@@ -166,10 +168,12 @@ def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str, tab: 
     return [kitten, "@", "launch", *where, *same, *names, *plan.argv]
 
 
-def open_pane(command: list[str]) -> str:
-    """Run a `launch`; why kitty did not open a pane, or nothing."""
+def open_pane(command: list[str]) -> tuple[str, str]:
+    """Run a `launch`; the id of kitty's new window, and why there is none."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
-    return clean(done.stderr or done.stdout or "it does not say why") if done.returncode else ""
+    if done.returncode:
+        return "", clean(done.stderr or done.stdout or "it does not say why")
+    return done.stdout.strip(), ""
 
 
 def _agreed(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> Plan | None:
@@ -220,6 +224,7 @@ def _ask(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
         return 1
     command = launch_command(found, again, offer.place, os.environ)
     assert command is not None
-    if problem := open_pane(command):
+    _, problem = open_pane(command)
+    if problem:
         raise TallyError(f"kitty did not open a pane: {problem}")
     return 0

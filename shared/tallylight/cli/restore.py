@@ -26,17 +26,21 @@ from tallylight.actions.restore_page import Offered, RestorePage
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli import restore_session
-from tallylight.cli.fork import launch, open_pane, to_json
+from tallylight.cli.fork import LAUNCH_S, launch, open_pane, to_json
 from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot import writer
+from tallylight.snapshot.lives import birth_of, is_alive
 from tallylight.snapshot.open_conversations import Lost, claim, put_back, read_lost
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import colours
 from tallylight.ui.confirm import ask
 
+#: Seconds that an agent must run to have resumed its conversation: one that cannot says so and ends at once.
+RESUMED_S = 2.0
+_ENDED = ": it ended at once; the conversation stays in the list of `tally restore`"
 _STATES = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
 
 
@@ -132,22 +136,41 @@ def _restore(options: argparse.Namespace) -> int:
         return 0
     is_placed = any(isinstance(word, str) for word in options.number)
     launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
-    return _offer(choices, chosen, launcher, environ)
+    failures = _offer(choices, chosen, launcher, environ)
+    if failures is None:
+        return 1
+    complain("restore", *failures, cells=UNBOUNDED)
+    if failures and options.tabs:
+        # An overlay of kitty's closes with this program, and what it says with it.
+        sys.stderr.write("press Enter to close this\n")
+        sys.stdin.readline()
+    return int(bool(failures))
 
 
 def _offer(
     choices: list[Offered], lost: Mapping[int, Lost], launcher: tuple[str, str] | None, environ: Mapping[str, str]
-) -> int:
-    """Show what would run, and start what the person chooses; the exit code."""
+) -> list[str] | None:
+    """Show what would run, and start what the person chooses; what went wrong, None if the person has left."""
     page = RestorePage(choices, *(("in this pane", 1) if launcher is None else ("in new tabs", len(choices))))
     if launcher is None:
         for choice in page.chosen[1:]:
             choice.is_chosen = False
     if not ask(page, sys.stdin.fileno(), environ, lambda _: None):
-        return 1
-    failures = [*filter(None, (_start(choice, lost[choice.number], launcher) for choice in page.chosen))]
-    complain("restore", *failures, cells=UNBOUNDED)
-    return 1 if failures else 0
+        return None
+    failures: list[str] = []
+    windows: dict[str, Offered] = {}
+    for choice in page.chosen:
+        window, problem = _start(choice, lost[choice.number], launcher)
+        if problem:
+            failures.append(f"{choice.name}: not started{problem}")
+        elif window.isdecimal():
+            windows[window] = choice
+    time.sleep(RESUMED_S if windows else 0)
+    for window, choice in windows.items():
+        if launcher is not None and _is_closed(launcher[0], window):
+            put_back(lost[choice.number])
+            failures.append(f"{choice.name}{_ENDED}")
+    return failures
 
 
 def _chosen(words: Sequence[int | str], lost: Sequence[Lost]) -> dict[int, Lost]:
@@ -221,25 +244,67 @@ def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, st
     return kitten, window
 
 
-def _start(choice: Offered, lost: Lost, launcher: tuple[str, str] | None) -> str:
-    """Start one; what went wrong, or nothing."""
+def _is_closed(kitten: str, window: str) -> bool:
+    """Whether kitty has closed a *window* of ours; one that does not say so has not."""
+    command = [kitten, "@", "ls", f"--match=id:{window}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return bool(done.returncode) and "No matching" in done.stderr
+
+
+def _watch(choice: Offered, lost: Lost) -> int:
+    """
+    Have a process of its own put *lost* back if what this one becomes ends at once; where it is told what was started.
+
+    It leaves this process's group and is nobody's child, so that the agent is alone there. What it is told on closes
+    when this process becomes the agent; a byte says that it did not.
+    """
+    pid, birth = os.getpid(), birth_of(os.getpid())
+    read_end, write_end = os.pipe()
+    if (child := os.fork()) != 0:
+        os.close(read_end)
+        os.waitpid(child, 0)
+        return write_end
+    try:
+        os.close(write_end)
+        os.setsid()
+        if os.fork() == 0 and not os.read(read_end, 1):
+            end = time.monotonic() + RESUMED_S
+            while is_alive(pid, birth) and time.monotonic() < end:
+                time.sleep(0.1)
+            if not is_alive(pid, birth):
+                put_back(lost)
+                complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED)
+    finally:
+        os._exit(0)
+
+
+def _start(choice: Offered, lost: Lost, launcher: tuple[str, str] | None) -> tuple[str, str]:
+    """Start one; kitty's new window, and what went wrong: either may be nothing."""
     plan = choice.plan
     assert plan is not None
     agents, _ = agent_files.load_agents(os.environ)
     again = _plan(lost, agents)
     if isinstance(again, Refusal) or not again.is_same(plan):
-        return f"{choice.name}: not started, because what would run has changed"
+        return "", ", because what would run has changed"
     if not lost.is_over or not claim([lost]):
-        return f"{choice.name}: not started, because it was resumed elsewhere in the meantime"
+        return "", ", because it was resumed elsewhere in the meantime"
+    window = ""
     try:
         if launcher is None:
             os.chdir(plan.cwd)
             sys.stdout.flush()
-            os.execv(plan.argv[0], plan.argv)  # noqa: S606 - no shell is meant to come between
-        problem = open_pane(launch(*launcher, plan, Place.TAB, tab=clean(lost.tab.name, 60)))
+            watcher = _watch(choice, lost)
+            try:
+                os.execv(plan.argv[0], plan.argv)  # noqa: S606 - no shell is meant to come between
+            finally:
+                os.write(watcher, b"x")
+        window, problem = open_pane(launch(*launcher, plan, Place.TAB, tab=clean(lost.tab.name, 60)))
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)
     if problem:
         put_back(lost)
-        return f"{choice.name}: not started: {problem}"
-    return ""
+        problem = f": {problem}"
+    return window, problem

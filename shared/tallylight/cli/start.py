@@ -69,7 +69,10 @@ def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
-    base, reply = _started(options, panes)
+    host, _ = own_place(os.environ)
+    if options.place == "tmux":
+        host = next((name for name in panes.hosts if name.startswith(_SESSIONS)), "")
+    base, reply = _started(options, panes, host)
     if isinstance(reply, Refusal):
         if base is not None:
             complain("start", f"the worktree {clean(str(base.path))} was made, and is left", cells=UNBOUNDED)
@@ -78,7 +81,7 @@ def main(argv: list[str]) -> int:
             document = {"version": JSON_VERSION, **empty, "refused": reply.rule, "text": clean(reply.text)}
             sys.stdout.write(json.dumps(document) + "\n")
         return refused("start", reply)
-    address = f"{_host(options, panes)}:{reply.pane}"
+    address = f"{host}:{reply.pane}"
     # It runs, listed or not; but the next command is to find it.
     end = time.monotonic() + LISTED_S
     while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
@@ -97,16 +100,9 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _host(options: argparse.Namespace, panes: Panes) -> str:
-    """The host that is to show the new pane; another one, or nothing, if there is none."""
-    if options.place == "tmux":
-        return next((host for host in panes.hosts if host.startswith(_SESSIONS)), "")
-    return own_place(os.environ)[0]
-
-
-def _started(options: argparse.Namespace, panes: Panes) -> tuple[Base | None, Done | Refusal]:
-    """Start it, in a worktree that is made first if one is asked for."""
-    is_tmux, host = options.place == "tmux", _host(options, panes)
+def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base | None, Done | Refusal]:
+    """Start it in *host*, in a worktree that is made first if one is asked for."""
+    is_tmux = options.place == "tmux"
     if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
         what = "no `tally host sessions` shows the panes of tmux" if is_tmux else "this is no window of a kitty"
         return None, Refusal("place", f"{what}; nothing was started")

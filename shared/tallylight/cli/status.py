@@ -206,23 +206,16 @@ def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | No
 
     *besides*, by `Pane.agent_pid`, is told of each pane, if it is given.
     """
-
-    def told(pane: Pane) -> dict[str, object]:
-        return {} if besides is None else {"beside": besides.get(pane.agent_pid or 0, NOTHING).to_json()}
-
+    panes_json = []
+    for found in shown:
+        own = {"address": found.address, "host": found.host, "label": found.label.to_json(), **found.pane.to_json()}
+        if besides is not None:
+            own["beside"] = besides.get(found.pane.agent_pid or 0, NOTHING).to_json()
+        panes_json.append(own)
     return {
         "version": JSON_VERSION,
         "hosts": list(panes.hosts),
         **({"machines": dict(panes.machines)} if panes.machines else {}),
-        "panes": [
-            {
-                "address": found.address,
-                "host": found.host,
-                "label": found.label.to_json(),
-                **found.pane.to_json(),
-                **told(found.pane),
-            }
-            for found in shown
-        ],
+        "panes": panes_json,
         "problems": [str(problem) for problem in panes.problems],
     }

@@ -7,6 +7,7 @@ so that one bad key costs that key alone. Text goes in, values and a list of err
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import tomllib
@@ -29,8 +30,10 @@ MAX_PARTS = 32
 MAX_TOLD = 20
 
 # Possessive throughout: a line that is none, and may be of any length, is given up in one go.
-_HEADER = re.compile(r"\s*+\[\[?+\s*+([A-Za-z0-9_.\"' -]++)\s*+\]\]?+\s*+(?:#.*)?$")
-_KEY = re.compile(r"\s*+([A-Za-z0-9_\"'-]++(?:\s*+\.\s*+[A-Za-z0-9_\"'-]++)*+)\s*+=")
+_PART = r"(?:[A-Za-z0-9_-]++|\"(?:[^\"\\]|\\.)*+\"|'[^']*+')"
+_NAME = rf"({_PART}(?:\s*+\.\s*+{_PART})*+)\s*+"
+_HEADER = re.compile(rf"\s*+\[\[?+\s*+{_NAME}\]\]?+\s*+(?:#.*)?$")
+_KEY = re.compile(rf"\s*+{_NAME}=")
 _MANY_PARTS = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:[A-Za-z0-9_\"'-]++\s*+\.\s*+){{{MAX_PARTS}}}")
 _AT_LINE = re.compile(r"at line (\d+)")
 
@@ -83,7 +86,15 @@ def line_of(text: str, key: str, between: tuple[int, int] | None = None) -> int 
 
 
 def _plain(name: str) -> str:
-    return ".".join(part.strip().strip("\"'") for part in name.split("."))
+    """A dotted *name* without its quotes and escapes."""
+    parts: list[str] = []
+    for part in re.findall(_PART, name):
+        if "\\" in part and part.startswith('"'):
+            with contextlib.suppress(tomllib.TOMLDecodeError):  # the line may be one of a text of several lines
+                parts += tomllib.loads(f"{part} = 0")
+                continue
+        parts.append(part[1:-1] if part[0] in "\"'" else part)
+    return ".".join(parts)
 
 
 @attributes.define

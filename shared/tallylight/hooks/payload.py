@@ -41,22 +41,19 @@ class _Context:
     memo: dict[str, str] = {}  # noqa: RUF012 - the scanner wants it there
 
 
-def _scanner() -> Callable[[str, int], tuple[Any, int]]:
-    try:
-        from _json import make_scanner  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        from json.decoder import JSONDecoder
-
-        return JSONDecoder(strict=False).scan_once  # type: ignore[no-any-return, attr-defined, unused-ignore]
-    made: Callable[[str, int], tuple[Any, int]] = make_scanner(_Context)  # type: ignore[arg-type, unused-ignore]
-    return made
-
-
 def members(data: bytes, limit: int = LIMIT) -> dict[str, Any]:
     """The members of the object in the first *limit* bytes of *data* that are whole."""
     text = data[:limit].decode("utf-8", "replace")
     found: dict[str, Any] = {}
-    scan = _scanner()
+    scan: Callable[[str, int], tuple[Any, int]]
+    try:
+        from _json import make_scanner  # type: ignore[import-not-found, unused-ignore]
+
+        scan = make_scanner(_Context)  # type: ignore[arg-type, unused-ignore]
+    except ImportError:
+        from json.decoder import JSONDecoder
+
+        scan = JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined, unused-ignore]
     at = _skip(text, 1 if text.startswith("\ufeff") else 0)
     if text[at : at + 1] != "{":
         return found

@@ -23,6 +23,7 @@ from tallylight.remote import commands
 from tallylight.remote.messages import (
     BEAT_S,
     CAN,
+    HELLO,
     MAX_LINE,
     PROTOCOL,
     SILENT_S,
@@ -57,6 +58,8 @@ MAX_UNSENT = 256 * 1024
 SAME_CLOCK_S = 2.0
 #: Of what a machine says of itself, in cells.
 _CELLS = 160
+#: Of what it says instead of who it is, in cells.
+_SHOWN = 60
 _UPDATE = "run `tally setup` there with the version of this machine"
 _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; look whether it was done")
@@ -88,6 +91,8 @@ class Machine:
     _hello: Hello | None = None
     _lines: Lines = attrs.field(factory=lambda: Lines(MAX_LINE))
     _greeted: int = 0
+    #: The beginning of what came before it said who it is.
+    _before: bytes = b""
     _began_at: float = 0.0
     _received_at: float = 0.0
     _sent_at: float = 0.0
@@ -116,6 +121,7 @@ class Machine:
         """A process was started that should become a bridge."""
         self._began_at = self._received_at = self._sent_at = now
         self._lines, self._greeted, self._hello, self._fault = Lines(MAX_LINE), 0, None, ""
+        self._before = b""
         self._unsent.clear()
 
     def ended(self, code: int | None, complaint: str, now: float) -> None:
@@ -151,7 +157,7 @@ class Machine:
     def overdue(self, now: float) -> bool:
         """Whether the link is to be ended: it does not answer, or what it says is not to be used."""
         if not self._fault and now - self._received_at > (SILENT_S if self._hello is not None else HELLO_S):
-            self._fault = "does not answer" if self._hello is None else "has stopped answering"
+            self._fault = f"does not answer{self._quoted()}" if self._hello is None else "has stopped answering"
         return bool(self._fault)
 
     def due(self) -> float:
@@ -165,18 +171,20 @@ class Machine:
         """Take *data* of its bridge, at *now*, when the clock of this machine shows *wall*."""
         if self._fault:
             return
+        if self._hello is None:
+            self._before = (self._before + data)[:_CELLS]
         try:
             lines = self._lines.feed(data)
         except TooLongError:
-            self._fault = "says something that no bridge says"
+            self._fault = f"says something that no bridge says{self._quoted()}"
             return
         for line in lines:
-            found = decode(line)
             if self._hello is None:
-                self._greeting(found, len(line), now, wall)
+                # A shell may have printed something in front of it, without a line end.
+                self._greeting(decode(line[max(0, line.find(HELLO)) :]), len(line), now, wall)
                 if self._fault:
                     return
-            elif found is not None:
+            elif (found := decode(line)) is not None:
                 self._received_at = now
                 self._take(found, len(line))
 
@@ -184,7 +192,7 @@ class Machine:
         self._greeted += size
         if not isinstance(found, Hello):
             if self._greeted > MAX_GREETING:
-                self._fault = "says something that no bridge says"
+                self._fault = f"says something that no bridge says{self._quoted()}"
             return
         version = sanitise(found.version, cells=20, graphemes=20) or "of no version"
         if found.protocol != PROTOCOL:
@@ -197,6 +205,11 @@ class Machine:
         missing = sorted(CAN - found.can)
         older = f"; it is older and cannot do this: {', '.join(missing)}; {_UPDATE}" if missing else ""
         self._set(f"connected, tally {version}{older}", is_up=True)
+
+    def _quoted(self) -> str:
+        """What it said instead of who it is, if anything: the end of a sentence."""
+        words = sanitise(self._before.decode("utf-8", "replace").strip(), cells=_SHOWN, graphemes=_SHOWN)
+        return f": it says {words!r}" if words else ""
 
     def _take(self, found: Message, size: int) -> None:
         match found:

@@ -58,6 +58,10 @@ _MAX_NUMBER = 2**53
 _MAX_VERSION, _MAX_VERBS = 64, 64
 
 
+#: How the line of a `Hello` begins.
+HELLO = b'{"bridge":'
+
+
 @attrs.frozen
 class Hello:
     """What a bridge says first: its protocol, its version, the verbs it knows, and its clock in epoch seconds."""

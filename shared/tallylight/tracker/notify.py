@@ -121,9 +121,10 @@ class _Need:
     status: Status
     since: float
     began: float
-    #: What is asked, as far as that was ever known, and what about.
+    #: What is asked, as far as that was ever known, what about, and of which kind that is.
     question: str = ""
     what: str = ""
+    kind: Kind | None = None
     #: Whether there is nothing more to tell of it; and whether that is because the person was notified.
     is_told: bool = False
     was_shown: bool = False
@@ -136,7 +137,9 @@ class _Need:
         # The numbers in a question may count.
         question, what = _DIGITS.sub("0", decision.report.message), decision.report.what
         is_other = _is_other(self.what, what) or ("" not in (question, self.question) and question != self.question)
+        is_other = is_other or (None not in (decision.kind, self.kind) and decision.kind is not self.kind)
         self.question, self.what = question or self.question, what or self.what
+        self.kind = decision.kind or self.kind
         return is_other
 
     def look(self, view: View, now: float) -> bool:

@@ -52,11 +52,11 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
 
 
 def _match(rule: TitleRule, items: list[str]) -> str:
-    """What of *rule* is in the title, or nothing."""
+    """What of *rule* is in the title, or nothing. Not which of several it is: it may be a frame of a spinner."""
     for item in items if rule.anywhere else items[:1]:
         if item[:1] in rule.glyphs and item[1:2] in ("", " "):
-            return f"glyph {item[0]}" if item else ""
-    return next((f"item {item}" for item in items if item in rule.items), "")
+            return f"glyph {item[0]}" if len(rule.glyphs) == 1 else "glyph"
+    return f"item {rule.items[0]}" if any(item in rule.items for item in items) else ""
 
 
 class TitleReader:

@@ -325,7 +325,7 @@ class KittyHost(Engine[int]):
 
     def _place(self, id_: int) -> object:
         window = self.boss.window_id_map.get(id_)
-        return (window.title, window.tab_id, window.os_window_id) if window is not None else None
+        return (kitty_windows.name(window), window.tab_id, window.os_window_id) if window is not None else None
 
     def _entry(self, id_: int, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         # The window may be gone.

@@ -75,8 +75,10 @@ def desk(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return desk
 
 
-def test_a_frame_of_a_spinner(desk: Desk) -> None:
-    """It is seen, and nothing comes of it: no mark, no variable, no snapshot."""
+@pytest.mark.parametrize("every", [0.0, 0.5])
+def test_a_frame_of_a_spinner(desk: Desk, every: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether each is read or only some, nothing comes of it: no mark, no variable, no snapshot."""
+    monkeypatch.setattr(desk.rig.kitty.host_module, "FRAME_S", every)
     desk.title("⠁ Fix the login")
     desk.settle(Status.WORKING)
     host: Any = desk.rig.host
@@ -89,6 +91,24 @@ def test_a_frame_of_a_spinner(desk: Desk) -> None:
             desk.rig.tick()
     assert (desk.marks(), desk.set_) == (0, [])
     assert file.read_bytes() == written and desk.rig.kitty.log == []
+
+
+def test_a_spinner_is_read_now_and_then(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as it says what is shown; all else is read at once, and so is a frame that ends another light."""
+    read: list[str] = []
+    monkeypatch.setattr(desk.rig.kitty.host_module, "FRAME_S", 60.0)
+    desk.title("⠁ Fix the login")
+    desk.settle(Status.WORKING)
+    pane = desk.rig.host.panes[BEHIND]
+    real = type(pane).title
+    monkeypatch.setattr(type(pane), "title", lambda pane, title, now: read.append(title) or real(pane, title, now))
+    for title in ("⠂ Fix the login", "⠃ Fix the login", "⠄ Fix the logout", "⠅ Fix the logout", "✳ Fix the logout"):
+        desk.title(title)
+    assert read == ["⠂ Fix the login", "⠄ Fix the logout", "✳ Fix the logout"]
+    desk.settle(Status.IDLE)
+    for title in ("⠆ Fix the logout", "⠇ Fix the logout"):
+        desk.title(title)
+    assert read[3:] == ["⠆ Fix the logout"] and pane.decision.status is Status.WORKING
 
 
 def test_another_title_is_drawn(desk: Desk) -> None:

@@ -25,7 +25,7 @@ from tallylight.actions.request import Request as ActionRequest
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
-from tallylight.evidence.titles import clean_title
+from tallylight.evidence.titles import clean_title, read_title
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.kitty import actions, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -37,6 +37,8 @@ from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
+from tallylight.model.report import Report
+from tallylight.model.status import Status
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
@@ -47,6 +49,8 @@ from tallylight.wire.envelope import CARRIER
 from tallylight.wire.text import sanitise
 
 HOST = "kitty"
+#: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that are told nothing.
+FRAME_S = 0.5
 
 
 class KittyHost(Engine[int]):
@@ -80,6 +84,8 @@ class KittyHost(Engine[int]):
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
+        #: By window what a title said of its program last, and when that was read.
+        self._frames: dict[int, tuple[tuple[int | None, Report], float]] = {}
         #: Whether the tabs lack something that is no change of a decision: a pane came or went.
         self._is_redrawn = False
         self._soon_timer: int | None = None
@@ -172,8 +178,22 @@ class KittyHost(Engine[int]):
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
         """The title changed. One that a person gave the window says nothing of the program in it."""
-        if from_child:
+        if from_child and not self._is_frame(window, title):
             self._receive(window, lambda pane, now: pane.title(title, now))
+
+    def _is_frame(self, window: Any, title: str) -> bool:
+        """Whether *title* only has the spinner turn of an agent that is shown at work: it is read now and then."""
+        pane, now = self._panes.get(window.id), time.monotonic()
+        if pane is None or pane.agent is None or pane.decision.status is not Status.WORKING:
+            return False
+        report = read_title(pane.agent, title)
+        if report is None or report.status is not Status.WORKING:
+            return False
+        before, at = self._frames.get(window.id, (None, 0.0))
+        if before == (pane.pid, report) and now - at < FRAME_S:
+            return True
+        self._frames[window.id] = (pane.pid, report), now
+        return False
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
         """A command of a shell with integration started or ended."""
@@ -261,6 +281,7 @@ class KittyHost(Engine[int]):
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_redrawn = True
         self._looks.forget(id_)
+        self._frames.pop(id_, None)
 
     # What a person wants -------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import attrs
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
@@ -22,10 +23,10 @@ from tallylight.actions.caller import Caller
 from tallylight.actions.once import Once
 from tallylight.actions.request import UNKNOWN, Reply
 from tallylight.actions.request import Request as ActionRequest
-from tallylight.agents.agent import Agents
+from tallylight.agents.agent import Agent, Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
-from tallylight.evidence.titles import clean_title, read_title
+from tallylight.evidence.titles import clean_title, spinner_glyphs
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.kitty import actions, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -37,7 +38,6 @@ from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
-from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
@@ -51,6 +51,16 @@ from tallylight.wire.text import sanitise
 HOST = "kitty"
 #: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that are told nothing.
 FRAME_S = 0.5
+
+
+@attrs.frozen
+class _Spin:
+    """A title in which *agent* has drawn one of *glyphs*, read at *at*; *still* is the same for all of its frames."""
+
+    agent: Agent
+    glyphs: Mapping[int, str]
+    still: str
+    at: float
 
 
 class KittyHost(Engine[int]):
@@ -84,8 +94,8 @@ class KittyHost(Engine[int]):
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
-        #: By window what a title said of its program last, and when that was read.
-        self._frames: dict[int, tuple[tuple[int | None, Report], float]] = {}
+        #: The spinner that was last read in a title, by window.
+        self._spins: dict[int, _Spin] = {}
         #: Whether the tabs lack something that is no change of a decision: a pane came or went.
         self._is_redrawn = False
         self._soon_timer: int | None = None
@@ -186,13 +196,14 @@ class KittyHost(Engine[int]):
         pane, now = self._panes.get(window.id), time.monotonic()
         if pane is None or pane.agent is None or pane.decision.status is not Status.WORKING:
             return False
-        report = read_title(pane.agent, title)
-        if report is None or report.status is not Status.WORKING:
+        before = self._spins.get(window.id)
+        glyphs = before.glyphs if before is not None and before.agent is pane.agent else spinner_glyphs(pane.agent)
+        still = title.translate(glyphs)
+        if still == title:
             return False
-        before, at = self._frames.get(window.id, (None, 0.0))
-        if before == (pane.pid, report) and now - at < FRAME_S:
+        if before is not None and before.glyphs is glyphs and before.still == still and now - before.at < FRAME_S:
             return True
-        self._frames[window.id] = (pane.pid, report), now
+        self._spins[window.id] = _Spin(pane.agent, glyphs, still, now)
         return False
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
@@ -281,7 +292,7 @@ class KittyHost(Engine[int]):
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_redrawn = True
         self._looks.forget(id_)
-        self._frames.pop(id_, None)
+        self._spins.pop(id_, None)
 
     # What a person wants -------------------------------------------------------------------------------------
 

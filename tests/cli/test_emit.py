@@ -12,9 +12,10 @@ import pytest
 
 from tallylight.cli import emit
 from tallylight.cli.main import main
-from tallylight.model.report import Progress
+from tallylight.model.report import Progress, Report
 from tallylight.model.status import Kind, Status
 from tallylight.wire import osc1338, pairs
+from tallylight.wire.scanner import Scanner, Sequence
 from tests.tables import each
 from tests.terminal import SHARED, Terminal, bare_environment, launcher
 
@@ -119,6 +120,13 @@ def test_words_are_those_of_the_package() -> None:
     assert (*emit.KINDS, "limit") == tuple(kind.value for kind in Kind)
 
 
+def _received(frame: bytes) -> Report:
+    """What a terminal's reader makes of a frame."""
+    (sequence,) = Scanner().feed(frame)
+    assert isinstance(sequence, Sequence)
+    return osc1338.decode(sequence)
+
+
 def test_receiver_understands_every_option() -> None:
     """What is sent is what the package's own codec reads."""
     texts = {"tool": "claude", "project": "café; 100%", "session": "s", "title": "t", "cwd": "/x y", "message": "hä?"}
@@ -126,7 +134,7 @@ def test_receiver_understands_every_option() -> None:
     options += ["--worktree=w", "--mode=m", "--detail=d", "--progress=1/4", "--background=2", "--kind=input"]
 
     frame = emit.sequences(emit.parse(["waiting", *options])).partition(b"\x07")[0] + b"\x07"
-    report = osc1338.decode_frame(frame)
+    report = _received(frame)
 
     assert (report.status, report.kind) == (Status.WAITING, Kind.INPUT)
     assert (report.agent, report.project, report.session, report.title) == ("claude", "café; 100%", "s", "t")
@@ -139,7 +147,7 @@ def test_receiver_knows_every_status(status: str) -> None:
     """Every status that may be sent is read back as itself."""
     frame = emit.sequences(emit.parse([status])).partition(b"\x07")[0] + b"\x07"
 
-    assert osc1338.decode_frame(frame).status == Status(status)
+    assert _received(frame).status == Status(status)
 
 
 @pytest.mark.parametrize(("over", "shortened"), [(0, False), (1, True)])
@@ -152,7 +160,7 @@ def test_payload_at_the_limit_and_one_over(over: int, shortened: bool) -> None:
     assert len(frame) <= 4096
     assert (message.encode() not in frame) is shortened
     assert frame.endswith(b"m%E2%80%A6\x07" if shortened else b"m\x07")
-    assert osc1338.decode_frame(frame).status is Status.DONE
+    assert _received(frame).status is Status.DONE
 
 
 @each("letter", ["m", "é", "✓", "🙂", ";"])
@@ -161,7 +169,7 @@ def test_long_texts_are_cut_at_a_character(letter: str) -> None:
     texts = [f"--{name}={letter * 3000}" for name in ("title", "message", "detail")]
 
     frame = emit.sequences(emit.parse(["done", "--project=p", *texts])).partition(b"\x07")[0] + b"\x07"
-    report = osc1338.decode_frame(frame)
+    report = _received(frame)
 
     assert 4000 < len(frame) <= 4096
     assert report.project == "p"
@@ -171,7 +179,7 @@ def test_long_texts_are_cut_at_a_character(letter: str) -> None:
 def test_long_paths_are_left_out_whole() -> None:
     """A path that does not fit is not cut into another path."""
     frame = emit.sequences(emit.parse(["done", f"--cwd=/{'日' * 400}", f"--worktree=/{'日' * 300}"]))
-    report = osc1338.decode_frame(frame.partition(b"\x07")[0] + b"\x07")
+    report = _received(frame.partition(b"\x07")[0] + b"\x07")
 
     assert report.cwd == "/" + "日" * 400
     assert report.worktree == ""

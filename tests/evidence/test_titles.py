@@ -178,6 +178,16 @@ def test_every_glyph_of_an_agent_goes() -> None:
     assert {clean_title(f"{glyph} Run the migration") for glyph in glyphs} == {"Run the migration"}
 
 
+def test_every_frame_is_the_same_report() -> None:
+    """Whichever glyph or item of a rule is drawn, it says the same, so that a spinner that turns is no news."""
+    agents, _ = load_agents({})
+    rules = [(agent, rule) for agent in agents for rule in agent.title_rules]
+    for agent_, rule in rules:
+        titles = [*(f"{glyph} Run it" for glyph in rule.glyphs), *(f"{item} | Run it" for item in rule.items)]
+        first, *others = [read_title(agent_, title) for title in titles]
+        assert first is not None and first.rule and all(report == first for report in others), agent_.name
+
+
 def test_animation_does_not_change_the_clean_title() -> None:
     """A spinner's frames all leave the same title."""
     frames = [chr(code) for code in range(0x2800, 0x2900)] + ["◐", "◑", "✳"]

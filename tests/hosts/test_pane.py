@@ -402,7 +402,7 @@ def test_titles_count_for_the_agent_that_set_them(pane: Pane) -> None:
 
     pane.foreground(CLAUDE.pid, 10)
     pane.title("◐ Fix the build", 11)
-    assert pane.decision.reason.rule == "title glyph ◐"
+    assert pane.decision.reason.rule == "title glyph"
 
 
 def test_an_old_title_is_not_a_new_agents(pane: Pane) -> None:

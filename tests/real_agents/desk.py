@@ -44,6 +44,9 @@ module.agent_lights = []
 def noting(window, pane):
     real(window, pane)
     found = {k: v for k, v in window.user_vars.items() if k.startswith("tally_")}
+    reason = pane.decision.reason
+    if "tally_reason" in found:  # the newest, which by itself is not published
+        found["tally_reason"] = f"{reason.source.word if reason.source else 'none'}: {reason.rule}"
     below = {id_: str(found.status) for id_, found in pane.tracker.records().items() if id_}
     module.agent_lights.append((clock(), window.id, found, below))
 

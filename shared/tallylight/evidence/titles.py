@@ -24,6 +24,8 @@ TURN_S = 1.0
 #: A title is looked at so far; agents write 240 characters at most.
 MAX_CHARS = 4096
 _SEPARATOR = " | "
+#: Stands for whichever frame of a spinner: no title has it.
+_STILL = "\0"
 _VARIATION = str.maketrans("", "", "\ufe0e\ufe0f")
 _BRAILLE = frozenset(map(chr, range(0x2800, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
@@ -52,11 +54,17 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
 
 
 def _match(rule: TitleRule, items: list[str]) -> str:
-    """What of *rule* is in the title, or nothing."""
+    """What of *rule* is in the title, or nothing. Not which of several it is: it may be a frame of a spinner."""
     for item in items if rule.anywhere else items[:1]:
         if item[:1] in rule.glyphs and item[1:2] in ("", " "):
-            return f"glyph {item[0]}" if item else ""
-    return next((f"item {item}" for item in items if item in rule.items), "")
+            return f"glyph {item[0]}" if len(rule.glyphs) == 1 else "glyph"
+    return f"item {rule.items[0]}" if any(item in rule.items for item in items) else ""
+
+
+def spinner_glyphs(agent: Agent) -> dict[int, str]:
+    """A table for `str.translate`: of what *agent* draws into its title while it works all frames are the same."""
+    rules = [rule for rule in agent.title_rules if rule.status is Status.WORKING]
+    return {ord(glyph): _STILL for rule in rules for glyph in rule.glyphs}
 
 
 class TitleReader:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import attrs
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
@@ -23,10 +24,10 @@ from tallylight.actions.caller import Caller
 from tallylight.actions.once import Once
 from tallylight.actions.request import UNKNOWN, Reply
 from tallylight.actions.request import Request as ActionRequest
-from tallylight.agents.agent import Agents
+from tallylight.agents.agent import Agent, Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
-from tallylight.evidence.titles import clean_title
+from tallylight.evidence.titles import clean_title, spinner_glyphs
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.kitty import actions, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -38,6 +39,7 @@ from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
+from tallylight.model.status import Status
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
@@ -48,6 +50,18 @@ from tallylight.wire.envelope import CARRIER
 from tallylight.wire.text import sanitise
 
 HOST = "kitty"
+#: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that are told nothing.
+FRAME_S = 0.5
+
+
+@attrs.frozen
+class _Spin:
+    """A title in which *agent* has drawn one of *glyphs*, read at *at*; *still* is the same for all of its frames."""
+
+    agent: Agent
+    glyphs: Mapping[int, str]
+    still: str
+    at: float
 
 
 class KittyHost(Engine[int]):
@@ -81,6 +95,8 @@ class KittyHost(Engine[int]):
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
+        #: The spinner that was last read in a title, by window.
+        self._spins: dict[int, _Spin] = {}
         #: Whether the tabs lack something that is no change of a decision: a pane came or went.
         self._is_redrawn = False
         self._soon_timer: int | None = None
@@ -173,8 +189,23 @@ class KittyHost(Engine[int]):
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
         """The title changed. One that a person gave the window says nothing of the program in it."""
-        if from_child:
+        if from_child and not self._is_frame(window, title):
             self._receive(window, lambda pane, now: pane.title(title, now))
+
+    def _is_frame(self, window: Any, title: str) -> bool:
+        """Whether *title* only has the spinner turn of an agent that is shown at work: it is read now and then."""
+        pane, now = self._panes.get(window.id), time.monotonic()
+        if pane is None or pane.agent is None or pane.decision.status is not Status.WORKING:
+            return False
+        before = self._spins.get(window.id)
+        glyphs = before.glyphs if before is not None and before.agent is pane.agent else spinner_glyphs(pane.agent)
+        still = title.translate(glyphs)
+        if still == title:
+            return False
+        if before is not None and before.glyphs is glyphs and before.still == still and now - before.at < FRAME_S:
+            return True
+        self._spins[window.id] = _Spin(pane.agent, glyphs, still, now)
+        return False
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
         """A command of a shell with integration started or ended."""
@@ -262,6 +293,7 @@ class KittyHost(Engine[int]):
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_redrawn = True
         self._looks.forget(id_)
+        self._spins.pop(id_, None)
 
     # What a person wants -------------------------------------------------------------------------------------
 
@@ -331,7 +363,7 @@ class KittyHost(Engine[int]):
 
     def _place(self, id_: int) -> object:
         window = self.boss.window_id_map.get(id_)
-        return (window.title, window.tab_id, window.os_window_id) if window is not None else None
+        return (kitty_windows.name(window), window.tab_id, window.os_window_id) if window is not None else None
 
     def _entry(self, id_: int, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         # The window may be gone.

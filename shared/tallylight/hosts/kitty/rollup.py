@@ -6,7 +6,7 @@ Which pane is in which tab is asked of kitty each time, for windows move between
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -35,6 +35,20 @@ class TabLight:
     #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
     is_finished: bool
 
+    @property
+    def what(self) -> str:
+        """What it waits for; nothing where it waits for nobody, or that is not known."""
+        report = self.decision.report
+        return report.what or report.message if self.decision.status is Status.WAITING else ""
+
+    def seen(self, *, is_all: bool) -> tuple[object, ...]:
+        """What a person sees of it in a tab bar; with *is_all* in one that may draw whatever is reported."""
+        decision = self.decision
+        if not decision.is_lit:
+            return ()
+        drawn = decision.status, decision.kind, self.title, self.pulses, self.is_finished, self.what
+        return (*drawn, attrs.evolve(decision.report, rule="")) if is_all else drawn
+
 
 @attrs.define
 class TabRollup:
@@ -52,7 +66,11 @@ class TabRollup:
     pulses: bool = True
     #: Whether an agent's own signs and spinners are left out of a title that has our mark beside it.
     strips_glyphs: bool = True
+    #: Whether code of the person's own draws lights.
+    is_read: bool = False
     _shown: dict[int, TabLight] = attrs.field(init=False, factory=dict)
+    #: What a person sees of it, by OS window: a tab bar in which that stays the same is not drawn again.
+    _seen: dict[int, list[tuple[object, ...]]] = attrs.field(init=False, factory=dict)
     #: The OS windows that have a light that pulses.
     _waiting: list[int] = attrs.field(init=False, factory=list)
     #: The tab managers of these that have a bar, as of the last time that was asked, and the beats since then.
@@ -119,12 +137,24 @@ class TabRollup:
         return str(title)
 
     def redraw(self) -> None:
-        """Have every tab bar drawn again, and start the pulse if a light waits."""
+        """Have the tab bars drawn again in which something else is to be seen, and start the pulse if a light waits."""
         self.refresh()
+        before, self._seen = self._seen, {}
         for manager in self.boss.all_tab_managers:
-            manager.mark_tab_bar_dirty()
+            self.note(manager.os_window_id, [tab.id for tab in manager])
+            if self._seen[manager.os_window_id] != before.get(manager.os_window_id):
+                manager.mark_tab_bar_dirty()
         if self._timer is None and self.pulsing():
             self._timer = add_timer(self.features.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
+
+    def note(self, os_window_id: int, tab_ids: Iterable[int]) -> None:
+        """Of these tabs it is drawn now, or soon, what they show."""
+        shown = (self._shown.get(id_) for id_ in tab_ids)
+        self._seen[os_window_id] = [one.seen(is_all=self.is_read) if one is not None else () for one in shown]
+
+    def forget(self) -> None:
+        """The same is drawn in another way from now on: with the next `redraw`."""
+        self._seen.clear()
 
     def pulsing(self) -> list[Any]:
         """The tab managers whose tab bar shows a light that pulses, as of the last `refresh`."""

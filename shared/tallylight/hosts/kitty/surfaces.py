@@ -48,6 +48,8 @@ class Surfaces:
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on; it shows with the next `redraw`."""
+        self.rollup.forget()
+        self.bars.forget()
         kitty = config.kitty
         is_on = kitty.style != "off"
         self._config = config
@@ -66,6 +68,8 @@ class Surfaces:
             found |= {status: theme[status] for status in self._config.themed}
         if found != self.tabs.colours:
             self.tabs.colours = self.splits.colours = found
+            self.rollup.forget()
+            self.bars.forget()
             self.rollup.redraw()
 
     def redraw(self) -> None:

@@ -134,7 +134,7 @@ class TabLights:
 
     def was_asked(self) -> None:
         """Code of the person's own has asked for a light: where that is to draw a tab, it is not drawn once more."""
-        self._was_read = True
+        self._was_read = self.rollup.is_read = True
         if self._is_drawing and self._placed_under is not get_options():
             self._placed_under = get_options()
 
@@ -142,10 +142,7 @@ class TabLights:
         """What a tab waits for, at most `WHAT_CELLS` wide: what `{tab.tally_what}` stands for. Nothing if unknown."""
         try:
             shown = self.rollup.shown(tab_id)
-            if shown is None or shown.decision.status is not Status.WAITING:
-                return ""
-            report = shown.decision.report
-            return middle(report.what or report.message, WHAT_CELLS)
+            return middle(shown.what, WHAT_CELLS) if shown is not None else ""
         except Exception as error:
             self.features.failed("title template", error)
             return ""
@@ -155,6 +152,7 @@ class TabLights:
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
         self._refresh(bar, data)
+        self.rollup.note(getattr(bar, "os_window_id", 0), [tab.tab_id for tab in data])
         data = [self._titled(tab) for tab in data]
         draw_data = bar.draw_data
         columns = bar.screen.columns

@@ -21,15 +21,19 @@ _put_back: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary(
 
 
 def publish(window: Any, pane: Pane) -> None:
-    """Put what *pane* shows into the user variables of *window*; take them away when there is nothing to say."""
+    """
+    Put what *pane* shows into the user variables of *window*; take them away when there is nothing to say.
+
+    The reason is the one for which all else came: by itself another one is no news.
+    """
     decision = pane.decision
     source = decision.reason.source
     reason = f"{source.word if source else 'none'}: {decision.reason.rule}"
     values = decision.status, decision.kind or "", decision.report.agent, reason
-    for name, value in zip(PUBLISHED, values, strict=True):
-        wanted = value if decision.is_lit else None
-        if window.user_vars.get(name) != wanted:
-            window.set_user_var(name, wanted)
+    wanted = dict(zip(PUBLISHED, values if decision.is_lit else (None,) * len(values), strict=True))
+    changed = [name for name, value in wanted.items() if window.user_vars.get(name) != value]
+    for name in changed if changed != ["tally_reason"] else ():
+        window.set_user_var(name, wanted[name])
 
 
 def drop(window: Any, key: str, value: str | None) -> bool:

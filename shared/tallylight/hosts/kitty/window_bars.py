@@ -32,6 +32,8 @@ class WindowBars:
     _is_installed: bool = False
     #: The window whose bar is drawn, and whether it is the active one of its tab.
     _drawn: tuple[int, bool] = (0, False)
+    #: The lights in the bars of each tab: what stays the same is not drawn again.
+    _seen: dict[int, list[object]] = attrs.field(init=False, factory=dict)
 
     def install(self) -> None:
         """Stand before kitty's drawing of title bars, once a process; nothing where it has none."""
@@ -51,13 +53,25 @@ class WindowBars:
         self._is_installed = True
 
     def refresh(self) -> None:
-        """Have the bars that there are drawn again."""
+        """Have the bars of those tabs drawn again in which there is another light."""
         if not self._is_installed:
             return
+        before, self._seen = self._seen, {}
         for manager in self.boss.all_tab_managers:
             for tab in manager:
                 if any(window._title_bar_screen is not None for window in tab):
-                    tab.update_window_title_bars()
+                    self._seen[tab.id] = [self._light(window.id) for window in tab]
+                    if self._seen[tab.id] != before.get(tab.id):
+                        tab.update_window_title_bars()
+
+    def forget(self) -> None:
+        """The same is drawn in another way from now on: with the next `refresh`."""
+        self._seen.clear()
+
+    def _light(self, id_: int) -> object:
+        """Which light a window has."""
+        pane = self.panes.get(id_)
+        return (id_, pane.decision.status, pane.decision.kind) if pane is not None and pane.decision.is_lit else id_
 
     @property
     def tally(self) -> str:

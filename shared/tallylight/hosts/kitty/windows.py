@@ -6,6 +6,7 @@ What kitty itself knows of its windows: what they are called, and which ones a p
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from kitty.fast_data_types import current_focused_os_window_id
@@ -13,6 +14,9 @@ from kitty.fast_data_types import current_focused_os_window_id
 from tallylight.evidence.titles import clean_title
 from tallylight.ui.agent_list.channel import PANEL
 from tallylight.wire.values import is_number
+
+#: Asked of each window in each tick.
+_clean = functools.lru_cache(maxsize=1024)(clean_title)
 
 
 def is_watched(window: Any) -> bool:
@@ -39,4 +43,4 @@ def shows_tab_bar(manager: Any) -> bool:
 
 def name(window: Any) -> str:
     """What to call *window* where it is told of; nothing if there is none."""
-    return clean_title(window.title) if window is not None else ""
+    return _clean(window.title) if window is not None else ""

@@ -28,6 +28,8 @@ TOLD_S = 5.0
 _OTHER = r"(?:;(?!(?:state|id|at|source)=)[^;%]*+)*+"
 _PLAIN = re.compile(rf"state=({'|'.join(osc1338.STATUSES)}){_OTHER}(?:;id=({osc1338.ID.pattern})?)?{_OTHER}")
 
+#: The name of how to start the program again.
+RECIPE = "recipe"
 #: What is to be done at the monotonic time that it is given.
 Call = Callable[[float], object]
 
@@ -62,7 +64,7 @@ def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
         return record_key((voice, Source.PROTOCOL), plain[2] or "", is_clear=plain[1] == osc1338.CLEAR)
     report = osc1338.decode_variable(payload)
     if report is None:
-        return None if osc1338.decode_recipe(payload) is None else Key("recipe")
+        return None if osc1338.decode_recipe(payload) is None else Key(RECIPE)
     if ";at=" in text or text.startswith("at="):
         return Key(payload, is_many=True)
     return record_key((voice, report.source), report.id, is_clear=report.status is None)
@@ -109,16 +111,22 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._items)
 
+    def is_full(self, now: float) -> bool:
+        """Whether the next thing is not to be read at once."""
+        if self._items:
+            return True
+        return self._reads >= self._limits.at_once and 0 <= now - self._began < self._limits.every
+
     def admits(self, now: float) -> bool:
-        """Whether the next thing is to be read at once."""
+        """Whether the next thing, which has come, is to be read at once."""
         self._came += 1
         if self._items:
             return False
         self.count(now)
+        if self.is_full(now):
+            return False
         if now - self._began >= self._limits.every or now < self._began:
             self._began, self._reads = now, 0
-        if self._reads >= self._limits.at_once:
-            return False
         self._reads += 1
         self._read += 1
         return True
@@ -137,7 +145,10 @@ class Inbox:
 
     def due(self) -> float | None:
         """When to `take` next; None if nothing waits."""
-        return self._began + self._limits.every if self._items else None
+        return self._next() if self._items else None
+
+    def _next(self) -> float:
+        return self._began + self._limits.every
 
     def take(self, now: float, *, is_last: bool = False) -> list[Call]:
         """What is to be read now, in order; all there is where this *is_last*, because the program ends."""

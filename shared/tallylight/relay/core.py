@@ -42,7 +42,7 @@ from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.passthrough import Unwrapper
-from tallylight.wire.scanner import Sequence
+from tallylight.wire.scanner import Sequence, whole
 
 #: How long to wait for the rest of a sequence, in seconds. Behind ssh a lost packet comes again after 1 to 3 s
 #: (https://www.rfc-editor.org/rfc/rfc6298), and nobody waits for the half of one: no terminal draws anything for it.
@@ -59,6 +59,7 @@ PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept_bytes=131_
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
+_QUERIES = {raw: whole(raw) for raw in osc7501.ANSWERS.values()}
 
 
 class RelayCore(Core):
@@ -89,7 +90,7 @@ class RelayCore(Core):
             self._take,
             self._reset,
             self._open if wrap else None,
-            flood=(lambda: self._inbox.is_full(self._now), self._lay),
+            flood=(self._is_flooded, self._lay),
             screen=screen,
         )
         self._records = records.Records(self._agent)
@@ -236,6 +237,7 @@ class RelayCore(Core):
             self._answer(sequence)
             is_read = True
         elif number in _SHARED:
+            self._inbox.admits(self._now)  # it counts, and is read in any case
             is_read = self._read(sequence)
         else:
             is_read = self._read_in_turn(sequence)
@@ -251,7 +253,7 @@ class RelayCore(Core):
 
     def _read_in_turn(self, sequence: Sequence) -> bool:
         """Read one sequence, or keep it for later if it comes too fast; return whether it was read and is ours."""
-        if not self._inbox.is_full(self._now) and self._inbox.admits(self._now):
+        if not self._inbox.is_full(self._now) and self._inbox.admits(self._now, len(sequence.raw)):
             return self._read(sequence)
         self._lay([sequence.raw], len(sequence.raw))
         return False
@@ -259,6 +261,9 @@ class RelayCore(Core):
     def _lay(self, raws: list[bytes], size: int) -> bool:
         """Read *raws*, sequences of *size* bytes, later; return whether those that are ours are consumed."""
         self._is_fresh = False
+        if any(query in raws for query in _QUERIES):
+            for raw in [raw for raw in raws if raw in _QUERIES][:ANSWERS_A_SECOND]:
+                self._answer(_QUERIES[raw])
         self._inbox.lay(raws, size)
         return not self._passthrough
 
@@ -306,6 +311,10 @@ class RelayCore(Core):
                 source=Source.NOTIFICATION, status=Status.WAITING, rule="notification", agent=agent, message=text
             )
             self._attention = osc1338.encode_payload(report)
+
+    def _is_flooded(self) -> bool:
+        """Whether more has come than is read, or answered, at this time."""
+        return self._inbox.is_full(self._now) or (self._answers < 1 and self._now == self._answered_at)
 
     def _answer(self, sequence: Sequence) -> None:
         if self._answers < 1 and self._now == self._answered_at:

@@ -22,6 +22,11 @@ from tallylight.wire.scanner import Sequence, whole
 #: What is laid aside at most before it is looked at, in sequences and in bytes.
 MOST, MOST_BYTES = 8192, 262_144
 _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
+#: What may concern the program itself, as far as that can be told without decoding anything.
+_OWN = re.compile(
+    rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
+    rb";[^\x07\x1b]*(?:\x07|\x1b\\)"
+)
 _ID_7501 = re.compile(rb"[;:]\s*id\s*=")
 _VARIABLE = b"\x1b]1337;SetUserVar=tally="
 _ARM = b"\x1b]88;"
@@ -37,6 +42,8 @@ class Pile(Inbox):
         self._read_sequence = read
         self._laid: list[bytes] = []
         self._laid_size = 0
+        #: Whether more records can be kept than were found.
+        self._has_room = True
 
     def __len__(self) -> int:
         return len(self._laid) + super().__len__()
@@ -76,9 +83,10 @@ class Pile(Inbox):
         count = size = 0
         #: Of what concerns the program itself, by kind: nothing older counts, or nothing but a withdrawal.
         is_over: dict[tuple[bytes, bool], bool] = {}
-        for raw in dict.fromkeys(reversed(raws)):
+        self._has_room = True
+        for raw in self._in_question(list(dict.fromkeys(reversed(raws)))):
             text = _own_text(raw)
-            if text is None and (count >= self._kept.kept or size >= self._kept.kept_bytes):
+            if text is None and not self._has_room:
                 continue
             # One that names a source may be of another record than one that names none.
             plain = text if text is not None and b"source=" not in text else b""
@@ -92,9 +100,18 @@ class Pile(Inbox):
             found |= {key.name, key.replaces}
             if key.is_many:
                 count, size = count + 1, size + len(raw)
+                self._has_room = count < self._kept.kept and size < self._kept.kept_bytes
             elif plain:
                 is_over[kind] = key.replaces is not None
             yield key, sequence
+
+    def _in_question(self, raws: list[bytes]) -> Iterator[bytes]:
+        """Each of *raws* while there is room; of what is behind only what may concern the program itself."""
+        for at, raw in enumerate(raws, 1):
+            yield raw
+            if not self._has_room:
+                yield from _OWN.findall(b"".join(raws[at:]))
+                return
 
 
 def _own_text(raw: bytes) -> bytes | None:

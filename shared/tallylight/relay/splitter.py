@@ -77,12 +77,21 @@ _LONGEST = max(map(len, INTRODUCERS))
 #: What a flood may consist of: of interest what is consumed unread and what is passed on, and else what leaves the
 #: terminal where something may be taken out: text in whole characters, colours, RIS, titles and the like.
 _BODY = rb"[^\x07\x18\x1a\x1b]*+(?:\x07|\x1b\\)"
-_CONSUMED = rb"\x1b\](?:7501;(?!\?[\x07\x1b])|1338;|26;|88;|777;notify;warp://cli-agent;)" + _BODY
+_CONSUMED = (
+    rb"\x1b\](?:7501;|1338;|26;|88;|777;notify;warp://cli-agent;)"
+    + _BODY
+    # Of the shared numbers, what is certainly ours.
+    + rb"|\x1b\](?:21337;(?:status|detail)=[!-:<-\[\]-~]|3008;start=[a-z]{1,32};event=(?:busy|idle)(?=[;\x07\x1b]))"
+    rb"[ -~]{0,4000}(?:\x07|\x1b\\)"
+)
 _PASSED = rb"\x1b\](?:1337;SetUserVar=tally|9;(?!4;)|99;|777;notify;(?!warp://cli-agent;))" + _BODY
 _OTHER = (
     rb"[ -~\r\n\t]++|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
-    rb"|\x1b\[[0-?]*[ -/]*[@-~]|\x1bc|\x1b\](?:[0-8]|9;4|133);" + _BODY
+    rb"|\x1b\[[0-?]*[ -/]*[@-~]|\x1bc"
+    rb"|\x1b\](?:[0-8];|9;4;|133;|3008;(?![^\x07\x1b]*;(?:event|kind)=)|21337;(?![^\x07\x1b]*[;a-z]=))" + _BODY
 )
+#: What an ESC breaks off, as often as it stands in a row.
+_BROKEN = re.compile(rb"(?:\x1b\][^\x07\x18\x1a\x1b]*+(?=\x1b[^\\]))*+", re.DOTALL).match
 _FLOOD = re.compile(rb"(?:" + _CONSUMED + rb"|" + _PASSED + rb"|" + _OTHER + rb")*+").match
 _FLOOD_READ = re.compile(_CONSUMED + rb"|" + _PASSED).findall
 _FLOOD_CONSUMED = re.compile(_CONSUMED).sub
@@ -211,6 +220,7 @@ class Splitter:
                     return
                 at, terminator = ending
                 if not terminator or at - start > LIMIT:
+                    at = _BROKEN(data, at).end()  # type: ignore[union-attr]  # it may be empty
                     continue  # what aborts one is read again
                 if take(whole(data[start:at])):
                     if start > begin:

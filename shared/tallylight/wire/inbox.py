@@ -72,7 +72,7 @@ def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
 
 @attributes.frozen
 class Limits:
-    """Read at once in *every* seconds, read later in one go (things and bytes), and kept until then."""
+    """Read at once in *every* seconds, read later in one go (things, and bytes of either), and kept until then."""
 
     at_once: int = 8
     every: float = 0.05
@@ -100,7 +100,7 @@ class Inbox:
         self._items: dict[Hashable, tuple[bool, Call, int]] = {}
         self._size = 0
         self._began = float("-inf")
-        self._reads = 0
+        self._reads = self._read_bytes = 0
         #: What was counted since, and whether something was left out.
         self._counted_at = float("-inf")
         self._came = self._read = self._left_out = 0
@@ -115,10 +115,11 @@ class Inbox:
         """Whether the next thing is not to be read at once."""
         if self._items:
             return True
-        return self._reads >= self._limits.at_once and 0 <= now - self._began < self._limits.every
+        has_room = self._reads < self._limits.at_once and self._read_bytes < self._limits.go_bytes
+        return not has_room and 0 <= now - self._began < self._limits.every
 
-    def admits(self, now: float) -> bool:
-        """Whether the next thing, which has come, is to be read at once."""
+    def admits(self, now: float, size: int = 0) -> bool:
+        """Whether the next thing, which has come and has *size* bytes, is to be read at once."""
         self._came += 1
         if self._items:
             return False
@@ -126,8 +127,9 @@ class Inbox:
         if self.is_full(now):
             return False
         if now - self._began >= self._limits.every or now < self._began:
-            self._began, self._reads = now, 0
+            self._began, self._reads, self._read_bytes = now, 0, 0
         self._reads += 1
+        self._read_bytes += size
         self._read += 1
         return True
 

@@ -53,7 +53,7 @@ WRITES_A_SECOND = 10
 BATCH = 32
 ANSWERS_A_SECOND = 64
 
-PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept_bytes=131_072)
+PACE = Limits(at_once=64, every=0.1, a_go=128, go_bytes=65_536, kept_bytes=131_072)
 
 #: The numbers that others use too: only a codec can tell whose a sequence is.
 _SHARED = (21337, 3008)

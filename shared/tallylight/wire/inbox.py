@@ -34,12 +34,13 @@ RECIPE = "recipe"
 Call = Callable[[float], object]
 
 
-@attributes.frozen
+@attributes.define
 class Key:
     """
     What a thing is about: only the newest of one *name* is read, and nothing of the name that it *replaces*.
 
-    Of a name that is one of *many* there is no telling how many there are.
+    Of a name that is one of *many* there is no telling how many there are. One is made for all that comes: it does not
+    change, though nothing enforces it.
     """
 
     name: Hashable

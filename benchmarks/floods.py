@@ -194,23 +194,20 @@ class Host:
             if isinstance(item, Sequence) and item.number is not None:
                 event = wire.decode(item)
                 if isinstance(event, UserVar) and event.name == envelope.CARRIER:
-                    self._timed(lambda event=event: pane.carrier(event.value, self.now))  # type: ignore[misc]
+                    self._call(pane.carrier, event.value, self.now)
                 elif isinstance(event, Title):
-                    self._timed(lambda event=event: pane.title(event.text, self.now))  # type: ignore[misc]
+                    self._call(pane.title, event.text, self.now)
                 elif isinstance(event, Mark) and event.kind in (COMMAND_START, COMMAND_END):
-                    is_start, code = event.kind == COMMAND_START, event.exit_code
-                    self._timed(lambda is_start=is_start, code=code: pane.marked(is_start, code, self.now))  # type: ignore[misc]
+                    self._call(pane.marked, event.kind == COMMAND_START, event.exit_code, self.now)
         if self.now - self._ticked >= TICK_S:
             self._ticked = self.now
-            self._timed(lambda: pane.tick(self.now))
+            self._call(pane.tick, self.now)
 
-    def _timed(self, call: Callable[[], None]) -> None:
-        if not self._is_timed:
-            return call()
-        started = time.thread_time()
-        call()
-        self.longest = max(self.longest, time.thread_time() - started)
-        return None
+    def _call(self, call: Callable[..., object], *words: object) -> None:
+        started = time.thread_time() if self._is_timed else 0.0
+        call(*words)
+        if self._is_timed:
+            self.longest = max(self.longest, time.thread_time() - started)
 
 
 def pane(data: bytes, *, is_timed: bool = False) -> Host:

@@ -41,6 +41,7 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
+_TITLE, _START, _END = Key("title"), Key("start"), Key("end")
 #: A program in the foreground is new for so many looks: a shell may become an agent.
 EAGER_LOOKS = 16
 
@@ -230,7 +231,7 @@ class Pane:
 
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
-        return self._receive(Key("title"), functools.partial(self._titled, title), len(title), now)
+        return self._receive(_TITLE, functools.partial(self._titled, title), len(title), now)
 
     def carrier(self, payload: str | None, now: float) -> bool:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
@@ -245,8 +246,7 @@ class Pane:
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
-        key = Key("start" if is_start else "end")
-        return self._receive(key, functools.partial(self._marked, is_start, exit_code), 0, now)
+        return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
         """A notification of the program said what is in *report*."""

@@ -25,7 +25,6 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from tallylight import wire
@@ -35,14 +34,15 @@ from tallylight.model.status import Status
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
+from tallylight.relay.pile import Pile
 from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
-from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
+from tallylight.wire import cli_agent, envelope, osc26, osc1338, osc7501, osc21337, user_var
 from tallylight.wire.frame import Update
-from tallylight.wire.inbox import Inbox, Key, Limits, key_of, record_key
+from tallylight.wire.inbox import Limits
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.passthrough import Unwrapper
-from tallylight.wire.scanner import Sequence
+from tallylight.wire.scanner import Sequence, whole
 
 #: How long to wait for the rest of a sequence, in seconds. Behind ssh a lost packet comes again after 1 to 3 s
 #: (https://www.rfc-editor.org/rfc/rfc6298), and nobody waits for the half of one: no terminal draws anything for it.
@@ -53,13 +53,13 @@ WRITES_A_SECOND = 10
 BATCH = 32
 ANSWERS_A_SECOND = 64
 
-PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept_bytes=131_072)
+PACE = Limits(at_once=64, every=0.1, a_go=128, go_bytes=65_536, kept_bytes=131_072)
 
 #: The numbers that others use too: only a codec can tell whose a sequence is.
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
-_FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
+_QUERIES = {raw: whole(raw) for raw in osc7501.ANSWERS.values()}
 
 
 class RelayCore(Core):
@@ -85,9 +85,15 @@ class RelayCore(Core):
         self._agent = agent if callable(agent) else lambda: agent
         self._wrap = wrap
         self._mirror = Mirror()
-        self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
+        self._inbox = Pile(PACE, self._read)
+        self._splitter = Splitter(
+            self._take,
+            self._reset,
+            self._open if wrap else None,
+            flood=(self._is_flooded, self._lay),
+            screen=screen,
+        )
         self._records = records.Records(self._agent)
-        self._inbox = Inbox(PACE)
         #: A notification that is yet to be told.
         self._attention = ""
         #: What protocols that send only what changed have said before, and notifications in chunks.
@@ -231,6 +237,7 @@ class RelayCore(Core):
             self._answer(sequence)
             is_read = True
         elif number in _SHARED:
+            self._inbox.admits(self._now)  # it counts, and is read in any case
             is_read = self._read(sequence)
         else:
             is_read = self._read_in_turn(sequence)
@@ -246,12 +253,19 @@ class RelayCore(Core):
 
     def _read_in_turn(self, sequence: Sequence) -> bool:
         """Read one sequence, or keep it for later if it comes too fast; return whether it was read and is ours."""
-        if self._inbox.admits(self._now):
+        if not self._inbox.is_full(self._now) and self._inbox.admits(self._now, len(sequence.raw)):
             return self._read(sequence)
-        self._is_fresh = False
-        if (key := _key(sequence)) is not None:
-            self._inbox.keep(key, lambda _: self._read(sequence), len(sequence.raw))
+        self._lay([sequence.raw], len(sequence.raw))
         return False
+
+    def _lay(self, raws: list[bytes], size: int) -> bool:
+        """Read *raws*, sequences of *size* bytes, later; return whether those that are ours are consumed."""
+        self._is_fresh = False
+        if any(query in raws for query in _QUERIES):
+            for raw in [raw for raw in raws if raw in _QUERIES][:ANSWERS_A_SECOND]:
+                self._answer(_QUERIES[raw])
+        self._inbox.lay(raws, size)
+        return not self._passthrough
 
     def _read_on(self, *, everything: bool = False) -> None:
         """Read what came too fast, if its time has come."""
@@ -298,6 +312,10 @@ class RelayCore(Core):
             )
             self._attention = osc1338.encode_payload(report)
 
+    def _is_flooded(self) -> bool:
+        """Whether more has come than is read, or answered, at this time."""
+        return self._inbox.is_full(self._now) or (self._answers < 1 and self._now == self._answered_at)
+
     def _answer(self, sequence: Sequence) -> None:
         if self._answers < 1 and self._now == self._answered_at:
             return
@@ -321,8 +339,7 @@ class RelayCore(Core):
         if self._is_fresh:  # a flood of them is cheap
             return
         self._is_fresh = True
-        # How to start again is not a matter of the screen.
-        self._inbox.forget_but(osc88.NUMBER)
+        self._inbox.forget_but_arms()
         self._records.clear()
         self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
         self._mirror.clear()
@@ -350,20 +367,3 @@ class RelayCore(Core):
     def _carried(self, payloads: list[str], rest: bytes = b"") -> bytes:
         data = b"".join([envelope.user_var(envelope.CARRIER, payload) for payload in payloads]) + rest
         return self._wrap(data) if data and self._wrap else data
-
-
-def _key(sequence: Sequence) -> Key | None:
-    """What *sequence* is about while it waits; None for one that says nothing."""
-    number, body = sequence.number, sequence.body
-    if number == osc7501.NUMBER:
-        fields = dict(_FIELD_7501.findall(body))
-        state, id_ = fields.get(b"state"), fields.get(b"id", b"").decode("ascii", "replace")
-        return record_key(number, id_, is_clear=osc7501.STATUSES[state] is None) if state in osc7501.STATUSES else None
-    if number == osc1338.NUMBER:
-        return key_of(body.decode("utf-8", "replace"), number)
-    if number == user_var.NUMBER and isinstance(event := wire.decode(sequence), user_var.UserVar):
-        return key_of(event.value, number) if event.name == envelope.CARRIER else None
-    if number == osc88.NUMBER:
-        return Key(osc88.NUMBER)
-    # What tells only what has changed cannot be told apart; what is the same needs no second reading.
-    return Key(sequence.raw, is_many=True)

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable
 
 from tallylight.relay.position import ENVELOPES, Position, State
-from tallylight.wire.scanner import BEL, LIMIT, ST, Sequence, SequenceKind
+from tallylight.wire.scanner import BEL, LIMIT, ST, Sequence, SequenceKind, whole
 
 #: Those with `;` of a number that is not ours alone go as far as it takes to tell.
 INTRODUCERS = tuple(
@@ -72,15 +72,29 @@ _PARTIAL = {
     for envelope, starts in _STARTS.items()
 }
 _LONGEST = max(map(len, INTRODUCERS))
-_NUMBERS = {start: int(start[2 : start.index(b";")]) for start in INTRODUCERS}
 
 
-def _sequence(start: bytes, raw: bytes, terminator: bytes) -> Sequence:
-    """The sequence of interest that is all of *raw*, which begins with *start*, one of `INTRODUCERS` or more."""
-    number = _NUMBERS.get(start)
-    if number is None:
-        number = int(raw[2 : raw.index(b";")])
-    return Sequence(SequenceKind.OSC, raw[2 : -len(terminator)], terminator, raw, number)
+#: What a flood may consist of: of interest what is consumed unread and what is passed on, and else what leaves the
+#: terminal where something may be taken out: text in whole characters, colours, RIS, titles and the like.
+_BODY = rb"[^\x07\x18\x1a\x1b]*+(?:\x07|\x1b\\)"
+_CONSUMED = (
+    rb"\x1b\](?:7501;|1338;|26;|88;|777;notify;warp://cli-agent;)"
+    + _BODY
+    # Of the shared numbers, what is certainly ours.
+    + rb"|\x1b\](?:21337;(?:status|detail)=[!-:<-\[\]-~]|3008;start=[a-z]{1,32};event=(?:busy|idle)(?=[;\x07\x1b]))"
+    rb"[ -~]{0,4000}(?:\x07|\x1b\\)"
+)
+_PASSED = rb"\x1b\](?:1337;SetUserVar=tally|9;(?!4;)|99;|777;notify;(?!warp://cli-agent;))" + _BODY
+_OTHER = (
+    rb"[ -~\r\n\t]++|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+    rb"|\x1b\[[0-?]*[ -/]*[@-~]|\x1bc"
+    rb"|\x1b\](?:[0-8];|9;4;|133;|3008;(?![^\x07\x1b]*;(?:event|kind)=)|21337;(?![^\x07\x1b]*[;a-z]=))" + _BODY
+)
+#: What an ESC breaks off, as often as it stands in a row.
+_BROKEN = re.compile(rb"(?:\x1b\][^\x07\x18\x1a\x1b]*+(?=\x1b[^\\]))*+", re.DOTALL).match
+_FLOOD = re.compile(rb"(?:" + _CONSUMED + rb"|" + _PASSED + rb"|" + _OTHER + rb")*+").match
+_FLOOD_READ = re.compile(_CONSUMED + rb"|" + _PASSED).findall
+_FLOOD_CONSUMED = re.compile(_CONSUMED).sub
 
 
 def _ending(data: bytes, at: int) -> tuple[int, bytes] | None:
@@ -101,7 +115,8 @@ class Splitter:
     Splits one stream. *take* gets each sequence of interest, *reset* is called at each RIS, and *open_envelope* gets a
     copy of each envelope of a multiplexer.
 
-    *screen*: we run inside GNU Screen, where any DCS may hold ESC.
+    *flood* says whether *take* would not read what comes now, and takes many such at once; it says, too, whether they
+    are consumed. *screen*: we run inside GNU Screen, where any DCS may hold ESC.
     """
 
     def __init__(
@@ -110,8 +125,10 @@ class Splitter:
         reset: Callable[[], None],
         open_envelope: Callable[[Sequence], None] | None = None,
         *,
+        flood: tuple[Callable[[], bool], Callable[[list[bytes], int], bool]] | None = None,
         screen: bool = False,
     ) -> None:
+        self._flood = flood
         self._take = take
         self._reset = reset
         self._open = open_envelope
@@ -187,6 +204,12 @@ class Splitter:
                 if noted < start:
                     note(data, noted, start)
                     noted = start
+                if (flood := self._flood_end(data, start)) > start:
+                    if start > begin:
+                        out.append(data[begin:start])
+                    at = begin = noted = flood
+                    self._pass_flood(data[start:at], out)
+                    continue
                 if (ending := _ending(data, end)) is None:
                     if start > begin:
                         out.append(data[begin:start])
@@ -197,8 +220,9 @@ class Splitter:
                     return
                 at, terminator = ending
                 if not terminator or at - start > LIMIT:
+                    at = _BROKEN(data, at).end()  # type: ignore[union-attr]  # it may be empty
                     continue  # what aborts one is read again
-                if take(_sequence(found[0], data[start:at], terminator)):
+                if take(whole(data[start:at])):
                     if start > begin:
                         out.append(data[begin:start])
                     self.gap = len(out)
@@ -220,6 +244,28 @@ class Splitter:
         note(data, noted, stop_at)
         if begin < stop_at:
             out.append(data[begin:stop_at])
+
+    def _flood_end(self, data: bytes, start: int) -> int:
+        """Where the sequences end that begin at *start* and are not to be read at once, if we are in a flood."""
+        if self._flood is None or len(data) > LIMIT or not self._flood[0]() or not self.position.is_safe:
+            return start
+        found = _FLOOD(data, start)
+        return found.end() if found else start
+
+    def _pass_flood(self, data: bytes, out: list[bytes]) -> None:
+        """Pass on what of *data* is not consumed, which is read later as far as anything in it is to be read."""
+        assert self._flood, "there is one"
+        reset = data.rfind(_RESET)
+        if reset >= 0:
+            self._flood[1](_FLOOD_READ(data[:reset]), reset)
+            self._reset()
+        if self._flood[1](_FLOOD_READ(data[reset + 1 :]), len(data)):
+            data = _FLOOD_CONSUMED(b"", data)
+        self.gap = len(out)
+        if data:
+            out.append(data)
+            self.gap = len(out)
+            self.position.passed(data, len(data))
 
     def _hold(self, data: bytes, at: int) -> None:
         """Hold data[at:] back, if there is any."""
@@ -255,7 +301,7 @@ class Splitter:
         self._in_body = False
         raw = held + data[:end]
         is_whole = terminator and len(raw) <= LIMIT and not raw.startswith(BAR)
-        if is_whole and self._take(_sequence(raw, raw, terminator)):
+        if is_whole and self._take(whole(raw)):
             self.gap = len(out)
             return data, end, end
         self.position.note(held, 0, len(held))

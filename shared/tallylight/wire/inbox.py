@@ -28,16 +28,19 @@ TOLD_S = 5.0
 _OTHER = r"(?:;(?!(?:state|id|at|source)=)[^;%]*+)*+"
 _PLAIN = re.compile(rf"state=({'|'.join(osc1338.STATUSES)}){_OTHER}(?:;id=({osc1338.ID.pattern})?)?{_OTHER}")
 
+#: The name of how to start the program again.
+RECIPE = "recipe"
 #: What is to be done at the monotonic time that it is given.
 Call = Callable[[float], object]
 
 
-@attributes.frozen
+@attributes.define
 class Key:
     """
     What a thing is about: only the newest of one *name* is read, and nothing of the name that it *replaces*.
 
-    Of a name that is one of *many* there is no telling how many there are.
+    Of a name that is one of *many* there is no telling how many there are. One is made for all that comes: it does not
+    change, though nothing enforces it.
     """
 
     name: Hashable
@@ -62,7 +65,7 @@ def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
         return record_key((voice, Source.PROTOCOL), plain[2] or "", is_clear=plain[1] == osc1338.CLEAR)
     report = osc1338.decode_variable(payload)
     if report is None:
-        return None if osc1338.decode_recipe(payload) is None else Key("recipe")
+        return None if osc1338.decode_recipe(payload) is None else Key(RECIPE)
     if ";at=" in text or text.startswith("at="):
         return Key(payload, is_many=True)
     return record_key((voice, report.source), report.id, is_clear=report.status is None)
@@ -70,7 +73,7 @@ def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
 
 @attributes.frozen
 class Limits:
-    """Read at once in *every* seconds, read later in one go (things and bytes), and kept until then."""
+    """Read at once in *every* seconds, read later in one go (things, and bytes of either), and kept until then."""
 
     at_once: int = 8
     every: float = 0.05
@@ -98,7 +101,7 @@ class Inbox:
         self._items: dict[Hashable, tuple[bool, Call, int]] = {}
         self._size = 0
         self._began = float("-inf")
-        self._reads = 0
+        self._reads = self._read_bytes = 0
         #: What was counted since, and whether something was left out.
         self._counted_at = float("-inf")
         self._came = self._read = self._left_out = 0
@@ -109,17 +112,25 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._items)
 
-    def admits(self, now: float) -> bool:
-        """Whether the next thing is to be read at once."""
+    def is_full(self, now: float) -> bool:
+        """Whether the next thing is not to be read at once."""
+        if self._items:
+            return True
+        has_room = self._reads < self._limits.at_once and self._read_bytes < self._limits.go_bytes
+        return not has_room and 0 <= now - self._began < self._limits.every
+
+    def admits(self, now: float, size: int = 0) -> bool:
+        """Whether the next thing, which has come and has *size* bytes, is to be read at once."""
         self._came += 1
         if self._items:
             return False
         self.count(now)
-        if now - self._began >= self._limits.every or now < self._began:
-            self._began, self._reads = now, 0
-        if self._reads >= self._limits.at_once:
+        if self.is_full(now):
             return False
+        if now - self._began >= self._limits.every or now < self._began:
+            self._began, self._reads, self._read_bytes = now, 0, 0
         self._reads += 1
+        self._read_bytes += size
         self._read += 1
         return True
 
@@ -137,7 +148,10 @@ class Inbox:
 
     def due(self) -> float | None:
         """When to `take` next; None if nothing waits."""
-        return self._began + self._limits.every if self._items else None
+        return self._next() if self._items else None
+
+    def _next(self) -> float:
+        return self._began + self._limits.every
 
     def take(self, now: float, *, is_last: bool = False) -> list[Call]:
         """What is to be read now, in order; all there is where this *is_last*, because the program ends."""

@@ -52,7 +52,8 @@ class SequenceKind(enum.Enum):
     ESC = ""
 
 
-@attributes.frozen
+# Items are made for each few bytes of a stream: to freeze them would take more time than all else.
+@attributes.define
 class Text:
     """
     Bytes to pass through: text and C0 controls.
@@ -65,7 +66,7 @@ class Text:
     drawn: bool = True
 
 
-@attributes.frozen
+@attributes.define
 class Sequence:
     """
     One whole sequence.
@@ -123,7 +124,7 @@ _NUMBERS = {b"%d" % number: number for number in _IN_USE}
 _STRINGS = {ord(kind.value): kind for kind in SequenceKind if kind.value and kind.value in "]P_^X"}
 
 
-def _whole(raw: bytes) -> Sequence:
+def whole(raw: bytes) -> Sequence:
     """The sequence of which all and nothing else is *raw*."""
     kind = _STRINGS.get(raw[1])
     if kind is None:
@@ -142,7 +143,7 @@ def _whole(raw: bytes) -> Sequence:
 #: A redraw repeats the same few colours and moves thousands of times, a program the same titles, and values can be
 #: shared. Longer ones are not remembered.
 _CACHED = 128
-_known = functools.lru_cache(maxsize=1024)(_whole)
+_known = functools.lru_cache(maxsize=1024)(whole)
 
 
 #: States. ESCAPE: an ESC or the start of a CSI was held back. CSI_OVER: inside a CSI that is over its limit.
@@ -207,7 +208,7 @@ class Scanner:
             last = pieces.pop()
             at = min(found + self._csi_limit, size) - len(last)
             items += [
-                Text(piece) if piece[0] != _ESC else _known(piece) if len(piece) <= _CACHED else _whole(piece)
+                Text(piece) if piece[0] != _ESC else _known(piece) if len(piece) <= _CACHED else whole(piece)
                 for piece in pieces
             ]
             if last[0] == _ESC:
@@ -216,13 +217,13 @@ class Scanner:
 
     def _escape(self, data: bytes, start: int, items: list[Item]) -> int:
         """Handle what begins with the ESC at *start*, whole, broken or unfinished; return where to look on."""
-        if whole := _WHOLE.match(data, start):
-            raw = whole[0]
+        if found := _WHOLE.match(data, start):
+            raw = found[0]
             if len(raw) > (self._csi_limit if raw[1] == 0x5B else self.limit):
                 self._broken(items, raw)
             else:
-                items.append(_known(raw) if len(raw) <= _CACHED else _whole(raw))
-            return whole.end()
+                items.append(_known(raw) if len(raw) <= _CACHED else whole(raw))
+            return found.end()
         if aborted := _ABORTED.match(data, start):
             self._broken(items, aborted[0])
             return aborted.end()
@@ -299,7 +300,7 @@ class Scanner:
         if self._over or len(raw) > self.limit:
             self._broken(items, raw)
         else:
-            items.append(_whole(raw))
+            items.append(whole(raw))
         self._ground()
         return end
 

@@ -21,7 +21,8 @@ from tallylight.wire.scanner import Sequence
 NUMBER = 1337
 #: An OSC 26 frame of 8 KiB in base64 fits, with room.
 FRAME_LIMIT = 16_384
-_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+#: WezTerm wants exactly two parameters, so that a raw `;` is wrong for it too.
+_SET = re.compile(rb"1337;SetUserVar=([A-Za-z0-9_.:-]{1,64})(?:=([^;]*))?", re.DOTALL)
 _CONTROLS = {code: " " if code == 0x0A else None for code in [*range(0x20), *range(0x7F, 0xA0)]}
 
 
@@ -35,15 +36,14 @@ class UserVar:
 
 def decode(sequence: Sequence) -> UserVar:
     """Read one SetUserVar; `not-ours`, `too-long`, `malformed` or `bad-encoding` otherwise."""
-    if sequence.number != NUMBER or not sequence.body.startswith(b"SetUserVar="):
+    if sequence.number != NUMBER or not sequence.payload.startswith(b"1337;SetUserVar="):
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
-    name, equals, value = sequence.body[len(b"SetUserVar=") :].partition(b"=")
-    text = name.decode("ascii", "replace")
-    # WezTerm wants exactly two parameters, so that a raw `;` is wrong for it too.
-    if not _NAME.fullmatch(text) or b";" in value:
+    found = _SET.fullmatch(sequence.payload)
+    if found is None:
         raise DecodeError("malformed", "a name of A-Z a-z 0-9 _ . : - and one base64 value")
-    if not equals:
-        return UserVar(text, None)
+    name, value = found.groups()
+    if value is None:
+        return UserVar(name.decode("ascii"), None)
     data = base64.decode_text(value)
-    return UserVar(text, data if data.isprintable() else data.translate(_CONTROLS))
+    return UserVar(name.decode("ascii"), data if data.isprintable() else data.translate(_CONTROLS))

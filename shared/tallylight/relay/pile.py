@@ -1,0 +1,156 @@
+"""
+Pile: an inbox for whole sequences that come by the thousand.
+
+What comes too fast is laid aside as it is, at the speed of the memory, and looked at when it is due or has grown large:
+from its newest end on, until as many records are found as the inbox keeps. Of all that is older only what may concern
+the program itself is looked at, because that is kept however many records there are. So most of a flood is never
+decoded. What is left is what `Inbox.keep` would have left, had each been kept when it came (a test compares them), and
+perhaps more: nothing goes to make room for what is itself replaced a moment later.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Callable, Hashable, Iterator
+
+from tallylight.model.errors import DecodeError
+from tallylight.wire import envelope, osc88, osc1338, osc7501, user_var
+from tallylight.wire.inbox import RECIPE, Call, Inbox, Key, Limits, key_of, record_key
+from tallylight.wire.scanner import Sequence, whole
+
+#: What is laid aside at most before it is looked at, in sequences and in bytes.
+MOST, MOST_BYTES = 8192, 262_144
+_FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
+#: What may concern the program itself, as far as that can be told without decoding anything.
+_OWN = re.compile(
+    rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
+    rb";[^\x07\x1b]*(?:\x07|\x1b\\)"
+)
+_ID_7501 = re.compile(rb"[;:]\s*id\s*=")
+_VARIABLE = b"\x1b]1337;SetUserVar=tally="
+_ARM = b"\x1b]88;"
+_NUMBER = slice(2, 7)
+
+
+class Pile(Inbox):
+    """One program's. *read* is what is done with each sequence in its turn."""
+
+    def __init__(self, limits: Limits, read: Callable[[Sequence], object]) -> None:
+        super().__init__(limits)
+        self._kept = limits
+        self._read_sequence = read
+        self._laid: list[bytes] = []
+        self._laid_size = 0
+        #: Whether more records can be kept than were found.
+        self._has_room = True
+
+    def __len__(self) -> int:
+        return len(self._laid) + super().__len__()
+
+    def is_full(self, now: float) -> bool:
+        """Whether what comes now is not to be read at once."""
+        return bool(self._laid) or super().is_full(now)
+
+    def lay(self, raws: list[bytes], size: int) -> None:
+        """Read *raws*, whole sequences of *size* bytes, later."""
+        self._laid += raws
+        self._laid_size += size
+        if len(self._laid) >= MOST or self._laid_size >= MOST_BYTES:
+            self._look()
+
+    def due(self) -> float | None:
+        return self._next() if len(self) else None
+
+    def take(self, now: float, *, is_last: bool = False) -> list[Call]:
+        self._look()
+        return super().take(now, is_last=is_last)
+
+    def forget_but_arms(self) -> None:
+        """All that waits is void, except for how to start again: that is not a matter of the screen."""
+        self._laid = [raw for raw in self._laid if raw.startswith(_ARM)]
+        self._look()
+        self.forget_but(osc88.NUMBER)
+
+    def _look(self) -> None:
+        laid, self._laid, self._laid_size = self._laid, [], 0
+        for key, sequence in reversed([*self._newest(laid)]):
+            self.keep(key, lambda _, sequence=sequence: self._read_sequence(sequence), len(sequence.raw))  # type: ignore[misc]
+
+    def _newest(self, raws: list[bytes]) -> Iterator[tuple[Key, Sequence]]:
+        """Of each record the newest of *raws*, the newest first, as far as they can be kept."""
+        found: set[Hashable] = set()
+        count = size = 0
+        #: Of what concerns the program itself, by kind: nothing older counts, or nothing but a withdrawal.
+        is_over: dict[tuple[bytes, bool], bool] = {}
+        self._has_room = True
+        for raw in self._in_question(list(dict.fromkeys(reversed(raws)))):
+            text = _own_text(raw)
+            if text is None and not self._has_room:
+                continue
+            # One that names a source may be of another record than one that names none.
+            plain = text if text is not None and b"source=" not in text else b""
+            kind = raw[_NUMBER], plain.startswith(b";resume=") and b";state=" not in plain
+            if plain and kind in is_over and (is_over[kind] or b"clear" not in plain):
+                continue
+            sequence = whole(raw)
+            key = key_of_sequence(sequence)
+            if key is None or key.name in found:
+                continue
+            found |= {key.name, key.replaces}
+            if key.is_many:
+                count, size = count + 1, size + len(raw)
+                self._has_room = count < self._kept.kept and size < self._kept.kept_bytes
+            elif plain:
+                is_over[kind] = key.replaces is not None
+            yield key, sequence
+
+    def _in_question(self, raws: list[bytes]) -> Iterator[bytes]:
+        """Each of *raws* while there is room; of what is behind only what may concern the program itself."""
+        for at, raw in enumerate(raws, 1):
+            yield raw
+            if not self._has_room:
+                yield from _OWN.findall(b"".join(raws[at:]))
+                return
+
+
+def _own_text(raw: bytes) -> bytes | None:
+    """What of *raw* there is to read without more ado, if it may concern the program itself; None if it does not."""
+    if raw.startswith(b"\x1b]7501;"):
+        return None if _ID_7501.search(raw) else raw
+    text = raw
+    if raw.startswith(_VARIABLE):
+        try:
+            text = b";" + binascii.a2b_base64(raw[len(_VARIABLE) :])
+        except binascii.Error:
+            return None
+    elif raw.startswith(_VARIABLE[:-1]):
+        return b";state=clear"
+    elif not raw.startswith((b"\x1b]1338;", _ARM)):
+        return None
+    # The last id counts, and an empty one is none.
+    _, has_id, rest = text.rpartition(b";id=")
+    is_child = has_id and rest[:1] not in (b"", b";", b"\x07", b"\x1b")
+    return None if is_child or b";at=" in text else text
+
+
+def key_of_sequence(sequence: Sequence) -> Key | None:
+    """What *sequence* is about while it waits; None for one that says nothing."""
+    number, body = sequence.number, sequence.body
+    if number == osc7501.NUMBER:
+        fields = dict(_FIELD_7501.findall(body))
+        state, id_ = fields.get(b"state"), fields.get(b"id", b"").decode("ascii", "replace")
+        return record_key(number, id_, is_clear=osc7501.STATUSES[state] is None) if state in osc7501.STATUSES else None
+    if number == osc1338.NUMBER:
+        key = key_of(body.decode("utf-8", "replace"), number)
+        return None if key is None or key.name == RECIPE else key
+    if number == user_var.NUMBER:
+        try:
+            event = user_var.decode(sequence)
+        except DecodeError:
+            return None
+        return key_of(event.value, number) if event.name == envelope.CARRIER else None
+    if number == osc88.NUMBER:
+        return Key(osc88.NUMBER)
+    # What tells only what has changed cannot be told apart; what is the same needs no second reading.
+    return Key(sequence.raw, is_many=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -29,23 +27,16 @@ def git(where: Path, *words: str) -> str:
     return subprocess.run(["git", "-C", str(where), *words], check=True, capture_output=True, text=True).stdout.strip()
 
 
-@functools.cache
-def first(folder: Path) -> Path:
-    """A repository in *folder*, made once, to be copied: that costs less than to have git make it."""
-    root = folder / "first"
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository `api` with one commit on `main`, with a directory `src` in it."""
+    root = tmp_path / "api"
     (root / "src").mkdir(parents=True)
-    git(root, "init", "-q", "-b", "main")
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
     (root / "src/a").write_text("one\n")
     git(root, "add", ".")
     git(root, "commit", "-qm", "first")
-    shutil.rmtree(root / ".git/hooks", ignore_errors=True)
     return root
-
-
-@pytest.fixture
-def repo(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository `api` with one commit on `main`, with a directory `src` in it."""
-    return Path(shutil.copytree(first(tmp_path_factory.getbasetemp()), tmp_path / "api"))
 
 
 def base_of(directory: Path) -> Base:

@@ -41,7 +41,7 @@ from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
 from tests.actions.callers import CALLERS
 from tests.actions.words import asked
-from tests.ui.agent_list.test_loop import List
+from tests.ui.agent_list.program import List
 
 pytestmark = pytest.mark.programs
 

@@ -19,13 +19,6 @@ from tallylight.snapshot.writer import SnapshotWriter
 WORKING = Pane(id="3", status=Status.WORKING, agent="claude", since=50.0)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "tallylight"
-    made.mkdir(mode=0o700)
-    return made
-
-
 def writer(folder: Path, pid: int | None = None) -> SnapshotWriter:
     number = os.getpid() if pid is None else pid
     return SnapshotWriter(folder / f"kitty-{number}.json", "kitty", lambda: 1000.0, min_interval=0.0, pid=number)

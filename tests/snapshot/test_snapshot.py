@@ -44,13 +44,6 @@ def panes_in(folder: Path) -> list[Pane]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "tallylight"
-    made.mkdir(mode=0o700)
-    return made
-
-
-@pytest.fixture
 def dead_pid() -> int:
     process = subprocess.Popen([sys.executable, "-IS", "-c", "pass"])
     process.wait()
@@ -61,63 +54,20 @@ def test_what_is_published_is_read(folder: Path) -> None:
     """Every field of a pane comes back from the file as it was published."""
     report = Report(source=Source.PROTOCOL, status=Status.WAITING, id="a/b", agent="claude", message="May I?")
     report = attrs.evolve(report, progress=Progress(1, 4), background=2, rule="osc-1338")
-    pane = attrs.evolve(
-        WAITING,
-        tab="1",
-        os_window="2",
-        title="fix the café",
-        project="p",
-        session="s",
-        message="May I?",
-        what="Bash: ls",
-        seen=True,
-        pid=77,
+    usual = {"str": "a café", "float": 99.5, "int": 5200, "bool": True, "int | None": 82, "float | None": 0.25}
+    usual |= {"tuple[str, ...]": ("Add auth", "{session}"), "Pairs": (("\x1b", "No"), ("1", "Yes"))}
+    fields = {field.name: usual[field.type] for field in attrs.fields(Pane) if field.type in usual}
+    pane = Pane(
+        status=Status.WAITING,
+        kind=Kind.PERMISSION,
         reason=ReasonEntry(source="protocol", rule="osc-1338", at=49.5, changes="an answer"),
         records=(RecordEntry.of(report, Status.WAITING, 49.5),),
         losing=(LosingEntry(source="heuristic", rule="silence", status="waiting", at=40.0, why="explicit wins"),),
         answers=(
             AnswerEntry(question="turn", answer="running", source="title", rule="x", at=41.0, changes="its exit"),
         ),
-        cwd="/home/x/p",
-        progress="1/4",
-        tasks=("Add auth", "Ship"),
-        topic="Fix login",
-        mode="plan",
-        worktree="/w/fix",
-        detail="edit_file",
-        background=2,
-        question="Run ls?",
-        choices=(("1", "Yes"), ("\x1b", "No")),
-        prompt="5f3a",
-        resume=("--resume", "{session}"),
-        fork=("--fork-session",),
-        attach=("screen", "-r", "4711.build"),
-        agent_pid=78,
         conversation=ConversationEntry(agent="claude", session="s", cwd="/home/x/p", flags=("--yolo",), relayed=True),
-        snoozed_until=99.0,
-        muted_until=99.0,
-        unread=True,
-        answered=True,
-        waited_s=7.5,
-        notified=True,
-        visible=True,
-        host_title="main",
-        model="opus",
-        context=82,
-        children=(("Explore", "working"),),
-        reply="All is well.",
-        queued="Go on",
-        unsent="its agent has ended",
-        limited_until=120.0,
-        cost=0.25,
-        strange_record=True,
-        hangs="/mnt/far",
-        said_per_s=5200,
-        read_per_s=160,
-        terminals=("/dev/pts/3",),
-        terminal="/dev/pts/4",
-        unknown="mystery",
-        signs="a progress bar",
+        **fields,
     )
     assert [field.name for field in attrs.fields(Pane) if getattr(pane, field.name) in (None, "", (), 0, False)] == []
 
@@ -139,37 +89,13 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
     assert found["pid"] == os.getpid()
     assert found["written"] == 1000.0
     assert set(found["panes"][0]) == {
-        *("id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message"),
-        *("since", "seen", "pid", "reason", "records", "losing", "answers"),
-        *(
-            "cwd",
-            "progress",
-            "background",
-            "question",
-            "what",
-            "choices",
-            "prompt",
-            "resume",
-            "fork",
-            "attach",
-            "agent_pid",
-        ),
-        *(
-            "conversation",
-            "snoozed_until",
-            "muted_until",
-            "unread",
-            "answered",
-            "waited_s",
-            "notified",
-            "visible",
-            "host_title",
-        ),
-        *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal"),
-        *("model", "context", "children", "reply", "limited_until", "cost", "strange_record", "hangs"),
-        *("queued", "unsent"),
-        *("unknown", "signs"),
-    }
+        "id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message", "since",
+        "seen", "pid", "reason", "records", "losing", "answers", "cwd", "progress", "background", "question",
+        "what", "choices", "prompt", "resume", "fork", "attach", "agent_pid", "conversation", "snoozed_until",
+        "muted_until", "unread", "answered", "waited_s", "notified", "visible", "host_title", "said_per_s",
+        "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal", "model", "context",
+        "children", "reply", "limited_until", "cost", "strange_record", "hangs", "queued", "unsent", "unknown", "signs",
+    }  # fmt: skip
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == [writer.path.name]
 
@@ -313,18 +239,13 @@ def test_full_disk_leaves_the_old_file_and_no_other(folder: Path) -> None:
 
 
 def test_panes_are_capped(folder: Path) -> None:
-    """A thousand panes are published and no more."""
-    writer = make_writer(folder)
+    """A thousand panes are published and no more; and of a file with more the first thousand are read."""
+    writer, many = make_writer(folder), [attrs.evolve(WAITING, id=str(n)) for n in range(snapshot.MAX_PANES + 1)]
 
-    writer.publish([attrs.evolve(WAITING, id=str(n)) for n in range(snapshot.MAX_PANES + 1)], 0.0)
+    writer.publish(many, 0.0)
 
     assert len(json.loads(writer.path.read_bytes())["panes"]) == snapshot.MAX_PANES
-
-
-def test_reader_caps_panes_too(folder: Path) -> None:
-    """Of a file with too many panes the first thousand are read."""
-    put(folder, HERE, document(panes=[attrs.evolve(WAITING, id=str(n)).to_json() for n in range(1001)]))
-
+    put(folder, HERE, document(panes=[pane.to_json() for pane in many]))
     assert len(panes_in(folder)) == snapshot.MAX_PANES
 
 
@@ -469,26 +390,12 @@ def test_infinite_numbers_are_refused(folder: Path) -> None:
 
 
 def test_dead_writer_is_skipped(folder: Path, dead_pid: int) -> None:
-    """The file of a process that is gone is not shown."""
+    """One that is gone, another process with its number, and one from before the last boot are not shown."""
     put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=""))
-
-    assert snapshot.read_snapshots(folder) == ([], [])
-
-
-def test_reused_pid_is_a_dead_writer(folder: Path) -> None:
-    """A living process with the writer's number but another start is not the writer."""
     birth = snapshot.birth_of(os.getpid())
-    put(folder, HERE, document(birth=birth.rpartition("/")[0] + "/1"))
-
-    assert snapshot.read_snapshots(folder) == ([], [])
-
-
-def test_writer_of_another_boot_is_dead(folder: Path) -> None:
-    """A file from before the last boot is not shown, whoever has its number now."""
-    birth = snapshot.birth_of(os.getpid()).split("/")
-    put(folder, HERE, document(birth="/".join(["another-boot", *birth[1:]])))
-
-    assert snapshot.read_snapshots(folder) == ([], [])
+    for other in (f"{birth.rpartition('/')[0]}/1", f"another-boot/{birth.partition('/')[2]}"):
+        put(folder, HERE, document(birth=other))
+        assert snapshot.read_snapshots(folder) == ([], [])
 
 
 def test_writer_in_another_pid_namespace_is_believed(folder: Path, dead_pid: int) -> None:

@@ -16,6 +16,7 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.agent_list import press, state
+from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Effects, Perform
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key
@@ -106,6 +107,11 @@ def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:
         start, more = press.press(start, Key(key) if isinstance(key, str) else key)
         effects += more
     return start, effects
+
+
+def texts(now: State) -> list[str]:
+    """The lines without their looks."""
+    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
 
 
 def no_client() -> PaneClient:

@@ -13,17 +13,12 @@ import pytest
 from tallylight.model.beside import Beside, Changes
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui.agent_list import geometry, state
-from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.record import Mode, State
-from tests.ui.agent_list.panes import listed, pane
-from tests.ui.agent_list.test_loop import Host, List
+from tests.ui.agent_list.panes import listed, pane, texts
+from tests.ui.agent_list.program import Host, List
 
 BESIDE = Beside(branch="main", worktree="app-2", changes=Changes(added=12, removed=3, ahead=1))
 WHO = {f"GIT_{who}_{what}": "n@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-
-
-def texts(now: State) -> list[str]:
-    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
 
 
 def at(id_: int, directory: Path | str, **more: Any) -> Pane:

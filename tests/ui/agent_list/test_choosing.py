@@ -13,8 +13,7 @@ from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, outcome
 from tallylight.ui.keys import Mouse, Paste
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of
-from tests.ui.agent_list.test_draw import texts
+from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of, texts
 
 MANY = [pane(number, age=number, project=f"p{number}") for number in range(1, 6)]
 

@@ -21,12 +21,7 @@ from tallylight.ui.spans import Line
 from tallylight.wire.text import width
 from tests.strategies import at_most
 from tests.tables import each
-from tests.ui.agent_list.panes import CHOICES, NOW, OWN, asked, asking, listed, pane, pressed, snapshot
-
-
-def texts(now: State) -> list[str]:
-    """The lines without their looks."""
-    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
+from tests.ui.agent_list.panes import CHOICES, NOW, OWN, asked, asking, listed, pane, pressed, snapshot, texts
 
 
 def test_a_row_tells_all_that_matters() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tallylight.ui.agent_list.filtering import Order, matches, ordered
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of
-from tests.ui.agent_list.test_draw import texts
+from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of, texts
 
 SOME = (
     asking("a", 50, project="shop", agent="codex"),

@@ -20,7 +20,7 @@ from tallylight.ui.agent_list import clock, state
 from tallylight.ui.agent_list.draw import draw
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane
-from tests.ui.agent_list.test_loop import Host, List
+from tests.ui.agent_list.program import Host, List
 
 #: How long, in seconds, nothing must happen.
 QUIET_S = 1.5
@@ -32,15 +32,6 @@ def host(tmp_path: Path) -> Host:
     host = Host(tmp_path)
     host.publish(pane(1, "idle", project="shop", since=0.0), pane(2, "idle", project="docs", since=0.0))
     return host
-
-
-@pytest.fixture
-def shown(host: Host, tmp_path: Path) -> Iterator[List]:
-    """Its list."""
-    shown = List(tmp_path)
-    with shown.terminal:
-        shown.wait("docs")
-        yield shown
 
 
 def woken(shown: List) -> int:

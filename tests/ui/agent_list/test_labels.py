@@ -18,8 +18,7 @@ from tallylight.ui.agent_list.filtering import grouped, matches
 from tallylight.ui.agent_list.geometry import areas, height_of_row, in_view, least_top, placed, row_at
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
-from tests.ui.agent_list.panes import NOW, OWN, asking, going, listed, pane, pressed, row_for, snapshot
-from tests.ui.agent_list.test_draw import texts
+from tests.ui.agent_list.panes import NOW, OWN, asking, going, listed, pane, pressed, row_for, snapshot, texts
 
 
 def label_of(effects: Effects) -> Label:

@@ -15,25 +15,19 @@ from tallylight.actions.request import Visible, decode_reply, encode, encode_rep
 from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.actions import Channelled
 from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK
-from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Perform, Plain
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.keys import Decoder, Focus, Mouse
 from tallylight.wire.text import width
-from tests.ui.agent_list.panes import NOW, asking, going, no_client, pane, pressed, rows_of
+from tests.ui.agent_list.panes import NOW, asking, going, no_client, pane, pressed, rows_of, texts
+from tests.ui.agent_list.program import Host, List
 from tests.ui.agent_list.test_idle import is_asleep, until
-from tests.ui.agent_list.test_loop import Host, List
 
 
 def panel(*panes: state.Pane, columns: int = 24, lines: int = 12, has_focus: bool = False) -> State:
     """The panel of these panes."""
     empty = State(is_panel=True, has_focus=has_focus)
     return state.refreshed(state.resized(empty, columns, lines), rows_of(*panes), NOW)
-
-
-def texts(now: State) -> list[str]:
-    """The lines without their looks."""
-    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
 
 
 FEW = (

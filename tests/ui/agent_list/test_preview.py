@@ -24,15 +24,10 @@ from tallylight.wire.styled import StyledScreen, read_screen
 from tallylight.wire.text import width
 from tests.strategies import at_most
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, OWN, asked, asking, listed, pane, pressed, rows_of
+from tests.ui.agent_list.panes import NOW, OWN, asked, asking, listed, pane, pressed, rows_of, texts
 
 SHOP = asking(1, project="shop", what="Bash: npm test", question="Do you want to proceed?")
 TASKS = ("Read the code", "Write the test", "Change the code")
-
-
-def texts(now: State) -> list[str]:
-    """The lines without their looks."""
-    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
 
 
 def beside(now: State) -> list[str]:

@@ -23,7 +23,7 @@ from tallylight.ui.keys import Key, Mouse
 from tallylight.wire.text import width
 from tests.tables import each
 from tests.ui.agent_list.panes import listed, pane, pressed
-from tests.ui.agent_list.test_loop import List
+from tests.ui.agent_list.program import List
 
 #: A Sunday.
 NOON = time.mktime((2026, 11, 22, 12, 0, 0, 0, 0, -1))

@@ -17,7 +17,6 @@ from tallylight.snapshot.schema import ReasonEntry
 from tallylight.ui.agent_list import state, writing
 from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import CHANNEL
-from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Effects, Perform, Plain, opening
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Mouse, Paste
@@ -34,14 +33,11 @@ from tests.ui.agent_list.panes import (
     prompt_agent,
     row_for,
     rows_of,
+    texts,
 )
 
 SHOP, DOCS = pane(1, "done", 60, project="shop"), pane(2, "idle", 50, project="docs")
 HOLDER = Occupant("1", "claude", 70, 700)
-
-
-def texts(now: State) -> list[str]:
-    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
 
 
 def writing_to(start: State, *keys: str | Event) -> tuple[State, Effects]:

@@ -47,8 +47,8 @@ def test_course(claude_yard: Yard, sessions: dict[str, Tmux | Screen], kind: str
 
     def promptly(light: str, at: float) -> float:
         seen = yard.wait(pane.id, light, since=at)
-        if seen.at - at > session.within:
-            late.append(f"{light} came {seen.at - at:.2f} s late\n{yard.history(pane.id, at)}")
+        if (after := yard.late(seen.at, at)) > session.within:
+            late.append(f"{light} came {after:.2f} s late\n{yard.history(pane.id, at)}")
         return seen.at
 
     yard.wait(pane.id, "idle", since=0)

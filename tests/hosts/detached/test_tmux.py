@@ -37,8 +37,8 @@ def test_an_agent_that_asks(yard: Yard) -> None:
     answered = session.send("1\r")
     working = yard.wait(pane.id, "working", since=answered)
 
-    assert waiting.at - asked < session.within
-    assert working.at - answered < session.within + 1, "a screen that moves is read every fourth look"
+    assert yard.late(waiting.at, asked) < session.within
+    assert yard.late(working.at, answered) < session.within + 1, "a screen that moves is read every fourth look"
     assert waiting.pane.message == "Do you want to proceed?"
     assert names(yard.lights[other.id]) == ["active"]
     assert yard.log() == ""

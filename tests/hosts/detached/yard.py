@@ -7,6 +7,7 @@ written; a `Light` has the time at which it was read.
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import itertools
 import re
@@ -62,6 +63,8 @@ class Yard:
             self.env = {**launch.env, **self.env, "PATH": f"{claude.parent}:{self.env['PATH']}"}
         self.lights: dict[str, list[Light]] = {}
         self._host: subprocess.Popen[bytes] | None = None
+        #: How long anything has waited for a processor, by time.
+        self._waited: list[tuple[float, float]] = []
         self._is_over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
@@ -138,6 +141,13 @@ class Yard:
             raise TimeoutError(f"{error}\n{self.history(id_, since)}\n{self.log()}") from None
         return one
 
+    def late(self, seen: float, truth: float) -> float:
+        """How long after the *truth* it was *seen*, but for how long anything waited for a processor meanwhile."""
+        if seen <= truth or not self._waited:
+            return seen - truth
+        first, last = (min(bisect.bisect_left(self._waited, (at,)), len(self._waited) - 1) for at in (truth, seen))
+        return seen - truth - (self._waited[last][1] - self._waited[max(0, first - 1)][1])
+
     def history(self, id_: str, since: float = 0.0) -> str:
         """The lights of a pane, in words."""
         return "\n".join(
@@ -148,6 +158,7 @@ class Yard:
     def _watch(self) -> None:
         while not self._is_over.wait(0.02):
             now = time.monotonic()
+            self._waited.append((now, waited_for_processors()))
             with contextlib.suppress(Exception):
                 for pane in self.panes():
                     known = self.lights.setdefault(pane.id, [])
@@ -160,6 +171,19 @@ class Yard:
         self._watcher.join(2)
         if self.model is not None:
             self.model.close()
+
+
+def waited_for_processors() -> float:
+    """
+    For how many seconds, since the machine started, at least one process waited for a processor; 0 if nobody knows.
+
+    https://docs.kernel.org/accounting/psi.html
+    """
+    try:
+        some = Path("/proc/pressure/cpu").read_text().splitlines()[0]
+    except OSError:
+        return 0.0
+    return int(some.rpartition("total=")[2]) / 1e6
 
 
 class Session(Protocol):

@@ -37,11 +37,11 @@ from tallylight.agents.agent import Agents
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
+from tallylight.recordings.replay import TOLD
 from tallylight.relay.core import RelayCore
 from tallylight.wire import envelope
 from tallylight.wire.osc133 import COMMAND_END, COMMAND_START, Mark
 from tallylight.wire.scanner import Scanner, Sequence
-from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
 SLOWEST_RELAY = Aim("floods: the slowest through the relay", "the clock", least=5.0, unit="MB/s")
@@ -192,11 +192,13 @@ class Host:
         for item in self._scanner.feed(data):
             self.now += len(item.raw) / RATE
             if isinstance(item, Sequence) and item.number is not None:
-                event = wire.decode(item)
+                if item.number in (0, 2):
+                    # A terminal hands it over as it came; it is made harmless when it is read.
+                    self._call(pane.title, item.body.decode("utf-8", "replace"), self.now)
+                    continue
+                event = wire.decode(item) if item.number in TOLD else None
                 if isinstance(event, UserVar) and event.name == envelope.CARRIER:
                     self._call(pane.carrier, event.value, self.now)
-                elif isinstance(event, Title):
-                    self._call(pane.title, event.text, self.now)
                 elif isinstance(event, Mark) and event.kind in (COMMAND_START, COMMAND_END):
                     self._call(pane.marked, event.kind == COMMAND_START, event.exit_code, self.now)
         if self.now - self._ticked >= TICK_S:

@@ -27,6 +27,8 @@ _OWN = re.compile(
     rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
     rb";[^\x07\x1b]*(?:\x07|\x1b\\)"
 )
+#: A recipe as it is carried: it tells no status.
+_RECIPE = re.compile(rb";resume=(?!.*;state=)", re.DOTALL)
 _ID_7501 = re.compile(rb"[;:]\s*id\s*=")
 _VARIABLE = b"\x1b]1337;SetUserVar=tally="
 _ARM = b"\x1b]88;"
@@ -89,8 +91,8 @@ class Pile(Inbox):
             if text is None and not self._has_room:
                 continue
             # One that names a source may be of another record than one that names none.
-            plain = text if text is not None and b"source=" not in text else b""
-            kind = raw[_NUMBER], plain.startswith(b";resume=") and b";state=" not in plain
+            plain = b"" if text is None or b"source=" in text else text
+            kind = raw[_NUMBER], _RECIPE.match(plain) is not None
             if plain and kind in is_over and (is_over[kind] or b"clear" not in plain):
                 continue
             sequence = whole(raw)

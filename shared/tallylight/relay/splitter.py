@@ -205,18 +205,14 @@ class Splitter:
                     note(data, noted, start)
                     noted = start
                 if (flood := self._flood_end(data, start)) > start:
-                    if start > begin:
-                        out.append(data[begin:start])
+                    self._pass_flood(data, begin, start, flood, out)
                     at = begin = noted = flood
-                    self._pass_flood(data[start:at], out)
                     continue
                 if (ending := _ending(data, end)) is None:
                     if start > begin:
                         out.append(data[begin:start])
-                    self._hold(data, start)
                     self._in_body = True
-                    if len(self._held) >= LIMIT:
-                        self.release(out)
+                    self._hold(data, start, out)
                     return
                 at, terminator = ending
                 if not terminator or at - start > LIMIT:
@@ -240,7 +236,7 @@ class Splitter:
                 at = noted = self._skip_envelope(data, end)
                 self._copy(data[start:at])
         stop_at = self._partial_start(data, data.rfind(b"\x1b", at))
-        self._hold(data, stop_at)
+        self._hold(data, stop_at, out)
         note(data, noted, stop_at)
         if begin < stop_at:
             out.append(data[begin:stop_at])
@@ -252,26 +248,29 @@ class Splitter:
         found = _FLOOD(data, start)
         return found.end() if found else start
 
-    def _pass_flood(self, data: bytes, out: list[bytes]) -> None:
-        """Pass on what of *data* is not consumed, which is read later as far as anything in it is to be read."""
+    def _pass_flood(self, data: bytes, begin: int, start: int, end: int, out: list[bytes]) -> None:
+        """Pass data[begin:end] on, but for what is consumed behind *start*; what there is of interest is read later."""
         assert self._flood, "there is one"
-        reset = data.rfind(_RESET)
+        lay = self._flood[1]
+        flood = data[start:end]
+        reset = flood.rfind(_RESET)
         if reset >= 0:
-            self._flood[1](_FLOOD_READ(data[:reset]), reset)
+            lay(_FLOOD_READ(flood[:reset]), reset)
             self._reset()
-        if self._flood[1](_FLOOD_READ(data[reset + 1 :]), len(data)):
-            data = _FLOOD_CONSUMED(b"", data)
+        if lay(_FLOOD_READ(flood[reset + 1 :]), end - start):
+            flood = _FLOOD_CONSUMED(b"", flood)
+        out += [piece for piece in (data[begin:start], flood) if piece]
         self.gap = len(out)
-        if data:
-            out.append(data)
-            self.gap = len(out)
-            self.position.passed(data, len(data))
+        if flood:
+            self.position.passed(flood, len(flood))
 
-    def _hold(self, data: bytes, at: int) -> None:
-        """Hold data[at:] back, if there is any."""
+    def _hold(self, data: bytes, at: int, out: list[bytes]) -> None:
+        """Hold data[at:] back, if there is any and it is not too long."""
         if at < len(data):
             self._held += data[at:]
             self.holds += not self._is_same or at > 0
+            if len(self._held) >= LIMIT:
+                self.release(out)
 
     def _resume(self, data: bytes, out: list[bytes]) -> tuple[bytes, int, int]:
         """

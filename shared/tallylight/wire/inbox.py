@@ -27,6 +27,8 @@ TOLD_S = 5.0
 #: ASCII whose key is told without decoding it: of floods, and of nearly all else.
 _OTHER = r"(?:;(?!(?:state|id|at|source)=)[^;%]*+)*+"
 _PLAIN = re.compile(rf"state=({'|'.join(osc1338.STATUSES)}){_OTHER}(?:;id=({osc1338.ID.pattern})?)?{_OTHER}")
+#: The like of a hook, which has its time in it.
+_HOOK = re.compile(rf"state=(?:{'|'.join(osc1338.STATUSES)})(?:;(?!(?:state|id)=)[^;%]*+|;id={osc1338.ID.pattern})*+")
 
 #: The name of how to start the program again.
 RECIPE = "recipe"
@@ -61,11 +63,16 @@ def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
     Hooks' reports are put in order by their own time, so that each counts.
     """
     text = payload or ""
-    if text.isascii() and len(text) <= osc1338.PAYLOAD_LIMIT and (plain := _PLAIN.fullmatch(text)):
-        return record_key((voice, Source.PROTOCOL), plain[2] or "", is_clear=plain[1] == osc1338.CLEAR)
+    if text.isascii() and len(text) <= osc1338.PAYLOAD_LIMIT:
+        if plain := _PLAIN.fullmatch(text):
+            return record_key((voice, Source.PROTOCOL), plain[2] or "", is_clear=plain[1] == osc1338.CLEAR)
+        if ";at=" in text and _HOOK.fullmatch(text):
+            return Key(payload, is_many=True)
+    if osc1338.decode_recipe(payload) is not None:
+        return Key(RECIPE)
     report = osc1338.decode_variable(payload)
     if report is None:
-        return None if osc1338.decode_recipe(payload) is None else Key(RECIPE)
+        return None
     if ";at=" in text or text.startswith("at="):
         return Key(payload, is_many=True)
     return record_key((voice, report.source), report.id, is_clear=report.status is None)
@@ -136,13 +143,14 @@ class Inbox:
 
     def keep(self, key: Key, call: Call, size: int) -> None:
         """Read *call*, of *size* bytes, later."""
-        items = self._items
-        for name in (key.name, key.replaces):
-            if name in items:
-                self._drop(name)
+        items, limits = self._items, self._limits
+        if key.name in items:
+            self._drop(key.name)
+        if key.replaces is not None and key.replaces in items:
+            self._drop(key.replaces)
         items[key.name] = (key.is_many, call, size)
         self._size += size
-        while len(items) > self._limits.kept or self._size > self._limits.kept_bytes:
+        while len(items) > limits.kept or self._size > limits.kept_bytes:
             # Of those that are not one of many there is a handful.
             self._drop(next((name for name in items if items[name][0]), None) or next(iter(items)))
 

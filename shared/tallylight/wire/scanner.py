@@ -124,25 +124,29 @@ _NUMBERS = {b"%d" % number: number for number in _IN_USE}
 _STRINGS = {ord(kind.value): kind for kind in SequenceKind if kind.value and kind.value in "]P_^X"}
 
 
+_OSC, _CSI, _ESCAPE_KIND = SequenceKind.OSC, SequenceKind.CSI, SequenceKind.ESC
+
+
 def whole(raw: bytes) -> Sequence:
     """The sequence of which all and nothing else is *raw*."""
-    kind = _STRINGS.get(raw[1])
-    if kind is None:
-        is_csi = raw[1] == 0x5B
-        return Sequence(SequenceKind.CSI if is_csi else SequenceKind.ESC, raw[2 if is_csi else 1 :], b"", raw)
-    terminator = BEL if raw[-1] == 0x07 else ST
-    payload = raw[2 : len(raw) - len(terminator)]
-    number = None
-    if kind is SequenceKind.OSC:
+    byte = raw[1]
+    if byte == 0x5D:
+        terminator = BEL if raw[-1] == 0x07 else ST
+        payload = raw[2 : -len(terminator)]
         number = _NUMBERS.get(payload.partition(b";")[0])
         if number is None and (match := _NUMBER.match(payload)):
             number = int(match[1])
-    return Sequence(kind, payload, terminator, raw, number)
+        return Sequence(_OSC, payload, terminator, raw, number)
+    if byte == 0x5B:
+        return Sequence(_CSI, raw[2:], b"", raw)
+    if kind := _STRINGS.get(byte):
+        return Sequence(kind, raw[2:-2], ST, raw)
+    return Sequence(_ESCAPE_KIND, raw[1:], b"", raw)
 
 
-#: A redraw repeats the same few colours and moves thousands of times, a program the same titles, and values can be
-#: shared. Longer ones are not remembered.
-_CACHED = 128
+#: A redraw repeats the same few colours and moves thousands of times, and values can be shared. Longer ones are not
+#: remembered: of what differs each time, to look for it costs more than to make it.
+_CACHED = 20
 _known = functools.lru_cache(maxsize=1024)(whole)
 
 

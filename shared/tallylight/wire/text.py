@@ -197,13 +197,11 @@ def _strip(text: str) -> str:
     text = _stripped().sub(_kept, _SPACE.sub(" ", text))
     if text.isprintable():
         return text
+    # Each character is looked at once, however often it stands there.
+    odd = [char for char in set(text) if not char.isprintable() and category(char) in ("Cn", "Co")]
     # Of what nobody knows how to draw stays what a font that everybody has draws.
-    return "".join(
-        [
-            char if char.isprintable() or category(char) not in ("Cn", "Co") or _DRAWN.match(char) else _UNKNOWN
-            for char in text
-        ]
-    )
+    unknown = {ord(char): _UNKNOWN for char in odd if not _DRAWN.match(char)}
+    return text.translate(unknown) if unknown else text
 
 
 def _kept(match: re.Match[str]) -> str:
@@ -225,8 +223,10 @@ def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
     kept: list[str] = []
     # A mark with nothing before it would sit on whatever is drawn to the left of us, and one behind a blank on that.
     marks = most_marks
-    for cluster in _clusters().findall(text):
-        wide = _width(cluster)
+    clusters = _clusters().findall(text)
+    widths = {cluster: _width(cluster) for cluster in set(clusters)}
+    for cluster in clusters:
+        wide = widths[cluster]
         if wide == 0:
             marks += 1
             if marks <= most_marks:

@@ -29,9 +29,10 @@ def decode(sequence: Sequence) -> Title:
     """Read one title; `not-ours` or `malformed` otherwise."""
     if sequence.number not in NUMBERS:
         raise DecodeError("not-ours")
-    if b";" not in sequence.payload:
+    _, semicolon, body = sequence.payload.partition(b";")
+    if not semicolon:
         raise DecodeError("malformed", "a title without ;")
-    text = sanitise(utf8(sequence.body)[:TITLE_LIMIT], cells=TITLE_LIMIT)
+    text = sanitise(utf8(body)[:TITLE_LIMIT], cells=TITLE_LIMIT)
     if len(text) > TITLE_LIMIT:
         # Normalising makes a few characters longer; the second cut is of normalised text and final.
         text = sanitise(text[:TITLE_LIMIT], cells=TITLE_LIMIT)

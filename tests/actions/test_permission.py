@@ -21,6 +21,7 @@ from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Caller, Who, caller_of, let_in
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once
 from tallylight.actions.permission import TABLE, Verb, Verdict, check
 from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
@@ -290,20 +291,18 @@ def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: 
 def test_on_the_page(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     """With its token, from this machine. Nothing can be started there, by nobody."""
     screen, status = SCREENS[verb]
-    for name, way in EVERY.items():
-        table = way.table(TMUX)
-        monkeypatch.setattr("tallylight.evidence.process_table.table", lambda table=table: table)
-        for level in SCRIPTING:
-            served = Served()
-            served.shows("sessions", Pane(id="%1", status=status, agent="claude"))
+    served, table, allow = Served(), Hand(), ["none"]
+    served.shows("sessions", Pane(id="%1", status=status, agent="claude"))
+    served.guard.writes.burst = 10**6
+    monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
+    reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), lambda _: allow[0])
+    app = make_app(served.guard, served._read, reach, asking=Asking(AGENTS, lambda *_: (ASKER,), table))
+    with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:
+        for (name, way), level in itertools.product(EVERY.items(), SCRIPTING):
+            vars(table).update(vars(way.table(TMUX)))
+            allow[0], reach.once = level, Once(0.0)
             served.panes.desk("%1", screen, status=status)
-            served.guard.writes.burst = 10**6
-            reach = PaneClient(served.panes, as_caller(Who.UNKNOWN), at(level))
-            reach.once._settle_s = 0.0
-            asking = Asking(AGENTS, lambda *_: (ASKER,), table)
-            app = make_app(served.guard, served._read, reach, asking=asking)
-            with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:
-                found = on_page(client, verb)
+            found = on_page(client, verb)
             if verb == "start":
                 assert found == "404"
                 continue

@@ -24,6 +24,7 @@ submodules before it looks into them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import subprocess
@@ -300,6 +301,7 @@ def _setting(field: str) -> tuple[str, str]:
     return key, value if has_value else "true"
 
 
+@functools.lru_cache(maxsize=8)  # git is asked several things of one repository
 def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
     """Those of *settings* whose name and value are *kept*."""
     return tuple(

@@ -140,6 +140,18 @@ def process(trap: Trap) -> Path:
     return trap.root
 
 
+def difference(setting: str, attribute: str = "") -> Callable[[Trap], Path]:
+    """What shows a difference, to people."""
+
+    def arm(trap: Trap) -> Path:
+        trap.set(setting, str(trap.program))
+        trap.write(".gitattributes", attribute)
+        trap.write("src/a", "two\n")
+        return trap.root
+
+    return arm
+
+
 def submodule(trap: Trap) -> Path:
     """A submodule has settings of its own."""
     inner = trap.root.with_name("inner")
@@ -189,7 +201,9 @@ def partial(trap: Trap) -> Path:
     return place
 
 
+SHOWN = [("diff.external", ""), ("diff.d.command", "* diff=d\n"), ("diff.t.textconv", "* diff=t\n")]
 READ = [embedded, fsmonitor, clean, nameless, of_a_worktree, process, submodule, hook("post-index-change")]
+READ += [difference(*one) for one in SHOWN]
 MADE = [fsmonitor, smudge, process, hook("post-checkout"), hook("reference-transaction"), hooks_path, partial]
 
 
@@ -201,7 +215,12 @@ def test_asking_runs_nothing(trap: Trap, arm: Callable[[Trap], Path]) -> None:
 
     def by_itself() -> bool:
         trap.write("src/b", "changed")
-        for words in (["add", "-N", str(trap.root / "src/b")], ["update-index", "--refresh"], ["status"]):
+        for words in (
+            ["add", "-N", str(trap.root / "src/b")],
+            ["update-index", "--refresh"],
+            ["status"],
+            ["diff", "HEAD"],
+        ):
             trap.plain(*words, where=place)
         return trap.ran()
 

@@ -170,43 +170,6 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 # What a repository could have git run ---------------------------------------------------------------------------
 
 
-def _fsmonitor(trap: Trap) -> None:
-    trap.set("core.fsmonitor", str(trap.program))
-
-
-def _filter(trap: Trap) -> None:
-    trap.set("filter.f.clean", str(trap.program))
-    trap.write(".gitattributes", "* filter=f\n")
-
-
-def _external(trap: Trap) -> None:
-    trap.set("diff.external", str(trap.program))
-
-
-def _driver(trap: Trap) -> None:
-    trap.set("diff.d.command", str(trap.program))
-    trap.write(".gitattributes", "* diff=d\n")
-
-
-def _textconv(trap: Trap) -> None:
-    trap.set("diff.t.textconv", str(trap.program))
-    trap.write(".gitattributes", "* diff=t\n")
-
-
-@pytest.mark.parametrize("arm", [_fsmonitor, _filter, _external, _driver, _textconv])
-def test_nothing_of_it_runs(trap: Trap, arm: object) -> None:
-    """Programs that settings and attributes name run for git as people type it, and not for us."""
-    arm(trap)  # type: ignore[operator]
-    trap.write("src/a", "two\n")
-    trap.plain("status")
-    trap.plain("diff", "HEAD")
-    assert trap.ran(), "the repository is armed"
-    found = changes(trap.root)
-
-    assert not trap.ran()
-    assert (found.added, found.removed) == (1, 1)
-
-
 def test_a_repository_within_one(trap: Trap) -> None:
     """A bare one that a clone brought along, with settings of its own, is not asked for."""
     inner = embedded(trap)

@@ -82,4 +82,7 @@ def test_whatever_the_file_holds(text: str) -> None:
 
 def test_a_file_that_is_too_long_is_read_to_the_limit() -> None:
     """However long, the work is bounded."""
-    assert windows("\n" * MAX_CHARS + "launch 'kitty-unserialize-data={\"id\": 1}'", "/") == []
+    comments = ("#" * 1023 + "\n") * (MAX_CHARS // 1024)
+    launch = "launch 'kitty-unserialize-data={\"id\": 1}'"
+    assert len(comments) == MAX_CHARS and windows(comments[1024:] + launch, "/")
+    assert windows(comments + launch, "/") == []

@@ -42,8 +42,8 @@ class Live:
     is_for_persons: bool = True
     _writer: SnapshotWriter | None = None
 
-    def start(self, environ: Mapping[str, str] | None = None, *words: str) -> Live:
-        """With these variables beside its own, and *words* behind the command."""
+    def prepare(self, environ: Mapping[str, str] | None = None) -> None:
+        """Have a home and a host, without the server, and these variables beside its own."""
         run = self.folder / "run"
         (run / "tallylight").mkdir(parents=True, mode=0o700, exist_ok=True)
         self._writer = SnapshotWriter(
@@ -58,6 +58,10 @@ class Live:
             "XDG_STATE_HOME": str(self.state or self.folder / "state"),
             "PYTHONPATH": str(Path("shared").resolve()),
         }
+
+    def start(self, environ: Mapping[str, str] | None = None, *words: str) -> Live:
+        """With these variables beside its own, and *words* behind the command."""
+        self.prepare(environ)
         python, how, code = TALLY
         code = (_FOR_A_PERSON if self.is_for_persons else "") + code
         command = [python, how, code, "serve", "--port", "0", *words]
@@ -146,12 +150,13 @@ class Stage:
     """
     A tmux of its own with one session, `deploy`, in whose shell the fake agent `claude` asks what *screens* ask, as
     they were recorded, but in the colours that *paint* puts into their text; `tally host sessions`, which follows it;
-    and `tally serve`.
+    and `tally serve`, if it *serves*.
     """
 
     folder: Path
     screens: tuple[str, ...]
     paint: Callable[[str], str] = str
+    serves: bool = True
     live: Live = attrs.field(init=False)
     _host: subprocess.Popen[bytes] | None = None
 
@@ -166,7 +171,7 @@ class Stage:
         agent = self.folder / "bin/claude"
         agent.write_text(AGENT.format(python=sys.executable, folder=str(self.folder / "agent")))
         agent.chmod(0o755)
-        self.live.start(self.environ)
+        (self.live.start if self.serves else self.live.prepare)(self.environ)
         self.tmux("-f", os.devnull, "new-session", "-d", "-s", "deploy", "-x", "80", "-y", "30", "sh")
         self.run("claude")
         self._host = subprocess.Popen([*TALLY, "host", "sessions", "--no-screen"], env=self.live.environ)

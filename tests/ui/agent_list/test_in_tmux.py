@@ -66,7 +66,7 @@ class View:
 
 @pytest.fixture
 def view(tmp_path: Path) -> Iterator[View]:
-    stage = Stage(tmp_path, ("claude/permission-bash-80", "claude/idle-start-80"), painted)
+    stage = Stage(tmp_path, ("claude/permission-bash-80", "claude/idle-start-80"), painted, serves=False)
     try:
         stage.start()
         stage.live.shows(*PANES)

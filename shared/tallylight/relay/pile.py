@@ -40,7 +40,6 @@ class Pile(Inbox):
 
     def __init__(self, limits: Limits, read: Callable[[Sequence], object]) -> None:
         super().__init__(limits)
-        self._kept = limits
         self._read_sequence = read
         self._laid: list[bytes] = []
         self._laid_size = 0
@@ -102,7 +101,7 @@ class Pile(Inbox):
             found |= {key.name, key.replaces}
             if key.is_many:
                 count, size = count + 1, size + len(raw)
-                self._has_room = count < self._kept.kept and size < self._kept.kept_bytes
+                self._has_room = count < self._limits.kept and size < self._limits.kept_bytes
             elif plain:
                 is_over[kind] = key.replaces is not None
             yield key, sequence

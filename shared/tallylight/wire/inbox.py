@@ -151,8 +151,11 @@ class Inbox:
         items[key.name] = (key.is_many, call, size)
         self._size += size
         while len(items) > limits.kept or self._size > limits.kept_bytes:
-            # Of those that are not one of many there is a handful.
-            self._drop(next((name for name in items if items[name][0]), None) or next(iter(items)))
+            oldest = next(iter(items))
+            if not items[oldest][0]:
+                # Of those that are not one of many there is a handful.
+                oldest = next((name for name in items if items[name][0]), oldest)
+            self._drop(oldest)
 
     def due(self) -> float | None:
         """When to `take` next; None if nothing waits."""

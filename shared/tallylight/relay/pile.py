@@ -144,13 +144,16 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
         return record_key(number, id_, is_clear=osc7501.STATUSES[state] is None) if state in osc7501.STATUSES else None
     if number == osc1338.NUMBER:
         key = key_of(body.decode("utf-8", "replace"), number)
-        return None if key is None or key.name == RECIPE else key
+        if key is None or key.name == RECIPE:
+            return None
+        return Key(key.name, is_many=True) if key.stays else key
     if number == user_var.NUMBER:
         try:
             event = user_var.decode(sequence)
         except DecodeError:
             return None
-        return key_of(event.value, number) if event.name == envelope.CARRIER else None
+        key = key_of(event.value, number) if event.name == envelope.CARRIER else None
+        return Key(key.name, is_many=True) if key is not None and key.stays else key
     if number == osc88.NUMBER:
         return Key(osc88.NUMBER)
     # What tells only what has changed cannot be told apart; what is the same needs no second reading.

@@ -64,6 +64,7 @@ def _packed(text: str) -> bytes:
 
 
 _WORDS = ("working", "waiting", "done", "idle")
+_C1 = "\x9d\x85" * 10
 _EMOJI = "👩‍👩‍👧‍👦é̂̃̄̅ｗｉｄｅ—“”"
 
 
@@ -117,6 +118,16 @@ PIECES: dict[str, Callable[[int], bytes]] = {
     "C1": lambda _: bytes(range(0x80, 0xA0)),
     "base64": lambda n: _packed(f"A line of a file that somebody packed. {n}") + b"\r\n",
 }
+#: Those for which nothing was ever made faster: how the others would fare that nobody has thought of.
+UNTUNED: dict[str, Callable[[int], bytes]] = {
+    "OSC 7501 between lines": lambda n: b"line %d\r\n\x1b]7501;state=working:id=r%d\x07" % (n, n),
+    "marks, colours and reports": lambda n: (
+        b"\x1b]133;C\x07\x1b[1m%d\x1b[m\x1b]1338;state=done;id=m%d\x1b\\\x1b]133;D;0\x07" % (n, n)
+    ),
+    "titles of C1": lambda n: f"\x1b]0;{_C1}{n}\x07".encode(),
+    "OSC 21337, escaped": lambda n: b"\x1b]21337;detail=a\\;b%d;status=Working\x07" % n,
+    "OSC 26, tasks": lambda n: b"\x1b]26;CodeAgent=x;Status=running;TaskList=%b\x07" % _packed(f"task {n}\n" * 20),
+}
 #: Those that are no repetition of a piece.
 WHOLE: dict[str, Callable[[int], bytes]] = {
     "an OSC without end": lambda size: b"\x1b]7501;msg=" + b"A" * size,
@@ -126,7 +137,7 @@ WHOLE: dict[str, Callable[[int], bytes]] = {
     "noise of ESC, ] and ;": lambda size: bytes(random.Random(2).choices(b"\x1b\x1b]]P[\\;=0133779\x07tally", k=size)),
     "a recorded agent": lambda size: RECORDING.read_bytes() * (1 + size // RECORDING.stat().st_size),
 }
-SHAPES = (*PIECES, *WHOLE)
+SHAPES = (*PIECES, *UNTUNED, *WHOLE)
 
 
 def flood(shape: str, size: int) -> bytes:
@@ -137,7 +148,7 @@ def flood(shape: str, size: int) -> bytes:
     for number in itertools.count():
         if have >= size:
             return b"".join(pieces)
-        pieces.append(PIECES[shape](number))
+        pieces.append((PIECES | UNTUNED)[shape](number))
         have += len(pieces[-1])
     raise AssertionError
 

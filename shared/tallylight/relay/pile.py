@@ -40,7 +40,6 @@ class Pile(Inbox):
 
     def __init__(self, limits: Limits, read: Callable[[Sequence], object]) -> None:
         super().__init__(limits)
-        self._kept = limits
         self._read_sequence = read
         self._laid: list[bytes] = []
         self._laid_size = 0
@@ -102,7 +101,7 @@ class Pile(Inbox):
             found |= {key.name, key.replaces}
             if key.is_many:
                 count, size = count + 1, size + len(raw)
-                self._has_room = count < self._kept.kept and size < self._kept.kept_bytes
+                self._has_room = count < self._limits.kept and size < self._limits.kept_bytes
             elif plain:
                 is_over[kind] = key.replaces is not None
             yield key, sequence
@@ -112,7 +111,9 @@ class Pile(Inbox):
         for at, raw in enumerate(raws, 1):
             yield raw
             if not self._has_room:
-                yield from _OWN.findall(b"".join(raws[at:]))
+                # Nearly all of such a flood names a child in plain words.
+                rest = [raw for raw in raws[at:] if b":id=" not in raw or not raw.startswith(b"\x1b]7501;")]
+                yield from _OWN.findall(b"".join(rest))
                 return
 
 
@@ -145,13 +146,16 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
         return record_key(number, id_, is_clear=osc7501.STATUSES[state] is None) if state in osc7501.STATUSES else None
     if number == osc1338.NUMBER:
         key = key_of(body.decode("utf-8", "replace"), number)
-        return None if key is None or key.name == RECIPE else key
+        if key is None or key.name == RECIPE:
+            return None
+        return Key(key.name, is_many=True) if key.stays else key
     if number == user_var.NUMBER:
         try:
             event = user_var.decode(sequence)
         except DecodeError:
             return None
-        return key_of(event.value, number) if event.name == envelope.CARRIER else None
+        key = key_of(event.value, number) if event.name == envelope.CARRIER else None
+        return Key(key.name, is_many=True) if key is not None and key.stays else key
     if number == osc88.NUMBER:
         return Key(osc88.NUMBER)
     # What tells only what has changed cannot be told apart; what is the same needs no second reading.

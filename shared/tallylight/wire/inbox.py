@@ -48,6 +48,8 @@ class Key:
     name: Hashable
     is_many: bool = False
     replaces: Hashable = None
+    #: The same once more is not read once more: the first stays where it is.
+    stays: bool = False
 
 
 def record_key(voice: Hashable, id_: str, *, is_clear: bool) -> Key:
@@ -67,14 +69,14 @@ def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
         if plain := _PLAIN.fullmatch(text):
             return record_key((voice, Source.PROTOCOL), plain[2] or "", is_clear=plain[1] == osc1338.CLEAR)
         if ";at=" in text and _HOOK.fullmatch(text):
-            return Key(payload, is_many=True)
+            return Key(payload, is_many=True, stays=True)
     if osc1338.decode_recipe(payload) is not None:
         return Key(RECIPE)
     report = osc1338.decode_variable(payload)
     if report is None:
         return None
     if ";at=" in text or text.startswith("at="):
-        return Key(payload, is_many=True)
+        return Key(payload, is_many=True, stays=True)
     return record_key((voice, report.source), report.id, is_clear=report.status is None)
 
 
@@ -145,14 +147,20 @@ class Inbox:
         """Read *call*, of *size* bytes, later."""
         items, limits = self._items, self._limits
         if key.name in items:
+            if key.stays:
+                self._left_out += 1
+                return
             self._drop(key.name)
         if key.replaces is not None and key.replaces in items:
             self._drop(key.replaces)
         items[key.name] = (key.is_many, call, size)
         self._size += size
         while len(items) > limits.kept or self._size > limits.kept_bytes:
-            # Of those that are not one of many there is a handful.
-            self._drop(next((name for name in items if items[name][0]), None) or next(iter(items)))
+            oldest = next(iter(items))
+            if not items[oldest][0]:
+                # Of those that are not one of many there is a handful.
+                oldest = next((name for name in items if items[name][0]), oldest)
+            self._drop(oldest)
 
     def due(self) -> float | None:
         """When to `take` next; None if nothing waits."""

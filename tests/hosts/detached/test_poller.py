@@ -63,6 +63,18 @@ def test_a_level_is_lowered_at_once_and_raised_at_the_next_start(system: System,
     again.poller.close()
 
 
+def test_a_spinner_that_turns_is_not_written(system: System, source: HandSource) -> None:
+    """A snapshot is written for what a person sees: a frame of a title that they see without it is no news."""
+    written = []
+    for step, frame in enumerate("⠋⠙⠹⠸⠼⠴" * 4):
+        source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, title=f"{frame} Mend the build")]
+        system.steps(1)
+        if step >= 6:
+            written.append(system.path.stat().st_mtime_ns)
+    assert system.entry().status is Status.WORKING
+    assert len(set(written)) == 1
+
+
 def test_a_screen_is_read_only_where_it_counts(system: System, source: HandSource) -> None:
     """The screen of an agent that says nothing is read, at its own pace; that of a shell never."""
     reads: list[str] = []

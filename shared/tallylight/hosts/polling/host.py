@@ -308,7 +308,9 @@ class PollingHost(Engine[str]):
         pane.attention.muted_until = mutes.until(polled.source_pane.tab, pane.project, now) if mutes.ends else None
 
     def _place(self, id_: str) -> object:
-        return self._held[id_].source_pane
+        # Not its title: that is the pane's, which knows a spinner that turns.
+        seen = self._held[id_].source_pane
+        return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, seen.visible
 
     def _entry(self, id_: str, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         seen = self._held[id_].source_pane

@@ -105,10 +105,12 @@ def test_what_is_sure_is_told_and_then_now_and_then() -> None:
 def test_another_reading_is_sure_when_it_was_read_twice() -> None:
     """It is so since the first time. Half a picture, and one between two others, are told of nobody."""
     asks, idle = screen("claude/permission-bash-80"), screen("claude/idle-after-dismiss-80")
-    gone, other = at("half a picture"), attrs.evolve(asks, columns=79)
+    gone = attrs.evolve(asks, lines=["half a picture", *[""] * (len(asks.lines) - 1)])
+    other = attrs.evolve(asks, columns=79)
     eyes = reader()
     told(eyes, asks)
     assert [word(eyes, look) for look in (gone, asks)] == ["-", "waiting"]  # the present one, seen again
+    told(eyes, asks)
     assert seen(eyes, gone, 2) is None
     assert words([report for report in (seen(eyes, gone, 3), seen(eyes, gone, 4)) if report is not None]) == ["None"]
     assert eyes.since == 2
@@ -334,6 +336,18 @@ def test_work_in_the_place_of_a_dialog_is_not_sure_where_the_terminal_has_anothe
     smaller = attrs.evolve(screen("claude/working-80"), columns=79)
 
     assert [word(eyes, smaller) for _ in range(2)] == ["-", "working"]
+
+
+@pytest.mark.parametrize("rows", [8, 3])
+def test_a_dialog_that_a_new_size_takes_out_of_sight_still_waits(rows: int) -> None:
+    """Of one that does not fit any more only the end stands there; it goes when the agent goes on."""
+    eyes, whole = reader(), screen("claude/permission-bash-80")
+    assert words(told(eyes, whole)) == ["waiting/permission"]
+    small = attrs.evolve(whole, lines=whole.lines[-rows:], cursor_row=0)
+    assert set(words(told(eyes, small, 20))) <= {"waiting/permission"}
+    assert set(words(told(eyes, attrs.evolve(small, columns=50), 20))) <= {"waiting/permission"}
+    gone = attrs.evolve(small, columns=50, lines=[f"line {n}" for n in range(rows)])
+    assert words(told(eyes, gone)) == ["None"]
 
 
 def test_a_dialog_that_came_while_the_screen_moved_was_there_in_the_look_before() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 from pathlib import Path
 
@@ -63,7 +62,7 @@ def test_a_server_prints_it(tmp_path: Path) -> None:
         where = process.stdout.readline().strip()
         # All of it is written at once, before the server waits for anybody.
         printed = "".join(process.stdout.readline() for _ in qr.rows(where))
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         _, said = process.communicate(timeout=20)
     assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+/#[0-9a-f]{64}", where)
     assert decoded(printed) == where

@@ -21,6 +21,7 @@ this module hands over what is sure of that. The rules:
   whose sign of work is gone, and which two looks have found idle; what the look before showed as well, which was not
   read because the screen moved; a sign of work where the agent was at rest, or in the place of a dialog that went as
   the screen changed as a whole: little is lost by it if the next look finds none.
+* A dialog that a new size of the screen has taken out of sight still waits, until there is output again.
 * What is sure is told again in every `AGAIN_LOOKS`th look: what was seen just now weighs more than what was seen once.
 """
 
@@ -56,6 +57,8 @@ class ScreenReader:
         self._screen, self._input = Readings(), Input()
         #: Whether it is a menu that the person has opened; whether all has changed since it was at rest without them.
         self._is_own_menu = self._is_parted = False
+        #: Whether the screen has got a new size, and there was no output since.
+        self._is_reflowed = False
         #: Looks with output since it was last at rest; None before it was for the first time. What that rest was
         #: called, and whether it has shown a sign of work since.
         self._worked: int | None = None
@@ -83,6 +86,7 @@ class ScreenReader:
         is_shown = found is not None and found.status is Status.IDLE and not self._is_own_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)
         self._is_parted |= change is Change.MAJOR and min(hand.untyped, hand.uncommanded) > TYPED_LOOKS
+        self._is_reflowed = change is Change.REFLOW or (self._is_reflowed and not change.is_output)
         if change.is_output and self._worked is not None:
             self._worked += 1
         return change
@@ -131,6 +135,8 @@ class ScreenReader:
             if hand.to_show == 1 and not hand.has_moved:
                 self._rest = Status.IDLE  # it was not sent, or nothing came of it
             return self._report_of(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
+        if found is None and self._is_reflowed and self._status is Status.WAITING:
+            return self._sure, False
         if found is None:
             # Whether a person types at an agent at rest, or has opened something there.
             is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))

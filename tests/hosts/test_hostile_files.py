@@ -113,7 +113,7 @@ def _prompt(folder: Path) -> None:
 
 
 def _labels(folder: Path) -> None:
-    reader = labels_file.Reader(folder / "labels/labels.json")
+    reader = labels_file.LabelsFile(folder / "labels/labels.json")
     reader.poll()
     if reader.problem:
         raise TallyError(reader.problem)

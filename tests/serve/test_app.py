@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from tallylight.actions.beside import Readers, Watch
+from tallylight.actions.beside import Watch
 from tallylight.config.settings import Listed
 from tallylight.model.beside import Beside, Changes
 from tallylight.model.status import Status
@@ -223,7 +223,7 @@ def test_what_stands_beside_a_status(served: Served) -> None:
     work = ConversationEntry(agent="codex", cwd="/work")
     pane = attrs.evolve(PANES[1], agent_pid=4711, conversation=work)
     served.shows("sessions", pane, *PANES[2:])
-    watch = Watch("/nowhere", Listed(), Readers(read_one))
+    watch = Watch("/nowhere", Listed(), read_one)
     app = Service(served.guard, served._read, served.client, watch=watch).app()
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH) as client:
         address = "sessions-1:%2"

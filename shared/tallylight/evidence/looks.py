@@ -21,7 +21,7 @@ this module hands over what is sure of that. The rules:
   whose sign of work is gone, and which two looks have found idle; what the look before showed as well, which was not
   read because the screen moved; a sign of work where the agent was at rest, or in the place of a dialog that went as
   the screen changed as a whole: little is lost by it if the next look finds none.
-* A dialog that a new size of the screen has taken out of sight still waits, until there is output again.
+* A dialog of which a new size of the screen leaves only some rows in sight still waits, until there is output again.
 * What is sure is told again in every `AGAIN_LOOKS`th look: what was seen just now weighs more than what was seen once.
 """
 
@@ -59,6 +59,8 @@ class ScreenReader:
         self._is_own_menu = self._is_parted = False
         #: Whether the screen has got a new size, and there was no output since.
         self._is_reflowed = False
+        #: The rows of the last dialog.
+        self._rows: frozenset[str] = frozenset()
         #: Looks with output since it was last at rest; None before it was for the first time. What that rest was
         #: called, and whether it has shown a sign of work since.
         self._worked: int | None = None
@@ -112,6 +114,8 @@ class ScreenReader:
             found = None
         self._is_own_menu = found is not None and found.dialog is not None and self._is_opened(found.dialog)
         self.dialog = found.dialog if found is not None and not self._is_own_menu else None
+        if self.dialog is not None:
+            self._rows = frozenset(filter(None, map(str.strip, self.dialog.lines)))
         meant, is_sure = self._meant(None if self._is_own_menu else found, look)
         return self._settled(meant, is_sure, now) if meant is not None else None
 
@@ -135,9 +139,9 @@ class ScreenReader:
             if hand.to_show == 1 and not hand.has_moved:
                 self._rest = Status.IDLE  # it was not sent, or nothing came of it
             return self._report_of(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
-        if found is None and self._is_reflowed and self._status is Status.WAITING:
-            return self._sure, False
         if found is None:
+            if self._is_reflowed and self._status is Status.WAITING and self._rows & set(map(str.strip, look.lines)):
+                return self._sure, False
             # Whether a person types at an agent at rest, or has opened something there.
             is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
             is_used = self._status in _AT_REST and self._screen.quiet > 0 and is_theirs

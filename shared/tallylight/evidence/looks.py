@@ -140,13 +140,16 @@ class ScreenReader:
                 self._rest = Status.IDLE  # it was not sent, or nothing came of it
             return self._report_of(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
         if found is None:
-            if self._is_reflowed and self._status is Status.WAITING and self._rows & set(map(str.strip, look.lines)):
-                return self._sure, False
-            # Whether a person types at an agent at rest, or has opened something there.
-            is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
-            is_used = self._status in _AT_REST and self._screen.quiet > 0 and is_theirs
-            return self._sure if is_used else self._report_of(None, "nothing on the screen"), False
+            return self._sure if self._is_used(look) else self._report_of(None, "nothing on the screen"), False
         return self._at_rest(found) if found.status in _AT_REST else self._at_work(found)
+
+    def _is_used(self, look: Look) -> bool:
+        """Whether a screen that says nothing takes back nothing: of a person's doing, or only of another size."""
+        if self._status is Status.WAITING:
+            return self._is_reflowed and not self._rows.isdisjoint(map(str.strip, look.lines))
+        # Whether a person types at an agent at rest, or has opened something there.
+        is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
+        return self._status in _AT_REST and self._screen.quiet > 0 and is_theirs
 
     def _at_work(self, found: ScreenReading) -> tuple[Report | None, bool]:
         is_work = found.status is Status.WORKING

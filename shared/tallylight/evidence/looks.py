@@ -21,7 +21,7 @@ this module hands over what is sure of that. The rules:
   whose sign of work is gone, and which two looks have found idle; what the look before showed as well, which was not
   read because the screen moved; a sign of work where the agent was at rest, or in the place of a dialog that went as
   the screen changed as a whole: little is lost by it if the next look finds none.
-* A dialog of which a new size of the screen leaves only some rows in sight still waits, until there is output again.
+* A dialog of which a new size of the screen leaves only some choices in sight still waits, until there is output again.
 * What is sure is told again in every `AGAIN_LOOKS`th look: what was seen just now weighs more than what was seen once.
 """
 
@@ -59,7 +59,7 @@ class ScreenReader:
         self._is_own_menu = self._is_parted = False
         #: Whether the screen has got a new size, and there was no output since.
         self._is_reflowed = False
-        #: The rows of the last dialog.
+        #: The rows of the choices of the last dialog that had any.
         self._rows: frozenset[str] = frozenset()
         #: Looks with output since it was last at rest; None before it was for the first time. What that rest was
         #: called, and whether it has shown a sign of work since.
@@ -114,8 +114,7 @@ class ScreenReader:
             found = None
         self._is_own_menu = found is not None and found.dialog is not None and self._is_opened(found.dialog)
         self.dialog = found.dialog if found is not None and not self._is_own_menu else None
-        if self.dialog is not None:
-            self._rows = frozenset(filter(None, map(str.strip, self.dialog.lines)))
+        self._rows = _choices_of(self.dialog, look) or self._rows
         meant, is_sure = self._meant(None if self._is_own_menu else found, look)
         return self._settled(meant, is_sure, now) if meant is not None else None
 
@@ -196,3 +195,11 @@ class ScreenReader:
             return None
         self._sure = self._last if report.status is not None else None
         return report
+
+
+def _choices_of(dialog: Dialog | None, look: Look) -> frozenset[str]:
+    """The rows of a dialog's choices; of what is drawn around them, which other pictures have as well, none."""
+    if dialog is None or dialog.place is None or not dialog.place.starts:
+        return frozenset()
+    rows = look.lines[dialog.place.starts[0] : dialog.place.end]
+    return frozenset(row.strip() for row in rows if any(map(str.isalnum, row)))

@@ -58,12 +58,14 @@ class InProcess:
     def add(self, agent: Agent, fingerprint: str) -> bool:
         """Note that *fingerprint* is answered now; False if that is noted already."""
         with self._lock:
-            found = self._notes.pop(agent, None)
-            is_new = found is None or found.fingerprint != fingerprint
-            self._notes[agent] = Note(fingerprint, time.monotonic_ns()) if found is None or is_new else found
-            while len(self._notes) > MAX_NOTES:
+            found = self._notes.get(agent)
+            if found is not None and found.fingerprint == fingerprint:
+                return False
+            self._notes.pop(agent, None)
+            while len(self._notes) >= MAX_NOTES:
                 del self._notes[next(iter(self._notes))]
-        return is_new
+            self._notes[agent] = Note(fingerprint, time.monotonic_ns())
+        return True
 
     def forget(self, agent: Agent, note: Note) -> None:
         """The agent has gone on: *note* is over, if it is still the last one."""
@@ -92,7 +94,7 @@ class OnDisk:
         try:
             checked_directory(self._folder.parent, create=True)
             checked_directory(self._folder, create=True)
-            with locked(self._folder, "another process answers at this moment", PATIENCE_S):
+            with self._held():
                 if (note := self.read(agent)) is not None and note.fingerprint == fingerprint:
                     return False
                 self._make_room()
@@ -106,10 +108,7 @@ class OnDisk:
 
     def forget(self, agent: Agent, note: Note) -> None:
         """The agent has gone on: *note* is over, if it is still the last one."""
-        with (
-            contextlib.suppress(OSError, TallyError),
-            locked(self._folder, "another process answers at this moment", PATIENCE_S),
-        ):
+        with contextlib.suppress(OSError, TallyError), self._held():
             if self.read(agent) == note:
                 (self._folder / _name(agent)).unlink()
 
@@ -120,6 +119,10 @@ class OnDisk:
         except OSError:
             return
         yield from filter(None, map(_read, paths))
+
+    def _held(self) -> contextlib.AbstractContextManager[None]:
+        """The notes, which meanwhile no other process changes."""
+        return locked(self._folder, "another process answers at this moment", PATIENCE_S)
 
     def _make_room(self) -> None:
         """Remove what is no note any more, and the oldest where there are too many."""

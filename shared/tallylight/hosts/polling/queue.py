@@ -24,6 +24,7 @@ from typing import TypeVar
 from tallylight.actions import queue, request
 from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import PERSON, Being, Caller, Who, caller_of, seated
+from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
@@ -118,8 +119,7 @@ class DeferredTexts:
         """Do what a person asks: have a text wait in a pane, or none any more."""
         if not isinstance(asked, DeferredText | Unqueue):
             return request.UNKNOWN
-        entry = self._on_loop(lambda: self._poller.entry(asked.pane))
-        typist = self._panes.at(self._name, entry) if entry is not None else _GONE
+        typist = self._typist(asked.pane)
         if isinstance(typist, Refusal):
             return typist
 
@@ -149,8 +149,7 @@ class DeferredTexts:
         self._has_answered = False
         for agent, note in self._answered.all():
             id_, pid, start = agent
-            entry = self._on_loop(lambda id_=id_: self._poller.entry(id_))  # type: ignore[misc]
-            typist = self._panes.at(self._name, entry) if entry is not None else _GONE
+            typist = self._typist(id_)
             if isinstance(typist, Refusal):
                 continue
             if process_table.table().start(pid) != start:
@@ -158,6 +157,11 @@ class DeferredTexts:
             else:
                 self._has_answered = True
                 self._once.look(typist)
+
+    def _typist(self, id_: str) -> Closer | Refusal:
+        """What reaches the pane *id_* of this host."""
+        entry = self._on_loop(lambda: self._poller.entry(id_))
+        return self._panes.at(self._name, entry) if entry is not None else _GONE
 
     # On the loop ---------------------------------------------------------------------------------------------
 

@@ -146,17 +146,20 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
         return record_key(number, id_, is_clear=osc7501.STATUSES[state] is None) if state in osc7501.STATUSES else None
     if number == osc1338.NUMBER:
         key = key_of(body.decode("utf-8", "replace"), number)
-        if key is None or key.name == RECIPE:
-            return None
-        return Key(key.name, is_many=True) if key.stays else key
+        return _newer(key) if key is not None and key.name != RECIPE else None
     if number == user_var.NUMBER:
         try:
             event = user_var.decode(sequence)
         except DecodeError:
             return None
         key = key_of(event.value, number) if event.name == envelope.CARRIER else None
-        return Key(key.name, is_many=True) if key is not None and key.stays else key
+        return _newer(key) if key is not None else None
     if number == osc88.NUMBER:
         return Key(osc88.NUMBER)
     # What tells only what has changed cannot be told apart; what is the same needs no second reading.
     return Key(sequence.raw, is_many=True)
+
+
+def _newer(key: Key) -> Key:
+    """*key*; of one that is kept where it first stood, too, the newest counts here."""
+    return Key(key.name, is_many=True) if key.stays else key

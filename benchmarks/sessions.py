@@ -45,7 +45,11 @@ EVERY_S = 2.0
 SPANS, SPAN_S, PART = 4, 3.0, 0.75
 REST_S = 60.0
 HERTZ = os.sysconf("SC_CLK_TCK")
-_HOST = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import run; run()"
+#: A program that is `tally`, of this checkout.
+TALLY = [
+    *(sys.executable, "-c"),
+    f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import run; run()",
+]
 _STATUS = """#!/bin/bash
 start=$(cut -d' ' -f22 /proc/$$/stat)
 mkdir -p ~/.claude/sessions
@@ -150,7 +154,7 @@ def ran(pid: int) -> float:
 @contextmanager
 def host(yard: Yard) -> Iterator[int]:
     """The poller; its pid."""
-    child = subprocess.Popen([sys.executable, "-c", _HOST, "host", "sessions"], env=yard.env)
+    child = subprocess.Popen([*TALLY, "host", "sessions"], env=yard.env)
     try:
         yield child.pid
     finally:

@@ -20,7 +20,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -30,7 +29,8 @@ from collections.abc import Callable, Iterator
 import attrs
 import psutil
 from benchmarks.aims import Aim
-from benchmarks.sessions import SHARED
+from benchmarks.exact_words import quantile
+from benchmarks.sessions import TALLY
 from benchmarks.soak import is_of
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.remote import RemoteError
@@ -41,8 +41,6 @@ QUICK = ("--minutes", "2", "0.48")
 IN_KITTY, IN_TMUX = 10, 6
 #: Seconds for which a state must stand to be missed if it is not seen.
 STANDS_S = 2.0
-_CODE = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import run; run()"
-_TALLY = [sys.executable, "-c", _CODE]
 _PROC = 'mount -t proc proc /proc && exec "$@"'
 #: What surfaces call a state, and what an agent does then.
 _WORDS = {"working": "working", "waiting": "waiting", "done": "rest", "idle": "rest"}
@@ -127,13 +125,9 @@ class Judged:
 
     def row(self, surface: str) -> str:
         """Its line."""
-        p50, p99 = (self.quantile(part) for part in (0.5, 0.99))
+        p50, p99 = (quantile(self.lags, part) for part in (0.5, 0.99))
         wrong = 100 * self.wrong_s / self.total_s if self.total_s else 0.0
         return f"  {surface:14} {len(self.lags):7} {p50:6.2f} {p99:6.2f} {self.missed:7} {wrong:7.1f}"
-
-    def quantile(self, part: float) -> float:
-        """How late so many of the changes were seen at most, in seconds."""
-        return sorted(self.lags)[min(len(self.lags) - 1, int(part * len(self.lags)))] if self.lags else float("nan")
 
 
 class Place:
@@ -178,11 +172,11 @@ class Place:
             name = f"t{number:02}"
             how = ("new-window", "-d", "-t", "s:") if number else ("new-session", "-d", "-s", "s", "-x", "100")
             self._run("tmux", "-f", "/dev/null", *how, "-n", name, *self.agent(name))
-        self._start(*_TALLY, "host", "sessions")
-        page = self._start(*_TALLY, "serve", "--port", "0", stdout=subprocess.PIPE)
+        self._start(*TALLY, "host", "sessions")
+        page = self._start(*TALLY, "serve", "--port", "0", stdout=subprocess.PIPE)
         assert page.stdout is not None
         url, _, token = page.stdout.readline().strip().partition("/#")
-        watch = self._start(*_TALLY, "watch", stdout=subprocess.PIPE)
+        watch = self._start(*TALLY, "watch", stdout=subprocess.PIPE)
         kitty.launch(str(self.home / ".local/bin/tally"), "agents", type="os-window", keep_focus=True)
         self._look(0.0, lambda: self._watched(watch))
         self._look(1.0, self._status)
@@ -220,7 +214,7 @@ class Place:
                     self.sightings.add("watch", found["pane"]["project"], found["pane"]["status"], now)
 
     def _status(self) -> None:
-        if out := self._run(*_TALLY, "status", "--json"):
+        if out := self._run(*TALLY, "status", "--json"):
             now = time.time()
             for found in json.loads(out)["panes"]:
                 self.sightings.add("status", found["project"], found["status"], now)
@@ -306,7 +300,7 @@ def run(version: str, seconds: float) -> float:
     slowest = 0.0
     for surface, judged in judge(place, truth, end):
         print(judged.row(surface))
-        slowest = max(slowest, judged.quantile(0.99))
+        slowest = max(slowest, quantile(judged.lags, 0.99))
     told = Judged()
     for name, track in truth.items():
         for (at, word), (until, _) in zip(track, [*track[1:], (end, "")], strict=True):

@@ -43,3 +43,16 @@ def _waited(tasks: Path) -> float:
     except OSError:
         pass  # it has ended, or one of its threads
     return nanoseconds / 1e9
+
+
+def waited_for_processors() -> float:
+    """
+    For how many seconds, since the machine started, at least one process waited for a processor; 0 if nobody knows.
+
+    https://docs.kernel.org/accounting/psi.html
+    """
+    try:
+        some = Path("/proc/pressure/cpu").read_text().splitlines()[0]
+    except OSError:
+        return 0.0
+    return int(some.rpartition("total=")[2]) / 1e6

@@ -21,6 +21,7 @@ from typing import NamedTuple, Protocol
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
 from tests.real_agents.driver import RemoteModel, prepare_claude, wait_until
+from tests.real_agents.waits import waited_for_processors
 from tests.real_kitty.install import install
 from tests.real_kitty.roots import Room
 
@@ -171,19 +172,6 @@ class Yard:
         self._watcher.join(2)
         if self.model is not None:
             self.model.close()
-
-
-def waited_for_processors() -> float:
-    """
-    For how many seconds, since the machine started, at least one process waited for a processor; 0 if nobody knows.
-
-    https://docs.kernel.org/accounting/psi.html
-    """
-    try:
-        some = Path("/proc/pressure/cpu").read_text().splitlines()[0]
-    except OSError:
-        return 0.0
-    return int(some.rpartition("total=")[2]) / 1e6
 
 
 class Session(Protocol):

@@ -144,11 +144,8 @@ class KittyHost(Engine[int]):
         for problem in problems:
             _log(problem)
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        self._warn("Tallylight: settings", f"{problems[0]}{more}; `tally doctor` lists what is wrong")
-
-    def _warn(self, title: str, problem: str) -> None:
-        """Tell the person of a problem; a fault of that costs such notices alone."""
-        self.guarded("notice of mistakes", self.notify)(title, sanitise(problem))
+        body = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
+        self.guarded("notice of mistakes", self.notify)("Tallylight: settings", body)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -323,7 +320,7 @@ class KittyHost(Engine[int]):
     def _report_unwritten(self, problem: str) -> None:
         """What others read of this kitty is not what it shows: there is no other way to say so."""
         _log(problem)
-        self._warn("Tallylight: other terminals do not see what this kitty shows", problem)
+        self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 
     def _notify_resumable(self, number: int) -> None:
         """Conversations of an earlier kitty can be resumed."""

@@ -181,9 +181,7 @@ class SnapshotWriter:
         try:
             self._write(self._panes)
         except (OSError, SnapshotError) as error:
-            # Not the name of the file, which is another one each time.
-            words = isinstance(error, OSError) and error.strerror
-            self.error = f"{self.path.parent}: {words}" if words else str(error)
+            self.error = self._words(error)
             self._is_stale = True
             with contextlib.suppress(OSError):
                 os.utime(self.path, (STALE, STALE))
@@ -211,7 +209,12 @@ class SnapshotWriter:
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
-            self.error = str(error)
+            self.error = self._words(error)
+
+    def _words(self, error: OSError | SnapshotError) -> str:
+        """What is wrong, in the same words each time: without the name of the file, which is another one each time."""
+        words = isinstance(error, OSError) and error.strerror
+        return f"{self.path.parent}: {words}" if words else str(error)
 
     def _write(self, panes: tuple[Pane, ...]) -> None:
         if not self._birth:

@@ -152,7 +152,7 @@ class SnapshotWriter:
         try:
             sweep(checked_directory(folder, create=True))
         except (OSError, SnapshotError) as error:
-            writer.error = str(error)
+            writer.error = writer._words(error)
         return writer
 
     def publish(self, panes: Sequence[Pane], now: float, as_of: float | None = None) -> None:

@@ -177,10 +177,10 @@ def test_background(borrow: Borrow) -> None:
     """
     tab = borrow(*CLAUDE_RUN)
     tab.submit(f"BACKGROUND touch {tab.new()}; sleep 3 THEN started")
-    tab.answer(tab.manner.permission, tab.manner.approve)
-    over = tab.truth("done")
+    pressed = tab.answer(tab.manner.permission, tab.manner.approve)
+    approved = tab.wait("working", "background", since=pressed)  # told up to 100 ms after the model has said `done`
     tab.wait("done", since=(again := tab.truth("done", 2)))
-    meanwhile = {light.name for light in tab.lights(over) if light.at < again}
+    meanwhile = {light.name for light in tab.lights(approved.at) if light.at < again}
 
     assert meanwhile <= {"working", "background"}
 

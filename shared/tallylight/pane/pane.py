@@ -178,6 +178,12 @@ class Pane:
         return (changes.added, changes.removed) if changes is not None else None
 
     @property
+    def is_counted(self) -> bool:
+        """Whether all is known of the end of the turn that it shows, if it shows one."""
+        decision = self.decision
+        return decision.status is not Status.DONE or self.counted_at == decision.since
+
+    @property
     def unnamed(self) -> str:
         """The directory of its agent, if it is to be looked up what the project in it is called."""
         return self.conversation.unnamed if self.tracker.decision.is_lit else ""

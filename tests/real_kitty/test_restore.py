@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.snapshot.open_conversations import read_kept
+from tallylight.ui.confirm import QUIET_S
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.test_fork import Bench, b64, osc
 
@@ -184,6 +185,7 @@ def test_the_next_kitty_offers(bench: Bench) -> None:
     kitty.wait_text(page, "it ended within 30 seconds")
     if folder_of_pictures := os.environ.get("TALLYLIGHT_PICTURES"):
         kitty.focus_window(page)
+        bench.let_pass(0.5)
         kitty.screenshot(Path(folder_of_pictures) / f"{kitty.version}-resume-failed.png")
     listed = kitty.run(["tally", "restore", "--list"]).stdout.decode()
     assert names[1] in listed and names[0] not in listed
@@ -219,13 +221,16 @@ def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
     assert len(bench.diary()) == count
     page, _ = bench.page(str(second["session"]))
     kitty.focus_window(page)
+    bench.let_pass(2 * QUIET_S)
     bench.press("Return")
     kitty.wait_until(lambda: len(bench.diary()) == count + 1, what="the conversation")
     again = bench.diary()[-1]
     assert (again["argv"][1:], again["cwd"]) == (["--resume", second["session"]], second["cwd"])
     assert int(again["window"]) == page
-    other, _ = bench.page("Enter resume 1")
+    # Behind them waits the tab that offers both.
+    other = next(w["id"] for w in kitty.windows() if "in this pane" in kitty.get_text(w["id"]))
     kitty.focus_window(other)
+    bench.let_pass(2 * QUIET_S)
     bench.press("Escape")
     kitty.wait_text(other, "bash")
     assert len(bench.diary()) == count + 1

@@ -320,7 +320,7 @@ class KittyHost(Engine[int]):
     def notify(self, title: str, body: str) -> None:
         """Tell the person of something that is about no pane."""
         if self._notices is not None:
-            self._notices.notify(title, body)
+            self.guarded("notifications", self._notices.notify)(title, body)
 
     def _report_unwritten(self, problem: str) -> None:
         """What others read of this kitty is not what it shows: there is no other way to say so."""

@@ -168,9 +168,7 @@ class Engine(ABC, Generic[Id]):
         self._last_tick = now
         self._ticks += 1
         if late > SUSPENDED_S:
-            for pane in self._panes.values():
-                pane.tracker.pause(late)
-                pane.attention.pause(late)
+            self._pause(late)
             self._touched.update(self._panes)
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(self._panes)
@@ -178,6 +176,12 @@ class Engine(ABC, Generic[Id]):
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
             if are_few or not published.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
                 self._left[id_] = None
+
+    def _pause(self, seconds: float) -> None:
+        """*seconds* passed in which neither the agents nor we could run."""
+        for pane in self._panes.values():
+            pane.tracker.pause(seconds)
+            pane.attention.pause(seconds)
 
     def _take_turns(self, now: float) -> list[Id]:
         """Look at those whose turn it is, as far as there is time; which these were."""

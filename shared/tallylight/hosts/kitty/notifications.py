@@ -156,6 +156,10 @@ class Notices:
             self._command.tick(now)
         self._fade(now)
 
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run."""
+        self._notifier.pause(seconds)
+
     def close(self, id_: int, now: float) -> None:
         """The window is gone."""
         self._looked.pop(id_, None)

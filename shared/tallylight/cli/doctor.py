@@ -19,6 +19,7 @@ import tallylight
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
+from tallylight.cli.why import EXACT_THERE
 from tallylight.config import config_file, settings
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
@@ -140,6 +141,9 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
         names = ", ".join(sorted({pane.agent or pane.unknown for pane in panes if pane.hangs == where} - {""}))
         text = f"{where} does not respond: the files that {names or 'agents'} keep there are not read"
         yield Finding("disk", Health.BROKEN, text, "mount it again; they are read as soon as it responds")
+    if far := sorted({pane.unknown for pane in panes if pane.signs and pane.agent_pid is None}):
+        text = f"an agent behind {', '.join(far)} is known by its screen alone. {EXACT_THERE}"
+        yield Finding("far agents", Health.SKIPPED, text)
     for agent in sorted({pane.agent for pane in panes if pane.strange_record}):
         text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)

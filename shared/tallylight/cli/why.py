@@ -18,6 +18,7 @@ from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.report import current
 from tallylight.model.status import Status
+from tallylight.pane.pane import MULTIPLEXERS
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, Pane, status_of
 from tallylight.snapshot.values import MAX_NUMBER
@@ -62,8 +63,6 @@ def main(argv: list[str]) -> int:
 
 
 _QUESTIONS = ("turn", "asks", "rest")
-#: What keeps its sessions from the terminal around them.
-_MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
 #: What makes the lights of another machine's agents exact.
 EXACT_THERE = (
     "For exact lights start the agent there with `tally run`, or add that machine to [machines] (docs/machines.md)"
@@ -79,7 +78,7 @@ def _advice(found: Found, panes: Sequence[Found], table: process_table.Table) ->
         return ""
     if (front := identify((process,), Agents(()))).is_remote:
         return f"{front.suspect} shows another machine. {EXACT_THERE}"
-    name = _MULTIPLEXERS.get(base_name(process.exe), "")
+    name = MULTIPLEXERS.get(base_name(process.exe), "")
     if not name:
         return ""
     if any(other.host.startswith("sessions-") for other in panes):

@@ -15,6 +15,7 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process import base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.screen import Look as Look
@@ -42,6 +43,8 @@ from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
 _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
+#: What keeps its sessions from the terminal around them, by the names of its program.
+MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
 #: A program in the foreground is new for so many looks: a shell may become an agent.
 EAGER_LOOKS = 16
 
@@ -120,6 +123,12 @@ class Pane:
         found = self._run.identity if self._run is not None else NOBODY
         process = found.process if not found.is_remote else None
         return process.pid if process is not None else self.conversation.strangers_pid
+
+    @property
+    def shows_sessions(self) -> bool:
+        """Whether what holds the foreground shows a session of tmux or GNU Screen."""
+        process = self._identity.process
+        return process is not None and base_name(process.exe) in MULTIPLEXERS
 
     @property
     def project(self) -> str:

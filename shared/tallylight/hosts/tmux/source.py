@@ -87,9 +87,7 @@ class TmuxSource:
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
         now = time.monotonic()
-        if self._feed.poll(now):
-            here = (found for found in self._feed.snapshots if not is_elsewhere(found.name))
-            self._shown = sockets_of(pane.pid for found in here for pane in found.panes)
+        self._look_at_clients(now)
         sockets = self._sockets()
         with self._lock:
             gone = self._servers.keys() - sockets.keys()
@@ -120,6 +118,12 @@ class TmuxSource:
         """Of the processes in the panes of terminals with a host of ours, whether a person sees the pane."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
         return {pane.pid: pane.visible for pane in panes if pane.pid is not None}
+
+    def _look_at_clients(self, now: float) -> None:
+        """Look where the servers are that terminals show."""
+        if self._feed.poll(now):
+            here = (found for found in self._feed.snapshots if not is_elsewhere(found.name))
+            self._shown = sockets_of(pane.pid for found in here for pane in found.panes)
 
     def _sockets(self) -> dict[str, object]:
         """The sockets of this user, and of each what changes when somebody attaches to it."""

@@ -67,7 +67,9 @@ def test_pace() -> None:
 def test_unknown_program() -> None:
     """A program that no file names is named, marked if it is taken for an agent, and how to add it is said."""
     plain = drawn(attrs.evolve(COMMAND, unknown="mystery"))
-    taken = drawn(attrs.evolve(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title"))
+    taken = drawn(
+        attrs.evolve(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title", agent_pid=7)
+    )
 
     assert "  program   mystery, which no agent file names; if it is an agent: `tally agent new mystery`" in plain
     assert "  agent     mystery?\n" in taken
@@ -131,6 +133,26 @@ def test_a_multiplexer_in_front(tmp_path: Path) -> None:
     stream = io.StringIO()
     why.draw(Output(stream, 200), dark, NOW, "do this")
     assert "  advice    do this" in stream.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    "argv", [("ssh", "devbox"), ("docker", "exec", "-it", "box", "claude"), ("kitten", "ssh", "devbox")]
+)
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_what_makes_another_machine_exact(argv: tuple[str, ...], is_seen: bool) -> None:
+    """Behind ssh and the like, lit or not: `tally run` there, or `[machines]`; not where the agent speaks itself."""
+    table = HandTable("")
+    table.processes[44] = Process(44, 10, 44, argv[0], argv, f"/usr/bin/{argv[0]}", 400)
+    name, signs = (argv[0], "a spinner in its title") if is_seen else ("", "")
+    far = Found(HOST, attrs.evolve(COMMAND, pid=44, agent=name, unknown=name, signs=signs))
+
+    advice = why._advice(far, [far], table)
+    assert advice.startswith(f"{argv[0]} shows another machine.")
+    assert "`tally run`" in advice and "[machines]" in advice
+    said = drawn(far.pane, 300)
+    assert "tally agent new" not in said
+    assert (f"{name}?" in said and "shows an agent of another machine, by a spinner in its title" in said) is is_seen
+    assert why._advice(Found(HOST, attrs.evolve(far.pane, agent="claude")), [far], table) == ""
 
 
 def test_hostile_text_is_harmless() -> None:

@@ -136,11 +136,7 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     wanted = " ".join(wanted.split())
     if not wanted:
         raise NoPaneError(wanted, EMPTY)
-    named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
-    if len(named) > 1:
-        here = own_place(environ)[0]
-        named = [found for found in named if found.host == here] or named
-    named = named or _known_as(panes, wanted, environ)
+    named = _spelled(panes, wanted, own_place(environ)[0]) or _known_as(panes, wanted, environ)
     if not named:
         raise NoPaneError(wanted, f"there is no pane {wanted!r}; {_LISTED}")
     if len(named) > 1:
@@ -148,6 +144,12 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
         which = (f"{found.name} ({sanitise(words, cells=40)})" for found, words in zip(named, called, strict=True))
         raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(which)}")
     return named[0]
+
+
+def _spelled(panes: Panes, wanted: str, here: str) -> list[Found]:
+    """The panes of which *wanted* is one of the `spellings`; of several those of the host *here*, if it has any."""
+    named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
+    return [found for found in named if len(named) > 1 and found.host == here] or named
 
 
 def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Found]:

@@ -185,6 +185,28 @@ def test_a_flicker_is_neither_told_nor_taken_back() -> None:
     assert short.told == []
 
 
+def sleep(line: Line, seconds: float = 3600.0) -> Line:
+    """The machine is suspended, and wakes."""
+    line.notifier.pause(seconds)
+    line.now += seconds
+    line.since += seconds
+    return line
+
+
+def test_a_flicker_across_a_suspend_is_none_either() -> None:
+    """What went a moment before the machine was suspended, and is there when it wakes, never went."""
+    line = Line().be(Status.WAITING, 20, "Go on?").be(Status.WORKING, AGAIN_S / 2)
+    sleep(line).be(Status.WAITING, 600, "Go on?")
+    assert line.words == ["Go on?"]
+
+
+def test_a_turn_is_not_long_for_a_suspend() -> None:
+    """The hour in which nobody ran is none of the turn."""
+    line = Line().be(Status.WORKING, 5, "")
+    sleep(line).be(Status.WORKING, 5, "").be(Status.DONE, 600, "Done.")
+    assert line.told == []
+
+
 def test_its_kind_may_become_clear_later() -> None:
     """A wait whose kind or question is known a moment later is one need, told with what is known by then."""
     line = Line().be(Status.WAITING, 0.5).be(Status.WAITING, 0.25, "", Kind.QUESTION)

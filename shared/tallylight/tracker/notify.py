@@ -236,6 +236,12 @@ class Notifier:
         """The agent in the pane has notified the person by itself; ours would be a second one for the same."""
         self._panes.setdefault(id_, _Pane()).own_at = now
 
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run: in no turn, and between no need and its return."""
+        for pane in self._panes.values():
+            pane.ended += seconds
+            pane.turn_began += seconds
+
     def close(self, id_: str) -> Withdrawal | None:
         """The pane is gone."""
         return _withdraw(id_, self._panes.pop(id_, _Pane()))

@@ -148,6 +148,10 @@ class Notices:
             self._command.tick(now)
         self._fade(now)
 
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run."""
+        self._notifier.pause(seconds)
+
     def _view(self, id_: int, pane: Pane, *, muted: bool = False) -> View:
         return View(
             decision=pane.decision,

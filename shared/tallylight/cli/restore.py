@@ -139,30 +139,34 @@ def _restore(options: argparse.Namespace) -> int:
     is_placed = any(isinstance(word, str) for word in options.number)
     launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
     started = _offer(choices, chosen, launcher, environ)
-    if started is None:
-        return 1
-    are_all = started[1]
-    if launcher is not None:
-        are_all &= _follow(started[0], chosen, launcher[0], is_page=options.tabs)
-    if not are_all and options.tabs:
-        # A window of kitty's closes with this program, and what it says with it.
-        sys.stderr.write("press Enter to close this\n")
-        sys.stdin.readline()
-    return int(not are_all)
+    return int(started is None or not _follow(*started, chosen, launcher, is_page=options.tabs))
 
 
-def _follow(windows: Mapping[str, Offered], lost: Mapping[int, Lost], kitten: str, *, is_page: bool) -> bool:
+def _follow(
+    windows: Mapping[str, Offered],
+    are_all: bool,
+    lost: Mapping[int, Lost],
+    launcher: tuple[str, str] | None,
+    *,
+    is_page: bool,
+) -> bool:
     """
-    Tell of each of *windows* that closes soon, and put its conversation back; whether all stay for now.
+    Tell of each of *windows* that closes soon, and put its conversation back; whether *are_all*, and all stay for now.
 
     Where we have a window of our own, *is_page*, it stays meanwhile; else the person's shell goes on.
     """
+    kitten = launcher[0] if launcher is not None else ""
     if windows and is_page:
         sys.stderr.write(f"{len(windows)} opened; this closes once they have run for {RESUMED_S:g} seconds\n")
     left = _watch_windows(windows, lost, kitten, RESUMED_S if is_page else WAITED_S)
     if left and not is_page:
         _in_background(lambda: _watch_windows(left, lost, kitten, RESUMED_S - WAITED_S))
-    return len(left) == len(windows)
+    are_all = are_all and len(left) == len(windows)
+    if not are_all and is_page:
+        # It closes with this program, and what it says with it.
+        sys.stderr.write("press Enter to close this\n")
+        sys.stdin.readline()
+    return are_all
 
 
 def _offer(

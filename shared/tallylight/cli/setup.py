@@ -198,9 +198,7 @@ def _report_next(system: System, plan: _Plan) -> None:
         return
     place = install_paths.layout(system)
     if running is not None and running_kitty.take_over(system, place, plan.here, plan.answer, running):
-        system.say(
-            f"\nkitty {running} runs Tallylight now, and its open windows have lights. Run `tally doctor` to check."
-        )
+        system.say("\nThis kitty runs Tallylight now, and its open windows have lights. Run `tally doctor` to check.")
         return
     keys = free_keys.rows([binding for binding in plan.bindings if binding.action.name == "agents"], plan.answer)
     press = f"press {keys[0][0]} once, or open a new tab" if keys else "open a new tab"
@@ -239,7 +237,7 @@ def _show(system: System, plan: _Plan) -> None:
         system.say("\n" * (edit is not None) + "  bind keys that are free in your kitty, in a separate file:\n")
         system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(plan.bindings, plan.answer)))
     if plan.running is not None:
-        system.say(f"  have the kitty that this is typed in (process {plan.running}) read its configuration again")
+        system.say("  have this kitty read its configuration again")
     if state.has_tab_bar != environment.has_tab_bar(place):
         system.say(f"  {'add' if state.has_tab_bar else 'remove'} `{environment.TAB_BAR}` there")
 

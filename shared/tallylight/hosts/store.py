@@ -75,7 +75,7 @@ class Store:
     told: Callable[[str], None] = lambda _: None
     epoch: Epoch = attrs.field(factory=lambda: Epoch(time.time))
     _opened: _Opened | None = None
-    #: What was waited today; a pane that is gone is told to it.
+    #: What was waited today.
     ledger: Ledger = attrs.field(factory=Ledger)
     _saved_at: float = float("-inf")
     #: The descriptor that tells that a request waits, if any does, and when they were last looked for.
@@ -104,7 +104,7 @@ class Store:
             self.told(f"requests: {result.spool.error}")
         if self.ledger.day in ("", result.ledger.day):
             self.ledger.day = result.ledger.day
-            self.ledger.gone_s += result.ledger.gone_s
+            self.ledger.waited_s += result.ledger.waited_s
         self.former.update(result.former)
         self._opened = result
 
@@ -174,9 +174,8 @@ class Store:
 
     def keep(self, ledgers: Iterable[Attention], now: float) -> None:
         """Add up what agents wait today."""
-        clock, every = time.time(), list(ledgers)
-        self.ledger.tick(waiting_time_file.today(clock), every, now)
-        found = self.ledger.sum(every, now, clock)
+        clock = time.time()
+        found = self.ledger.sum(waiting_time_file.today(clock), list(ledgers), now, clock)
         if self._opened is not None and self._opened.waited_file.is_due(found):
             waited_file = self._opened.waited_file
             self.submit("ledger", lambda: waited_file.save(found), lambda _: None)

@@ -288,7 +288,7 @@ class KittyHost(Engine[int]):
 
     def _drop(self, id_: int, now: float) -> None:
         if id_ in self._panes:
-            self._remove(id_, now)
+            self._remove(id_)
             if self._notices is not None:
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_redrawn = True

@@ -72,7 +72,7 @@ def test_remote_control_is_used_where_it_is_on(home: Path, remote: str, env: dic
     told = setup(system)
 
     assert system.signals == [(int(PID), signal.SIGUSR1)]
-    assert f"(process {PID}) read its configuration again" in told
+    assert "have this kitty read its configuration again" in told
     assert system.asked == ([["kitten", str(home / ".local/share/tallylight/kittens/attach.py")]] if asks else [])
     if asks:
         assert "This kitty runs Tallylight now" in told

@@ -29,6 +29,8 @@ from tallylight.setup import completions, environment, free_keys, kitty, kitty_c
 from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
+#: Files that are named of what an uninstallation keeps, at most.
+MOST_KEPT = 8
 
 
 def make_parser() -> Parser:
@@ -307,6 +309,8 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     for edit in wiring:
         kitty_conf.undo(system, edit)
         system.say(remove.taken_back(system, edit, "lines"))
+    if wiring:
+        _report_running(system, running_kitty.give_back(system))
     for edit in taken:
         system.say(remove.undo(system, edit))
     for path in wezterm.undo(system) if linked else ():
@@ -317,9 +321,28 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         completions.remove(system)
         if directories.config_dir(system.env).exists():
             system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
+        _report_state(system)
     else:
         _report_the_rest(system)
     return DONE
+
+
+def _report_state(system: System) -> None:
+    """Say what is kept of what agents did, and where."""
+    state = directories.state_dir(system.env)
+    kept = sorted(str(path.relative_to(state)) for path in state.rglob("*") if path.is_file())
+    if kept:
+        more = [f"{len(kept) - MOST_KEPT} more"] if len(kept) > MOST_KEPT else []
+        held = ", ".join([*kept[:MOST_KEPT], *more])
+        system.say(f"{system.short(state)} was kept; it holds {held}. Delete it if you do not want it.")
+
+
+def _report_running(system: System, count: int) -> None:
+    """Say what comes of the *count* kittys that read their configuration again."""
+    if count:
+        system.say("Every kitty with lights reads its configuration again: its lights go out, and its keys are free.")
+    else:
+        system.say("A kitty that runs keeps its lights and keys until you reload its configuration (ctrl+shift+f5).")
 
 
 def _show_undo(
@@ -331,6 +354,8 @@ def _show_undo(
         if edit in wiring and edit.goes:
             system.say(f"{system.short(edit.path)} was made by Tallylight and will be removed.")
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
+    if wiring:
+        system.say("Every kitty with lights will read its configuration again.")
     if linked:
         system.say(f"The link {system.short(wezterm.look(system).link)} will be removed; your own Lua is not changed.")
     if everything:

@@ -37,6 +37,11 @@ class _Opened:
     ledger: Ledger
     former: Known
 
+    def close(self) -> None:
+        self.snapshot.leave()
+        self.spool.close()
+        self.changes.close()
+
     def take(self) -> tuple[list[Request], list[int] | None]:
         """All that waits, and what tells of the next one, if anything does."""
         self.changes.look()
@@ -111,9 +116,12 @@ class Store:
     def close(self) -> None:
         """The host ends: take back what it showed, and take no more requests."""
         if self._opened is not None:
-            self._opened.snapshot.leave()
-            self._opened.spool.close()
-            self._opened.changes.close()
+            self._opened.close()
+
+    def leave(self) -> None:
+        """The same in a job, once no snapshot is being written; to be called again and again, until `open` is."""
+        if self._opened is not None and self.submit("snapshot", self._opened.close, lambda _: None):
+            self._opened = None
 
     # The snapshot --------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import pytest
 from tallylight.cli import main
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.snapshot.waiting_time import Waited
 from tallylight.snapshot.waiting_time_file import WaitingTimeFile, today
 from tallylight.snapshot.writer import SnapshotWriter
@@ -345,6 +346,15 @@ def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str
 
     # What was put off stands below what was not.
     assert "waiting (permission), snoozed" in lines[1] and "snoozed" not in lines[0]
+
+
+def test_a_quiet_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside its status, and with how long it lasts, or how to end what has no end."""
+    publish(runtime, [attrs.evolve(WAITING, muted_until=NOW + 60)])
+    assert main.main(["status"]) == 0 and "waiting (permission), quiet" in capsys.readouterr().out
+    assert main.main(["why", "3"]) == 0 and re.search(r"  quiet +until \d\d:\d\d, 1m more", capsys.readouterr().out)
+    publish(runtime, [attrs.evolve(WAITING, muted_until=MAX_NUMBER)])
+    assert main.main(["why", "3"]) == 0 and "until `tally quiet … off`" in capsys.readouterr().out
 
 
 def test_a_pane_of_another_machine_is_not_muted(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:

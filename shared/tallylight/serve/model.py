@@ -131,6 +131,7 @@ class Sessions(Versioned):
     """Sessions, neediest first."""
 
     sessions: list[Session]
+    stale: str = Field(description="why what is shown may be out of date: `kitty-4711: … as of 12:03:10`, or nothing")
 
 
 class Counts(Versioned):
@@ -235,12 +236,17 @@ class Problem(BaseModel):
 
 
 class Event(Versioned):
-    """A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time."""
+    """
+    A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time.
 
-    type: Literal["state", "change", "gone"]
+    `state` has *stale* too, as in `Sessions`, and `stale` tells of a change of it.
+    """
+
+    type: Literal["state", "change", "gone", "stale"]
     sessions: list[Session] | None = None
     session: Session | None = None
     address: str | None = None
+    stale: str | None = None
 
 
 #: What a pane has by the same name.

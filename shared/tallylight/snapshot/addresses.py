@@ -21,7 +21,7 @@ from tallylight.snapshot.writer import SnapshotError
 from tallylight.wire.text import sanitise
 
 #: How a person names a pane.
-NAMED = "3, 'tmux 2', kitty-4711:3, or the beginning of a project, name or agent, as `tally status` lists it"
+NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally status` lists it"
 _LISTED = "`tally status --all` lists them"
 #: A word with nothing in it is what a script has whose own command failed: it means no pane, and never the neediest.
 EMPTY = "the pane is empty; name one that `tally status` lists"
@@ -125,8 +125,8 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     """
     Find the pane that *wanted* names. None: the pane we are in, else the neediest.
 
-    It is one of its `spellings`, else what a person knows an agent by, or the beginning of that and of no other's. A
-    name that panes of several hosts have means the one of the host we are in.
+    It is one of its `spellings`, else what a person knows an agent by. A name that panes of several hosts have means
+    the one of the host we are in.
     """
     if wanted is None:
         lit = (found for found in panes.panes if found.is_lit)
@@ -154,7 +154,7 @@ def _spelled(panes: Panes, wanted: str, here: str) -> list[Found]:
 
 def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Found]:
     """
-    The agents whose project, name or own name is *wanted*; where there is none, those of which it is the beginning.
+    The agents whose project, name or own name is *wanted*, whole: the beginning of a word may be that of another agent.
 
     Never a bare number: a script that names a pane which is gone must not reach another one.
     """
@@ -163,13 +163,10 @@ def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Fou
     labels = LabelsFile(labels_file.path(environ))
     labels.poll()
     left_out = repeated((found.host, found.pane) for found in panes.panes)
-    words = [
-        (found, [word.casefold() for word in (found.called, found.pane.project, found.pane.agent) if word])
+    return [
+        found
         for found in labelled(panes.panes, labels.labels)
-        if found.is_lit and (found.host, found.pane.id) not in left_out
+        if found.is_lit
+        and (found.host, found.pane.id) not in left_out
+        and wanted.casefold() in map(str.casefold, (found.called, found.pane.project, found.pane.agent))
     ]
-    wanted = wanted.casefold()
-    for fits in (str.__eq__, str.startswith):
-        if named := [found for found, known in words if any(fits(word, wanted) for word in known)]:
-            return named
-    return []

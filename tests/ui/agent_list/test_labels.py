@@ -110,7 +110,7 @@ def test_a_click_hits_the_row_that_is_drawn_there() -> None:
         for line in range(24):
             index = row_at(now, line)
             text = texts(now)[line]
-            if index is not None and text[:4].strip(" ▸") in ("✗", "●", "✓"):
+            if index is not None and text[:4].strip(" ▸") in ("×", "●", "✓"):
                 assert (now.shown[index].pane.project or "claude") in text
         _, effects = pressed(state.select(now, 0), Mouse("press", 1, 3))
         assert effects == ()

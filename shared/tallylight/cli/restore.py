@@ -134,7 +134,7 @@ def _restore(options: argparse.Namespace) -> int:
         return 0
     if options.list or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(Output.to(sys.stdout, environ), choices)
-        return 0
+        return _not_started(options)
     is_placed = any(isinstance(word, str) for word in options.number)
     launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
     failures = _offer(choices, chosen, launcher, environ)
@@ -246,6 +246,14 @@ def _list(output: Output, choices: list[Offered]) -> None:
             output.line(f"   cd {command_line([choice.found.cwd])} && {command_line(choice.found.argv)}")
             for note in choice.found.notes:
                 output.line(f"   {clean(note)}")
+
+
+def _not_started(options: argparse.Namespace) -> int:
+    """Only the list was printed: that fails where something was to be started."""
+    if options.list or not options.number:
+        return 0
+    complain("restore", "nothing was started: this is no terminal to ask on")
+    return 1
 
 
 def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, str] | None:

@@ -174,7 +174,7 @@ def _rest(until: float, now: float, more: str = "") -> str:
     if until <= now:
         return ""
     if until >= MAX_NUMBER:
-        return "until `tally unmute`"
+        return "until `tally quiet … off`"
     clock = time.strftime("%H:%M", time.localtime(until))
     return f"until {clock}, {left(until - now)} more{more}"
 

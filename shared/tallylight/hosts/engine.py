@@ -27,6 +27,7 @@ from tallylight.hosts.jobs import Submit
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
+from tallylight.hosts.work import Work
 from tallylight.model.decision import Decision
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
@@ -106,6 +107,7 @@ class Engine(ABC, Generic[Id]):
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
+        self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
         self._submit = submit
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
@@ -172,9 +174,7 @@ class Engine(ABC, Generic[Id]):
         self._last_tick = now
         self._ticks += 1
         if late > SUSPENDED_S:
-            for pane in self._panes.values():
-                pane.tracker.pause(late)
-                pane.attention.pause(late)
+            self._pause(late)
             self._touched.update(self._panes)
         if self._ticks % KEPT_EVERY == 0:
             self._keep_sessions(now)
@@ -184,6 +184,12 @@ class Engine(ABC, Generic[Id]):
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
             if are_few or not published.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
                 self._left[id_] = None
+
+    def _pause(self, seconds: float) -> None:
+        """*seconds* passed in which neither the agents nor we could run."""
+        for pane in self._panes.values():
+            pane.tracker.pause(seconds)
+            pane.attention.pause(seconds)
 
     def _keep_sessions(self, now: float) -> None:
         """See to it, now and then, that what runs in tmux and GNU Screen is watched, if any of it is shown here."""
@@ -206,6 +212,8 @@ class Engine(ABC, Generic[Id]):
         self._unasked &= self._panes.keys()
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._projects.tell(self._panes[id_] for id_ in looked)
+        for id_ in looked:
+            self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
         return looked
 
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:

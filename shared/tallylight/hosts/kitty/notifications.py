@@ -27,7 +27,7 @@ from tallylight.actions.request import QUESTION, Look, Reply, Request
 from tallylight.evidence import notified
 from tallylight.files import directories
 from tallylight.hosts.kitty.features import Features
-from tallylight.hosts.notify_command import Command
+from tallylight.hosts.notify_command import Command, view_of
 from tallylight.hosts.worker import Worker
 from tallylight.model.report import Report
 from tallylight.model.status import Status
@@ -153,18 +153,7 @@ class Notices:
         self._notifier.pause(seconds)
 
     def _view(self, id_: int, pane: Pane, *, muted: bool = False) -> View:
-        return View(
-            decision=pane.decision,
-            visible=pane.attention.visible,
-            seen=pane.attention.seen,
-            snoozed=pane.attention.snoozed,
-            muted=muted,
-            project=pane.project,
-            name=self.name_of(id_),
-            outcome=pane.outcome,
-            diffstat=pane.diffstat,
-            is_whole=pane.is_counted,
-        )
+        return view_of(pane, self.name_of(id_), muted=muted)
 
     def close(self, id_: int, now: float) -> None:
         """The window is gone."""

@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from tallylight.hosts.notify_command import Command
+from tallylight.hosts.notify_command import Command, view_of
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
-from tallylight.tracker.notify import Notice, Notifier, Settings, View
+from tallylight.tracker.notify import Notice, Notifier, Settings
 
 #: A shell makes arguments of what `notify_command` puts into the environment; it reads none of that as its own.
 DESKTOP = ("/bin/sh", "-c", 'exec notify-send --app-name=Tallylight -- "$TALLY_TITLE" "$TALLY_MESSAGE"')
@@ -51,24 +51,21 @@ class Notices:
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self._panes.items():
-            attention, decision = pane.attention, pane.decision
-            if decision.status not in self._notifier.settings.when and self._notifier.is_resting(id_):
+            attention = pane.attention
+            if pane.decision.status not in self._notifier.settings.when and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
-            view = View(
-                decision=decision,
-                visible=attention.visible,
-                seen=attention.seen,
-                snoozed=attention.snoozed,
-                muted=attention.muted_until is not None,
-                project=pane.project,
-                name=entry.host_title if entry is not None else "",
-            )
+            called = entry.host_title if entry is not None else ""
+            view = view_of(pane, called, muted=attention.muted_until is not None)
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):
                 self._command.run(self._worded(found), now)
         self._command.tick(now)
+
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run."""
+        self._notifier.pause(seconds)
 
     def gone(self, id_: str) -> None:
         """The pane *id_* is no more."""

@@ -55,7 +55,7 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
             return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time; nothing was started")
         made = order(
             *(socket, env, "new-window", "-d", "-P", "-F", "#{pid} #{pane_id} #{pane_pid}"),
-            *("-c", _plain(plan.cwd), "-n", _plain(plan.title)),
+            *("-c", _plain(plan.cwd)),
             *("--", *_EXEC, *map(argument, (path, *plan.argv))),
         )
         server, id_, pid = (*made.split(), "", "", "")[:3]
@@ -63,6 +63,9 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
         if pane is None:
             return Refusal("failed", "it ended as soon as it was started")
         order(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
+        # The name of a new window is a format only since tmux 3.1, and here it is one in every version.
+        with contextlib.suppress(SessionError):
+            order(socket, env, "rename-window", "-t", id_, "--", _plain(plan.title))
     except SessionError as error:
         return Refusal("failed", str(error))
     return Done(f"tmux/{server}/{id_}", plan.argv[0])

@@ -91,7 +91,7 @@ def test_strip_pulses_only_while_something_waits() -> None:
 
     ambers = {shade for shade in shades if shade.startswith("255;")}
     assert len(ambers) > 10
-    assert shades - ambers == {"51;153;255", "34;204;102", "136;136;136"}
+    assert shades - ambers == {"51;153;255", "34;170;85", "136;136;136"}
 
 
 def test_on_a_real_terminal(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import itertools
 import re
 from pathlib import Path
 
-from tallylight.model.lights import COLOURS, PULSE_S, RGB, SIGN_CONTRAST, legible, pulsed
+from tallylight.model.contrast import SIGN_CONTRAST, legible
+from tallylight.model.lights import COLOURS, PULSE_S, RGB, pulsed
 from tallylight.model.palettes import PALETTES, THEME_NUMBERS
 from tallylight.model.status import Status
 from tests.colour_vision import BLINDNESS, contrast, distance, luminance

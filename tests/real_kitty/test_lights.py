@@ -225,10 +225,10 @@ def test_our_styles(desk: Desk, lamps: dict[str, int], pictures: str | None) -> 
         assert "● work" in desk.bar()
         desk.configure(STEADY + "style = 'off'\n")
         desk.wait_colours(dict.fromkeys(expected(desk, lamps), ""), image=picture(desk, "our-off", pictures))
-        assert not set("▌●✓✗") & set(desk.bar())
+        assert not set("▌●✓×") & set(desk.bar())
         desk.reload('tab_bar_style separator\ntab_title_template "<{tab.tally}{title}>"\n')
         desk.kitty.wait_until(lambda: "<working>" in desk.bar(), what="a template with nothing in it")
-        assert not set("▌●✓✗") & set(desk.bar())
+        assert not set("▌●✓×") & set(desk.bar())
     finally:
         desk.configure(STEADY)
     desk.reload("tab_bar_style separator\n")

@@ -65,7 +65,7 @@ class Kitty:
         '"stripe", "icon", "colour" (of the whole tab) or "off"',
         choices=("stripe", "colour", "icon", "off"),
     )
-    mark: bool = setting(True, "beside the stripe a sign that is not colour alone: ● ! ? ✓ ✓? ✗ ○ ◌ ·")
+    mark: bool = setting(True, "beside the stripe a sign that is not colour alone: ● ! ? ✓ ✓? × ▼ ○ ·")
     strip_glyphs: bool = setting(True, "an agent's own signs (✳ ◐ ⠋) go from a title that has our mark beside it")
     pulse: bool = setting(True, "waiting lights pulse")
     splits: bool = setting(True, "each of several windows in a tab has its own light")

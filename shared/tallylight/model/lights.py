@@ -7,13 +7,11 @@ blue)` from 0 to 255.
 
 from __future__ import annotations
 
-import functools
 import math
 
 from tallylight.model.status import Kind, Status
 
 RGB = tuple[int, int, int]
-_BLACK: RGB = (0, 0, 0)
 _WHITE: RGB = (255, 255, 255)
 
 #: The stripe of a light; it stands at the left edge of a tab.
@@ -24,17 +22,19 @@ HOLLOW_STRIPE = "▯"
 #: One period of the pulse, in seconds, and how much white there is in the light at its brightest.
 PULSE_S = 1.4
 PULSE_WHITE = 0.4
-#: The contrast ratio of a sign with what it stands on, at least.
-SIGN_CONTRAST = 2.0
 #: How many times a second a pulsing light is drawn, at most.
 PULSE_HZ = 10
 
-#: The default colours. `active` has none: it is not drawn.
+#: What needs a person: its mark and its name are filled on every surface. Of `done` the mark alone is.
+FILLED: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN})
+
+#: The default colours. `active` has none: it is not drawn. Green is darker than the others, so that it never rivals
+#: amber.
 COLOURS: dict[Status, RGB] = {
     Status.WORKING: (0x33, 0x99, 0xFF),
     Status.WAITING: (0xFF, 0xAA, 0x00),
     Status.BACKGROUND: (0x1F, 0x5C, 0x99),
-    Status.DONE: (0x22, 0xCC, 0x66),
+    Status.DONE: (0x22, 0xAA, 0x55),
     Status.ERROR: (0xE5, 0x48, 0x4D),
     Status.DOWN: (0xE5, 0x48, 0x4D),
     Status.IDLE: (0x88, 0x88, 0x88),
@@ -44,10 +44,10 @@ COLOURS: dict[Status, RGB] = {
 MARKS: dict[Status, str] = {
     Status.WORKING: "●",
     Status.WAITING: "!",
-    Status.BACKGROUND: "◌",
+    Status.BACKGROUND: "○",
     Status.DONE: "✓",
-    Status.ERROR: "✗",
-    Status.DOWN: "○",
+    Status.ERROR: "×",
+    Status.DOWN: "▼",
     Status.IDLE: "·",
     Status.ACTIVE: " ",
 }
@@ -77,34 +77,6 @@ def pulsed(colour: RGB, now: float) -> RGB:
     """*colour* as it pulses at *now* (monotonic seconds): from itself to brighter, never darker, and back."""
     wave = (1 + math.sin(2 * math.pi * now / PULSE_S)) / 2
     return blend(_WHITE, colour, PULSE_WHITE * wave)
-
-
-def readable_on(background: RGB) -> RGB:
-    """Black or white, whichever stands out more on *background*."""
-    return _BLACK if _luminance(background) > 0.179 else _WHITE
-
-
-@functools.lru_cache(maxsize=1024)
-def legible(colour: RGB, background: RGB, contrast: float = SIGN_CONTRAST) -> RGB:
-    """*colour*, as far towards black or white as it takes for this ratio of *contrast* with *background*: WCAG 2.2."""
-    toward = readable_on(background)
-    for step in range(11):
-        found = blend(toward, colour, step / 10)
-        dark, light = sorted((_luminance(found), _luminance(background)))
-        if (light + 0.05) / (dark + 0.05) >= contrast:
-            break
-    return found
-
-
-def _luminance(colour: RGB) -> float:
-    """The relative luminance of WCAG 2, 0 to 1."""
-
-    def linear(channel: int) -> float:
-        share = channel / 255
-        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(c) for c in colour)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def sgr_foreground(colour: RGB) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tallylight.model.lights import COLOURS, RGB, legible
+from tallylight.model.contrast import legible
+from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 
 #: The contrast ratios of what is drawn and of what is read, at least.

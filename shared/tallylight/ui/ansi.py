@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallylight.model import lights
+from tallylight.model import contrast, lights
 from tallylight.ui.colours import Depth as Depth
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.styled import Colour, Style
@@ -28,7 +28,7 @@ def _span(span: Span, depth: Depth) -> str:
     codes = _attributes(span)
     if span.chip in lights.COLOURS and depth is not Depth.NONE:
         colour = lights.COLOURS[span.chip]
-        codes += [_colour(48, colour, depth), _colour(38, lights.readable_on(colour), depth)]
+        codes += [_colour(48, colour, depth), _colour(38, contrast.readable_on(colour), depth)]
     if (style := span.style) is not None:
         codes += _attributes(style)
         for code, shade in ((38, style.foreground), (48, style.background)) if depth is not Depth.NONE else ():

@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from tallylight.hosts.kitty.badges import CELLS, picture
-from tallylight.model.lights import COLOURS, mark, readable_on
+from tallylight.model.contrast import readable_on
+from tallylight.model.lights import COLOURS, mark
 from tallylight.model.status import Kind, Status
 from tests.tables import each
 

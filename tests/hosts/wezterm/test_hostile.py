@@ -47,7 +47,7 @@ def test_a_pane_of_the_snapshot(bench: Bench) -> None:
         status = ("done", "error")[number % 2]
         bench.write_snapshot(row, {"id": str(second.id), "status": status})
         assert not use(bench), str(row)[:200]
-        assert bench.light(second) == ("▌✓", "▌✗")[number % 2], str(row)[:200]
+        assert bench.light(second) == ("▌✓", "▌×")[number % 2], str(row)[:200]
 
 
 def test_the_head_of_the_snapshot(bench: Bench) -> None:

@@ -174,7 +174,7 @@ def test_the_whole_way_round(desk: Desk) -> None:
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     desk.wait_status(pane, "down")
-    desk.wait(lambda: shows("▯○"), "the hollow stripe")
+    desk.wait(lambda: shows("▯▼"), "the hollow stripe")
     assert lua_pane.user_vars["tally"] == "state=working;tool=codex"
     assert fake.errors() == []
 

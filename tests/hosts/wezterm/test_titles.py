@@ -72,11 +72,11 @@ def test_the_most_urgent_pane(bench: Bench) -> None:
     bench.say(bench.panes[1], "state=working")
     assert bench.light(other) == "▌●"
     bench.say(other, "state=error")
-    assert bench.light(other) == "▌✗"
+    assert bench.light(other) == "▌×"
     bench.say(other, "state=waiting;kind=question;id=sub")
     assert bench.light(other) == "▌?"
     bench.say(other, "state=clear;id=sub")
-    assert bench.light(other) == "▌✗"
+    assert bench.light(other) == "▌×"
 
 
 def test_the_active_tab_of_a_colour(bench: Bench) -> None:
@@ -167,7 +167,7 @@ def test_what_a_mux_server_says(bench: Bench) -> None:
         bench.fake.pump()
 
     for word, light in (
-        ("waiting:question", "▌?"), ("waiting", "▌!"), ("working", "▌●"), ("down", "▯○"), ("", ""),
+        ("waiting:question", "▌?"), ("waiting", "▌!"), ("working", "▌●"), ("down", "▯▼"), ("", ""),
         ("idle", "▌·"), ("active", ""), ("rm -rf", ""), ("waiting:x:y", ""), ("waiting:other", "▌!"), ("x" * 9999, ""),
     ):  # fmt: skip
         mux(word)

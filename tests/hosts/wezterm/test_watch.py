@@ -247,7 +247,7 @@ def test_what_is_newer(bench: Bench) -> None:
     assert bench.light(pane) == "▌?", "it was written before the word was heard"
     bench.write_snapshot(down, written=bench.fake.now + 0.6, heard=bench.feed["number"])
     bench.wake()
-    assert bench.light(pane) == "▯○"
+    assert bench.light(pane) == "▯▼"
     assert pane.user_vars["tally"] == WAITING
 
 
@@ -473,7 +473,7 @@ def test_an_idle_wezterm(bench: Bench) -> None:
     assert len(bench.fake.timers) == 1
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "error"}, written=bench.fake.now + 9.5)
     bench.fake.advance(5)
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌✗"
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌×"
     assert len(bench.fake.timers) == 1
     bench.write_snapshot(written=bench.fake.now + 19.5)
     made = bench.fake.timers_made

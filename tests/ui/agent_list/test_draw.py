@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.model import lights
+from tallylight.model.contrast import readable_on
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane
@@ -19,6 +20,7 @@ from tallylight.ui.ansi import Depth, Screen
 from tallylight.ui.layout import left
 from tallylight.ui.spans import Line
 from tallylight.wire.text import width
+from tests.colour_vision import contrast
 from tests.strategies import at_most
 from tests.tables import each
 from tests.ui.agent_list.panes import CHOICES, NOW, OWN, asked, asking, listed, pane, pressed, snapshot, texts
@@ -215,13 +217,8 @@ def looks(now: State, depth: Depth) -> list[str]:
 def test_a_mark_stands_out_in_every_theme(status: Status) -> None:
     """A mark is black or white on its light's colour, with a contrast of at least 4.5 (WCAG 2), so no theme matters."""
 
-    def luminance(rgb: lights.RGB) -> float:
-        linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in rgb]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
     colour = lights.COLOURS[status]
-    dark, light = sorted((luminance(colour), luminance(lights.readable_on(colour))))
-    assert (light + 0.05) / (dark + 0.05) >= 4.5
+    assert contrast(colour, readable_on(colour)) >= 4.5
 
     drawn = looks(listed(pane(1, status)), Depth.FULL)[1]
     red, green, blue = colour

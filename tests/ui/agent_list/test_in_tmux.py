@@ -83,7 +83,7 @@ def test_a_narrow_panel(view: View) -> None:
     asks = lines.index(next(line for line in lines if "Bash:" in line)) - 1
     assert lines[asks].split()[0] == "!" and lines[asks].endswith("s")
     failed = lines.index(next(line for line in lines if "検索サービス" in line))
-    assert lines[failed].split()[0] == "✗" and lines[failed].endswith("m")
+    assert lines[failed].split()[0] == "×" and lines[failed].endswith("m")
     assert lines[failed + 1] == "  API error: 過負荷です…" and width(lines[failed + 1]) == 24
     assert [line.split()[0] for line in lines if " docs " in line] == ["✓?", "●"]
     assert any(line.split()[:1] == ["3/7"] and line.endswith("62%") for line in lines)
@@ -101,7 +101,7 @@ def test_columns_groups_names_and_the_preview(view: View) -> None:
     lines = view.shows("permission", "Bash: touch made1", "Every example")
     rows = lines[1:5]
     assert lines[0] == "4 agents, 1 waiting, 1 error, 1 done"
-    assert [row.replace("▸", " ").split()[0] for row in rows] == ["!", "✗", "✓?", "●"]
+    assert [row.replace("▸", " ").split()[0] for row in rows] == ["!", "×", "✓?", "●"]
     for words in (("claude", "gemini", "claude", "codex"), ("Bash:", "API", "Shall", "━━")):
         assert len({width(row[: row.index(word)]) for row, word in zip(rows, words, strict=True)}) == 1, words
     assert " deploy " in rows[0] and "Opus 5.2" in rows[3] and " 62%" in rows[3] and "3/7" in rows[3]

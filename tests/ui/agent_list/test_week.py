@@ -60,7 +60,7 @@ def test_bars() -> None:
     assert texts(WEEK) == [
         "the week: worked 6 h 30 min, waited for you 4 h 30 min",
         "Sun 22  claude  █████████▊▒▒                                2 h  30 min      4 ?",
-        "        codex   ██▌                                      30 min     0 s  1 ? 1 ✗",
+        "        codex   ██▌                                      30 min     0 s  1 ? 1 ×",
         "Sat 21  claude  ███████████████████▌▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒     4 h     4 h",
         "Fri 20  –",
         "Thu 19  codex   ▏                                           4 s     0 s",

@@ -37,22 +37,21 @@ M.COLOURS = {
   working = '#3399FF',
   waiting = '#FFAA00',
   background = '#1F5C99',
-  done = '#22CC66',
+  done = '#22AA55',
   error = '#E5484D',
   down = '#E5484D',
   idle = '#888888',
 }
 
---- What tells statuses apart without their colour. For `background` another one than Python's: WezTerm's own fonts draw
---- a dotted circle so thin that it can hardly be seen.
+--- What tells statuses apart without their colour.
 ---@type table<tallylight.Status, string>
 M.MARKS = {
   working = '●',
   waiting = '!',
-  background = '◐',
+  background = '○',
   done = '✓',
-  error = '✗',
-  down = '○',
+  error = '×',
+  down = '▼',
   idle = '·',
   active = ' ',
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-from tallylight.model import lights
+from tallylight.model import contrast, lights
 
 #: The width of a badge in cells; it is one line high.
 CELLS = 3
@@ -19,9 +19,9 @@ _DOTS = {
     "?": (0x0E, 0x11, 0x01, 0x06, 0x04, 0x00, 0x04),
     "●": (0x00, 0x0E, 0x1F, 0x1F, 0x1F, 0x0E, 0x00),
     "○": (0x00, 0x0E, 0x11, 0x11, 0x11, 0x0E, 0x00),
-    "◌": (0x00, 0x0A, 0x11, 0x00, 0x11, 0x0A, 0x00),
     "✓": (0x00, 0x01, 0x03, 0x16, 0x1C, 0x08, 0x00),
-    "✗": (0x00, 0x11, 0x0A, 0x04, 0x0A, 0x11, 0x00),
+    "×": (0x00, 0x11, 0x0A, 0x04, 0x0A, 0x11, 0x00),
+    "▼": (0x00, 0x1F, 0x1F, 0x0E, 0x0E, 0x04, 0x00),
 }
 _ROWS, _COLUMNS = 7, 5
 #: How much of the height of a badge its mark takes.
@@ -34,7 +34,7 @@ def picture(mark: str, colour: lights.RGB, cell_width: int, cell_height: int) ->
     tall = max(_ROWS, round(height * _SHARE))
     wide = tall * _COLUMNS // _ROWS
     left, top = (width - wide) // 2, (height - tall) // 2
-    back, fore = bytes((*colour, 255)), bytes((*lights.readable_on(colour), 255))
+    back, fore = bytes((*colour, 255)), bytes((*contrast.readable_on(colour), 255))
     dots = _DOTS.get(mark, ())
     rows = []
     for y in range(height):

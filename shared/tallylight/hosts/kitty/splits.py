@@ -18,7 +18,7 @@ from kitty.fast_data_types import cell_size_for_window, get_options
 
 from tallylight.hosts.kitty import badges
 from tallylight.hosts.kitty.colours import as_sgr_int
-from tallylight.model import lights
+from tallylight.model import contrast, lights
 from tallylight.model.decision import Decision
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
@@ -48,7 +48,7 @@ class ScreenCorner:
             screen.reset_mode(kitty_data.DECAWM)
             self._screens[window.id] = screen, size
         screen.cursor.x = 0
-        screen.cursor.bg, screen.cursor.fg = as_sgr_int(colour), as_sgr_int(lights.readable_on(colour))
+        screen.cursor.bg, screen.cursor.fg = as_sgr_int(colour), as_sgr_int(contrast.readable_on(colour))
         screen.cursor.bold = True
         screen.draw(mark.center(badges.CELLS))
         edges = window.geometry

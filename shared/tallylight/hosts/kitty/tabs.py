@@ -24,7 +24,7 @@ from kitty.tab_bar import ColorFormatter, Formatter, TabAccessor, TabBar
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
-from tallylight.model import lights
+from tallylight.model import contrast, lights
 from tallylight.model.decision import Decision
 from tallylight.model.status import Status
 from tallylight.wire.text import middle, sanitise
@@ -199,9 +199,9 @@ class TabLights:
         colour = self._colour(shown)
         if tab.is_active or self.style != "colour":
             # The tab that is shown keeps its background, by which it is known.
-            fore = as_int(lights.legible(colour, rgb(draw_data.tab_bg(tab))))
+            fore = as_int(contrast.legible(colour, rgb(draw_data.tab_bg(tab))))
             return tab._replace(active_fg=fore, inactive_fg=fore)
-        return tab._replace(inactive_bg=as_int(colour), inactive_fg=as_int(lights.readable_on(colour)))
+        return tab._replace(inactive_bg=as_int(colour), inactive_fg=as_int(contrast.readable_on(colour)))
 
     def _wrapped(self, draw: Callable[..., int]) -> Callable[..., int]:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
@@ -228,7 +228,7 @@ class TabLights:
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
             stripe, mark = self.texts(shown.decision, self._cells, is_finished=shown.is_finished)
             colour, background = self._colour(shown), rgb(draw_data.tab_bg(tab))
-            for text, shade in ((stripe, colour), (mark, lights.legible(colour, background))):
+            for text, shade in ((stripe, colour), (mark, contrast.legible(colour, background))):
                 screen.cursor.fg = as_sgr_int(shade)
                 screen.draw(text)
             screen.cursor.fg = look[0]
@@ -240,7 +240,7 @@ class TabLights:
 
 def written(stripe: str, mark: str, colour: lights.RGB, background: lights.RGB) -> str:
     """A light as text: its stripe in its very *colour*, its mark so that it can be read on *background*."""
-    shaded = f"{lights.sgr_foreground(lights.legible(colour, background))}{mark}" if mark else ""
+    shaded = f"{lights.sgr_foreground(contrast.legible(colour, background))}{mark}" if mark else ""
     return f"{lights.sgr_foreground(colour)}{stripe}{shaded}" if stripe else shaded
 
 

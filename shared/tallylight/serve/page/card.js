@@ -3,7 +3,7 @@
 // before it types.
 "use strict";
 
-const MARKS = { waiting: "!", error: "✗", down: "○", done: "✓", background: "◌", working: "●", idle: "·" };
+const MARKS = { waiting: "!", error: "×", down: "▼", done: "✓", background: "○", working: "●", idle: "·" };
 // Milliseconds between two looks at an open screen; and how long a button must have stood where it is pressed.
 const LOOK_MS = 1000, STEADY_MS = 700;
 // When a card was last put to another place.
@@ -90,10 +90,8 @@ class Card {
     const { item } = this;
     this.session = session;
     item.dataset.status = session.status;
-    item.dataset.colour = session.label.colour;
     put(this.find(".mark"), mark(session));
     put(this.find(".name"), name(session));
-    this.find(".pin").hidden = !session.label.pinned;
     put(this.find(".status"), session.kind ? `${session.status} (${session.kind})` : session.status);
     put(this.find(".age"), age(session.since));
     put(this.find(".what"), session.what);

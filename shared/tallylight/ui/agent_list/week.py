@@ -120,5 +120,9 @@ def _numbers(one: Sum, columns: int) -> tuple[str, str, str]:
     """How long it worked and waited, and what was asked and failed, as far as there is room."""
     if columns < MIDDLING:
         return "", "", ""
-    more = [f"{number} {mark}" for number, mark in ((one.questions, "?"), (one.errors, "✗")) if number]
+    more = [
+        f"{number} {mark}"
+        for number, mark in ((one.questions, "?"), (one.errors, lights.MARKS[Status.ERROR]))
+        if number
+    ]
     return duration(one.worked_s), duration(one.waited_s), " ".join(more) if columns >= WIDE else ""

@@ -98,7 +98,7 @@ class KittyHost(Engine[int]):
             store=Store(HOST, os.environ, self.worker.submit, self._report_unwritten),
             clock=time.monotonic,
             told=_log,
-            resumable=self._notify_resumable,
+            resumable=self.guarded("conversations to resume", self._offer_resumable),
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -362,10 +362,14 @@ class KittyHost(Engine[int]):
         _log(problem)
         self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 
-    def _notify_resumable(self, number: int) -> None:
-        """Conversations of an earlier kitty can be resumed."""
-        what = "1 conversation" if number == 1 else f"{number} conversations"
-        self.notify(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
+    def _offer_resumable(self, number: int) -> None:
+        """Conversations of an earlier kitty can be resumed: in a tab that waits behind the person's own."""
+        what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
+        is_open = bool(self.command) and actions.offer(
+            self.boss, [self.command, "restore", "--tabs"], f"↻  {what} open: Enter resumes {them}"
+        )
+        where = f"Press Enter in the tab ↻ to resume {them}." if is_open else "Run `tally restore`."
+        self.notify(f"{what} open when kitty ended", where)
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""

@@ -331,11 +331,6 @@ class PollingHost(Engine[str]):
         mutes = self._mutes
         pane.attention.muted_until = mutes.until(polled.source_pane.tab, pane.project, now) if mutes.ends else None
 
-    def _pause(self, seconds: float) -> None:
-        super()._pause(seconds)
-        if self._notices is not None:
-            self._notices.pause(seconds)
-
     def _place(self, id_: str) -> object:
         # Not its title: that is the pane's, which knows a spinner that turns.
         seen = self._held[id_].source_pane

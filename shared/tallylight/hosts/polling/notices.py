@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from tallylight.hosts.notify_command import Command, view_of
+from tallylight.hosts.notify_command import Command
 from tallylight.model.decision import Decision
 from tallylight.pane.pane import Pane
+from tallylight.pane.view import view_of
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -61,8 +62,7 @@ class Notices:
             if is_known and not is_told and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
-            called = entry.host_title if entry is not None else ""
-            view = view_of(pane, called, muted=attention.muted_until is not None)
+            view = view_of(pane, entry.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):

@@ -38,14 +38,14 @@ function name({ label, project, host_title: group, title, machine, name: number 
 }
 
 // An agent's advertisement for itself says nothing of its work.
-const told = (text) => (/^\W*tip:/i.test(text) ? "" : text);
+const newsIn = (text) => (/^\W*tip:/i.test(text) ? "" : text);
 
 // The one thing to know of it: what it asks, how it ended, or what it does.
 function what(session) {
   const { status, what: about, question, message, reply, topic, limited_until: limit } = session;
   const done = session.outcome || reply, does = [session.progress, session.doing].filter(Boolean).join(" · ");
-  const said = { waiting: about || told(question), done, working: does, background: does, idle: topic }[status];
-  return [said || told(message) || topic, limit * 1000 > Date.now() ? `limited until ${clock(limit)}` : ""].filter(Boolean).join(" · ");
+  const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status];
+  return [said || newsIn(message) || topic, limit * 1000 > Date.now() ? `limited until ${clock(limit)}` : ""].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.
@@ -108,7 +108,7 @@ class Card {
     put(this.find(".what"), said);
     put(this.find(".diff"), added || removed ? `+${added} −${removed}` : "");
     for (const key of ["question", "message", "topic"]) {
-      put(this.find(`.${key}`), [said, key === "message" && session.question].includes(session[key]) ? "" : told(session[key]));
+      put(this.find(`.${key}`), [said, key === "message" && session.question].includes(session[key]) ? "" : newsIn(session[key]));
     }
     put(this.find(".facts"), [
       session.agent, session.host_title, repository(session.beside), session.mode, session.worktree, session.model,

@@ -186,6 +186,9 @@ function connect() {
     if (event.type === "state") {
       sessions.clear();
       for (const session of event.sessions) sessions.set(session.address, session);
+      put(at("lost"), event.stale);
+    } else if (event.type === "stale") {
+      put(at("lost"), event.stale);
     } else if (event.type === "change") {
       tell(event.session);
       if (!NEWS.has(event.session.status)) calm(event.session.address);

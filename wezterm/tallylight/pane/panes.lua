@@ -5,6 +5,7 @@
 --- before it has: a word it has not answered yet is shown at once.
 
 local carrier = require('tallylight.wire.carrier')
+local memo = require('tallylight.model.memo')
 local words = require('tallylight.model.status')
 
 ---@class tallylight.State
@@ -39,32 +40,18 @@ M.MAX_SAID = 16
 M.FUSE_S = 300
 --- How long the sidecar may take to answer, in seconds.
 M.ANSWER_S = 3
-local MAX_DECODED = 256
 
 ---@type table<integer, tallylight.Heard>
 local heard = {}
 ---@type table<string, tallylight.State>
 local entries = {}
----@type table<string, tallylight.Report|false>
-local decoded = {}
-local decoded_count = 0
 --- Nothing was looked at yet: what a variable holds now may have stood there for long.
 local is_first = true
 
----@param payload string
----@return tallylight.Report|nil
-local function decode(payload)
-  local found = decoded[payload]
-  if found == nil then
-    if decoded_count >= MAX_DECODED then
-      decoded, decoded_count = {}, 0
-    end
-    found = carrier.decode((carrier.without_beat(payload))) or false
-    decoded[payload] = found
-    decoded_count = decoded_count + 1
-  end
-  return found or nil
-end
+---@type fun(payload: string): tallylight.Report|nil
+local decode = memo.of(256, function(payload)
+  return (carrier.decode((carrier.without_beat(payload))))
+end)
 
 ---@param pane_id integer
 ---@return tallylight.Heard

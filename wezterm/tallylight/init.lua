@@ -8,6 +8,7 @@
 
 local wezterm = require('wezterm')
 local actions = require('tallylight.hosts.keys')
+local bar = require('tallylight.ui.bar')
 local forks = require('tallylight.hosts.fork')
 local options = require('tallylight.config.options')
 local titles = require('tallylight.ui.titles')
@@ -36,11 +37,7 @@ function M.apply_to_config(config, opts)
   if not wezterm.gui then
     return config
   end
-  titles.look = {
-    index = config.show_tab_index_in_tab_bar ~= false,
-    zero_based = config.tab_and_split_indices_are_zero_based == true,
-    fancy = config.use_fancy_tab_bar ~= false,
-  }
+  titles.look = bar.look(config)
   if merged.title == 'auto' or merged.title == 'own' then
     titles.register()
   end

@@ -126,3 +126,7 @@ CONFIG_KEYS = {
     "show_tab_index_in_tab_bar", "ssh_domains", "status_update_interval", "tab_and_split_indices_are_zero_based",
     "tab_bar_at_bottom", "tab_max_width", "term", "unix_domains", "use_fancy_tab_bar", "window_frame",
 }  # fmt: skip
+#: Of these, what the tab bar looks like.
+LOOKS = (
+    "colors", "show_tab_index_in_tab_bar", "tab_and_split_indices_are_zero_based", "use_fancy_tab_bar", "window_frame",
+)  # fmt: skip

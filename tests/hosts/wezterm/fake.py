@@ -171,6 +171,8 @@ class Fake:
         #: Seconds: `status_update_interval`.
         self.status_interval = 1.0
         self.tab_max_width = 16
+        #: The configuration in force, as a title handler is given it.
+        self.effective: Any = None
         self.timers_made = 0
         self.queue: deque[tuple[Any, ...]] = deque()
         #: What the tab bar shows, and how often it was made.
@@ -561,6 +563,11 @@ class Fake:
         """Evaluate a configuration file."""
         config = self.half.evaluate(source, "wezterm.lua")
         self.tab_max_width = config["tab_max_width"] or self.tab_max_width
+        own = {key: self.to_python(config[key]) for key in api.LOOKS}
+        # What a handler gets is a table, made anew for each call from all that is in force.
+        frame = {"inactive_titlebar_bg": "#333333", "active_titlebar_bg": "#333333", **(own["window_frame"] or {})}
+        palette = {"background": "#000000", **(own["colors"] or {})}
+        self.effective = self.to_lua({**own, "window_frame": frame, "resolved_palette": palette})
         return config
 
     def require(self, name: str) -> Any:
@@ -729,7 +736,7 @@ class Fake:
             self.tab_information(tab),
             self._table(tabs),
             self._table([self.pane_information(pane) for pane in active.panes]),
-            self.half.dear("config"),
+            self.effective,
             False,
             max_width,
         )

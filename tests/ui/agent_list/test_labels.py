@@ -1,4 +1,4 @@
-"""Names, colours, pins and groups in the list and in a panel: keys, order, lines, the mouse."""
+"""Names and groups in the list and in a panel: keys, order, lines, the mouse."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.snapshot import rows
-from tallylight.snapshot.labels import COLOURS, NOTHING, Label, Labels
+from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
@@ -18,7 +17,7 @@ from tallylight.ui.agent_list.filtering import grouped, matches
 from tallylight.ui.agent_list.geometry import areas, height_of_row, in_view, least_top, placed, row_at
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
-from tests.ui.agent_list.panes import NOW, OWN, asking, going, listed, pane, pressed, row_for, snapshot, texts
+from tests.ui.agent_list.panes import NOW, OWN, going, listed, pane, pressed, row_for, snapshot, texts
 
 
 def label_of(effects: Effects) -> Label:
@@ -61,37 +60,6 @@ def test_a_name_that_is_left_is_not_kept() -> None:
     now, _ = pressed(listed(SHOP, DOCS), "n", *"some")
     gone = state.refreshed(now, tuple(row for row in now.rows if row.address != now.selected), NOW)
     assert gone.mode is Mode.LIST and "nothing was named" in gone.message
-
-
-def test_what_is_pinned_is_on_top() -> None:
-    """Above what waits, in every order, with a mark; and the same key lets it go."""
-    now = labelled((asking(1, project="shop", agent_pid=1), NOTHING), (DOCS, Label(is_pinned=True)))
-    for _ in range(3):
-        assert now.shown[0].pane.id == "2" and "★ docs" in texts(now)[1]
-        now, _ = pressed(now, "o")
-    _, effects = pressed(state.select(now, 0), "p")
-    assert label_of(effects) == NOTHING
-    _, effects = pressed(state.select(now, 1), "p")
-    assert label_of(effects) == Label(is_pinned=True)
-    assert [row.pane.id for row in now.rows if matches(row, "is:pinned", NOW)] == ["2"]
-
-
-def test_colours_go_in_a_circle() -> None:
-    """Through all of them, and then there is none."""
-    label, seen = NOTHING, []
-    for _ in range(len(COLOURS) + 1):
-        label = label_of(pressed(labelled((SHOP, label)), "c")[1])
-        seen.append(label.colour)
-    assert seen == [*COLOURS, ""]
-
-
-def test_a_colour_is_a_bar_before_the_name() -> None:
-    """In the theme's own colour; `c` gives the next one; a filter finds it."""
-    now = labelled((SHOP, Label(colour="green")), (DOCS, NOTHING))
-    first, second = (ansi.sgr(line, ansi.Depth.FULL) for line in draw(now)[1:3])
-    assert "\x1b[38;5;2m▌" in first and "▌" not in second
-    assert label_of(pressed(now, "c")[1]).colour == "yellow"
-    assert [row.pane.id for row in now.rows if matches(row, "colour:gr", NOW)] == ["1"]
 
 
 def test_a_named_row_is_found_by_its_name() -> None:

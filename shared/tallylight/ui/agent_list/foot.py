@@ -28,11 +28,8 @@ _HINTS = {
         "f fork",
         "r resume",
         "u unread",
-        "x choose",
         "n name",
         "g group",
-        "p pin",
-        "c colour",
         "v seen",
         "i interrupt",
         "D close",
@@ -41,9 +38,6 @@ _HINTS = {
     Mode.WRITE: ("Enter send", "Alt+Enter new line", "Esc leave, the draft is kept"),
     Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
 }
-
-
-_FOR_SEVERAL = ("s snooze", "v seen", "u unread", "i interrupt", "D close", "x, X choose", "Esc none")
 
 
 def line(state: State) -> Line:
@@ -72,8 +66,6 @@ def _hints(state: State) -> tuple[str, ...]:
         return ("Enter queue", *_HINTS[Mode.WRITE][1:])
     if state.mode is Mode.LIST and state.row is not None:
         pane = state.row.pane
-        if state.chosen:
-            return (f"{len(state.chosen)} chosen", *_FOR_SEVERAL)
         return tuple(hint for hint in _HINTS[Mode.LIST] if hint[0] not in _APPLIES or _APPLIES[hint[0]](pane))
     return _HINTS.get(state.mode) or _answering(state)
 
@@ -114,6 +106,6 @@ def of_text(state: State) -> str:
         return (
             f"… {left} more lines to read: scroll   Esc: back"
             if left > 0
-            else f"y {state.title.rstrip('?')}   Esc: back"
+            else f"y {state.title.rstrip('?')}   {state.proposal.act.key} all rows   Esc: back"
         )
     return "up, down: scroll   any other key: back"

@@ -10,7 +10,6 @@ from collections import Counter
 
 from tallylight.model import lights
 from tallylight.model.status import Status
-from tallylight.snapshot.labels import COLOURS
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details
@@ -18,14 +17,11 @@ from tallylight.ui.agent_list.geometry import height_of_row, placed
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import age, clean, left, pad
 from tallylight.ui.spans import Line, Span, filled
-from tallylight.wire.styled import Style
 from tallylight.wire.text import width
 
 #: Cells before the name: of the selection and the mark; and before the lines below it, where there is room to spare.
 _BEFORE, _INDENT = 5, 5
 _ROOMY = 32
-#: Before the name of what is pinned.
-PIN = "★ "
 #: Cells of the machine's name in front of it, at most.
 _MACHINE = 12
 
@@ -47,17 +43,17 @@ def counted(state: State) -> tuple[str, dict[Status, int]]:
 
 
 def marked(row: Row, state: State, text: str, *, is_bold: bool) -> Line:
-    """A row: whether it is chosen, or selected; its mark; a bar of its label's colour; and *text*."""
-    pane, colour = row.pane, row.label.colour
+    """A row: whether it is selected; its mark; and *text*."""
+    pane = row.pane
     is_selected, snoozed = state.has_focus and row.address == state.selected, is_snoozed(pane, state.now)
     return (
-        Span("◆" if row.address in state.chosen else "▸" if is_selected else " "),
+        Span("▸" if is_selected else " "),
         Span(
             f" {lights.mark(pane.status, pane.kind):<2}",
             chip=None if snoozed else pane.status,
             is_bold=pane.status in NEEDS and not snoozed,
         ),
-        Span("▌", style=Style(foreground=1 + COLOURS.index(colour))) if colour else Span(" "),
+        Span(" "),
         Span(text, is_bold=is_bold, is_reverse=is_selected),
     )
 
@@ -81,9 +77,9 @@ def heading_line(heading: str, columns: int) -> Line:
 
 
 def name_of(row: Row, *, with_machine: bool = True) -> str:
-    """What the row is called, with its pin, and in front of it the other machine that it is of."""
+    """What the row is called, and in front of it the other machine that it is of."""
     before = f"{clean(row.machine, _MACHINE)}: " if with_machine and row.machine else ""
-    return f"{PIN if row.label.is_pinned else ''}{before}{row.called}"
+    return f"{before}{row.called}"
 
 
 def _row(row: Row, state: State) -> list[Line]:

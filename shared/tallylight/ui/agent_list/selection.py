@@ -1,8 +1,8 @@
 """
-Selection: several rows that a key is meant for, and the page that shows what would be interrupted or closed.
+Selection: one row or all that are shown, and the page that shows what would be interrupted or closed.
 
-Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there, and
-its process. `y` counts only once all of it was on the screen; the pane's host compares again before it acts.
+Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there. `y`
+counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ class Act(enum.Enum):
 
     INTERRUPT = "interrupt"
     CLOSE = "close"
+
+    @property
+    def key(self) -> str:
+        """What asks for it in the list; on its page, for all rows of the list."""
+        return "i" if self is Act.INTERRUPT else "D"
 
     @property
     def done(self) -> str:
@@ -69,7 +74,7 @@ class Proposal:
         for row, held in self.targets:
             lines.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
             status = status_words(row.pane.status, row.pane.kind)
-            lines.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
+            lines.append(f"  {clean(held.agent, _CELLS)}, {status}")
         if self.left_out:
             lines += ["", f"not {self.act.done}:"]
             lines += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]

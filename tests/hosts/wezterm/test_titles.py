@@ -275,7 +275,8 @@ def test_the_stripe(bench: Bench) -> None:
         ("", "claude", "shop"), ("node", "gemini", "shop"), ("python3.11", "aider", "shop"), ("wezterm", "x", "shop"),
         ("[ ! ] Action Required | Codex", "codex", "shop"), ("Unknown", "unknown", "shop"),
         ("✳ Fix the flaky tests", "claude", "Fix the flaky tests"), ("⠋ codex-rs", "codex", "codex-rs"),
-        ("~/src/shop", "claude", "~/src/shop"), ("Claude Code", "codex", "Claude Code"),
+        ("~/src/shop", "claude", "~/src/shop"), ("claude --continue", "claude", "shop"),
+        ("Claude Code", "codex", "Claude Code"),
     ],
 )  # fmt: skip
 def test_names(bench: Bench, title: str, agent: str, named: str) -> None:
@@ -302,6 +303,34 @@ def test_a_name_of_ones_own(bench: Bench, opts: str) -> None:
     bench.say(bench.panes[1], "state=clear")
     bench.say(bench.panes[1], SHOP)
     assert text_of(bench.title(bench.panes[1])).endswith("2: Claude Code ".rstrip() + " " * (2 - len(opts) // 9))
+
+
+def test_a_session_names_a_tab(bench: Bench) -> None:
+    """What an agent calls its session names the tab where the title of its terminal says nothing, idle too."""
+    bench.config(before=RETRO)
+    for title, named in (("Fix%20the%20tests", "Fix the tests"), ("Claude%20Code", "shop")):
+        bench.say(bench.panes[1], f"state=working;tool=claude;project=shop;title={title}")
+        assert drawn(bench)[-1].text == f" 2: {named} "
+    bench.say(bench.panes[1], "state=idle;tool=claude;project=shop;title=Fix%20the%20tests")
+    assert drawn(bench) == [Run("2: Fix the tests ")]
+
+
+@each(
+    ("what", "question", "shown"),
+    [
+        ("Bash: npm test", "Run it?", "npm test"), ("Edit: a.py", "", "a.py"), ("Which port?", "", "Which port?"),
+        ("", "Error: run it?", "Error: run it?"), ("Bash: cd x↵make", "", "cd x"), ("git: ", "", "git:"), ("", "", ""),
+    ],
+)  # fmt: skip
+def test_what_is_asked(bench: Bench, what: str, question: str, shown: str) -> None:
+    """By the snapshot: the first line, of a command without its tool; else the question."""
+    bench.start()
+    bench.config(before=RETRO)
+    bench.fake.advance(10)
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "agent": "claude", "project": "shop"}
+    bench.write_snapshot({**row, "what": what, "question": question})
+    bench.wake()
+    assert drawn(bench)[0].text == (f" ! 2: shop: {shown} " if shown else " ! 2: shop ")
 
 
 def test_whose_name(bench: Bench) -> None:

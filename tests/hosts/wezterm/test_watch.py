@@ -58,7 +58,7 @@ def test_a_snapshot_that_is_out_of_date(bench: Bench) -> None:
     for is_stale in (False, True, True, False, True):
         bench.write_snapshot(pane, written=1000.5, stale=is_stale)
         bench.tick(2)
-        assert bench.light(bench.panes[1]) == "▌!"
+        assert bench.light(bench.panes[1]) == "!"
     told = [text for title, text in bench.window.toasts if title == "tallylight"]
     as_of = time.strftime("%H:%M:%S", time.localtime(1000))
     words = f"The lights are as of {as_of}: the runtime directory is full or read-only. Make room there."
@@ -80,7 +80,7 @@ def test_nothing_waits_for_a_file(bench: Bench) -> None:
         bench.panes[0].title += "x"
         bench.tick(2)
         assert not bench.fake.errors() and not aside.exists()
-        assert bench.light(bench.panes[1]) == "▌!"
+        assert bench.light(bench.panes[1]) == "!"
 
 
 def test_a_sidecar_that_dies(bench: Bench) -> None:

@@ -85,7 +85,15 @@ function M.clean(title)
   return type(title) == 'string' and clean(title:sub(1, MOST)) or ''
 end
 
---- Whether a clean title says no more than which program it is.
+--- What a request is about in few words: the first line, of a command without the tool that runs it.
+---@param what string # `Bash: npm test`
+---@return string
+function M.request(what)
+  what = what:match('^[%a_][%w_]*: (.+)$') or what
+  return trimmed(what:sub(1, (what:find('↵', 1, true) or 0) - 1))
+end
+
+--- Whether a clean title says no more than which program it is, or is the command that starts it, as shells set it.
 ---@param title string
 ---@param agent string
 ---@return boolean
@@ -93,9 +101,9 @@ function M.is_bare(title, agent)
   title = title:lower()
   local name = (M.NAMES[agent] or agent):lower()
   return title == ''
-    or title == agent
     or title == name
     or title == name:match('^%S+')
+    or title:match('^%S+') == agent
     or PROCESSES[title:match('^(%a+)[%d.]*$')] == true
 end
 

@@ -142,9 +142,9 @@ end
 local function tell_age(window)
   local as_of = sidecar.as_of()
   if as_of and as_of ~= told_as_of then
-    local words = 'The lights are as of ' .. as_of .. ': the runtime directory is full or read-only. Make room there.'
-    wezterm.log_warn('tallylight: ' .. words)
-    window:toast_notification('tallylight', words, nil, toasts.TIMEOUT_MS)
+    local message = 'The lights are as of ' .. as_of .. ': the runtime directory is full or read-only. Make room there.'
+    wezterm.log_warn('tallylight: ' .. message)
+    window:toast_notification('tallylight', message, nil, toasts.TIMEOUT_MS)
   end
   told_as_of = as_of
 end
@@ -194,7 +194,7 @@ end
 ---@param state tallylight.State
 ---@param now number
 local function pulses(state, now)
-  return state.status == 'waiting' and state.kind ~= 'limit' and math.abs(now - state.since) < words.PULSE_S
+  return state.status == 'waiting' and state.kind ~= 'limit' and math.abs(now - state.since) < words.PULSE_LASTS_S
 end
 
 local is_pulsing = false

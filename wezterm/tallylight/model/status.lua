@@ -64,7 +64,7 @@ M.STRIPE = '▌'
 M.HOLLOW_STRIPE = '▯'
 --- The bright half of a pulse, as a share of white, and how long after its change a light pulses, in seconds.
 M.PULSE_WHITE = 0.4
-M.PULSE_S = 10
+M.PULSE_LASTS_S = 10
 
 ---@param status tallylight.Status
 ---@param kind tallylight.Kind|nil

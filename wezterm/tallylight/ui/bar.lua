@@ -75,17 +75,16 @@ end
 
 --- The fills of a bar, decided once for all of its tabs, and whether they need a black cell for their marks.
 local fills_of = memo.of(64, function(_, look, colours)
-  local fills = { is_capped = false }
-  local touching = { table.unpack(look.touching) }
-  for _, status in ipairs({ 'waiting', 'error' }) do
-    if not look.fancy and contrast.distance(colour_of(colours, status), look.active) < NEAR then
+  local fills, touching = { is_capped = false }, { table.unpack(look.touching) }
+  for status in pairs(words.FILLED) do
+    if contrast.distance(colour_of(colours, status), look.active) < NEAR then
       touching[#touching + 1] = look.active
     end
   end
   for status in pairs(words.FILLED) do
     fills[status] = contrast.filled(colour_of(colours, status), touching)
+    fills.is_capped = fills.is_capped or contrast.needs_caps({ fills[status] }, touching)
   end
-  fills.is_capped = contrast.needs_caps({ fills.waiting, fills.error }, touching)
   return fills
 end)
 
@@ -117,7 +116,7 @@ function M.paint(state, look, place)
   local paint = { fill = shown(fill), sign = contrast.readable_on(fill), plain = plain }
   local is_capped = fills.is_capped
   if place.keeps then
-    is_capped = contrast.needs_caps({ fill }, { place.ground })
+    is_capped = is_capped or contrast.needs_caps({ fill }, { place.ground })
   else
     paint.ground, paint.words = paint.fill, paint.sign
   end

@@ -309,25 +309,31 @@ end
 ---@field index string
 ---@field name string
 ---@field what string # what it waits for, or why it failed
+---@field is_ours boolean|nil # whether the name is not that of the program
 ---@field percent number|nil
 ---@field is_error boolean|nil
 
---- What a tab is called: by the person, else by its project where its program's title says nothing more.
+--- What a tab is called: by the person, else by its program; by its session or its project where that says no more
+--- than which program it is.
 ---@param tab table # TabInformation
 ---@param state tallylight.State
 ---@param owner table
 ---@return tallylight.Title
 local function title_of(tab, state, owner)
-  local name = text.sanitise(tab.tab_title)
-  if name == '' then
-    name = said.clean(owner.title)
-    if M.options.names and state.project ~= '' and said.is_bare(name, state.agent) then
-      name = state.project
+  local title = { index = '', name = text.sanitise(tab.tab_title), what = '', is_ours = false }
+  if title.name == '' then
+    title.name = said.clean(owner.title)
+    local name = said.is_bare(state.title, state.agent) and state.project or state.title
+    if M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
+      title.name, title.is_ours = name, true
     end
   end
-  local what = M.options.names and words.FILLED[state.status] and state.message:gsub('%s+$', '') or ''
-  local index = M.look.index and string.format('%d', tab.tab_index + (M.look.zero_based and 0 or 1)) or ''
-  local title = { index = index, name = name, what = what }
+  if M.options.names and words.FILLED[state.status] then
+    title.what = state.request or state.message:match('^(.-)%s*$')
+  end
+  if M.look.index then
+    title.index = string.format('%d', tab.tab_index + (M.look.zero_based and 0 or 1))
+  end
   title.percent, title.is_error = progress_of(tab.active_pane)
   return title
 end
@@ -355,7 +361,7 @@ end)
 ---@return table[]|nil
 local function own_items(tab, state, owner, width)
   local title = title_of(tab, state, owner)
-  if not is_lit(state) and (tab.tab_title ~= '' or title.name ~= state.project or title.percent) then
+  if not is_lit(state) and (title.percent or not title.is_ours) then
     return nil
   end
   local is_active = tab.is_active

@@ -38,7 +38,8 @@ function M.apply_to_config(config, opts)
     return config
   end
   titles.look = bar.look(config)
-  if merged.title == 'auto' or merged.title == 'own' then
+  local has_handler = merged.title == 'auto' or merged.title == 'own'
+  if has_handler then
     titles.register()
   end
   watch.register()
@@ -46,6 +47,9 @@ function M.apply_to_config(config, opts)
   actions.bind(config, merged.keys)
   if merged.palette then
     wezterm.on('augment-command-palette', actions.palette)
+  end
+  watch.has_titles = function()
+    return has_handler and config.show_tabs_in_tab_bar ~= false
   end
   watch.are_keys_lost = function()
     return actions.are_lost(config, merged.keys)

@@ -526,9 +526,14 @@ def test_a_handler_before_ours_stays(bench: Bench) -> None:
     assert [line for level, line in bench.fake.log if level == "warn"] == hints
 
 
-def test_no_handler_is_missed_at_the_start(bench: Bench) -> None:
-    """Ours is called before the first `update-status` of its configuration, or by the second: nothing is wrong then."""
-    bench.config()
+@each(
+    ("opts", "before"),
+    [("{}", ""), ("{}", "config.show_tabs_in_tab_bar = false"), ("{title='manual'}", _THEIRS), ("{title=false}", "")],
+)
+def test_no_handler_is_missed(bench: Bench, opts: str, before: str) -> None:
+    """Nothing is wrong where ours is called by the second `update-status`, or where none is to be called."""
+    bench.start()
+    bench.config(opts, before=before)
     bench.fake._emit_status(bench.window)
     bench.fake.loaded()
     for _ in range(30):

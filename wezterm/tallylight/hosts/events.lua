@@ -21,6 +21,9 @@ M.options = nil
 --- Whether a later line of the configuration has taken our keys away; asked once.
 ---@type fun(): boolean
 M.are_keys_lost = nil
+--- Whether WezTerm is to ask our handler for titles.
+---@type fun(): boolean
+M.has_titles = nil
 
 --- Each `update-status` comes behind new titles. At the second one a title handler that was never called is another's;
 --- the first may have been due before the configuration was loaded.
@@ -306,7 +309,7 @@ function M.tick(window, is_news)
   panes.shown = states
   publish(states, by_id)
   ticks = ticks + 1
-  if updates >= NEVER_CALLED and M.options.title and M.options.title ~= 'manual' and not titles.is_called then
+  if updates >= NEVER_CALLED and not titles.is_called and M.has_titles and M.has_titles() then
     note('titles')
   end
   if ticks == 1 and M.are_keys_lost and M.are_keys_lost() then

@@ -105,9 +105,9 @@ def test_what_it_asks_is_in_few_words(rig: Rig, tab: Tab) -> None:
         "state=working;tool=claude;message=Reading": "",
     }.items():
         report(rig, "state=working", 1)
+        rig.until(lambda: rig.status(1) is Status.WORKING, "work")
         report(rig, payload, 1)
-        rig.host.surfaces.rollup.refresh()
-        assert shown(1).request == expected
+        rig.until(lambda found=expected: shown(1).request == found, expected)  # type: ignore[misc]
 
 
 def test_a_persons_own_names_stay(rig: Rig, tab: Tab) -> None:

@@ -50,12 +50,8 @@ class TabLight:
         report = self.decision.report
         text = report.what or report.message if self.decision.status in paint.FILLED else ""
         tool, _, command = text.partition(": ")
-        return (
-            (command if report.what and tool.isidentifier() and command else text)
-            .replace("↵", "\n")
-            .partition("\n")[0]
-            .strip()
-        )
+        text = command if report.what and tool.isidentifier() and command else text
+        return text.replace("↵", "\n").partition("\n")[0].strip()
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
         """What a person sees of it in a tab bar; with *is_all* in one that may draw whatever is reported."""

@@ -313,27 +313,21 @@ class TabLights:
     def _beside(self, draw: Callable[..., int]) -> Callable[..., int]:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
 
-        #: Whether *draw* goes without the title template: not known before it has drawn a light.
-        stands_apart = False
-
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
-            nonlocal stands_apart
             # As kitty does before it draws a title: the light goes by the colours of the tab.
             ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
-            if self._lit(tab.tab_id) is None:
-                return draw(draw_data, screen, tab, before, *rest)
-            x, y = screen.cursor.x, screen.cursor.y
-            look = screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic
-            if not stands_apart:
-                self._was_read = False
-                end = draw(draw_data, screen, tab, before, *rest)
-                if self._was_read:
-                    return end
-                stands_apart = True
-                screen.cursor.x, screen.cursor.y = x, y
-                screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
+            cursor, self._was_read = screen.cursor, False
+            x, y = cursor.x, cursor.y
+            look = cursor.fg, cursor.bg, cursor.bold, cursor.italic
+            end = draw(draw_data, screen, tab, before, *rest)
+            if self._was_read or self._lit(tab.tab_id) is None:
+                return end
+            # Once more, behind a light that stands on the colour with which it begins.
+            cell = screen.line(y).cursor_from(x)
+            cursor.x, cursor.y = x, y
+            cursor.fg, cursor.bg, cursor.bold, cursor.italic = cell.fg, cell.bg, *look[2:]
             draw_attributed_string(self.rendered(tab.tab_id), screen)
-            screen.cursor.fg, screen.cursor.bg = look[:2]
+            cursor.fg, cursor.bg = look[:2]
             return draw(draw_data, screen, tab, before, *rest)
 
         return with_light

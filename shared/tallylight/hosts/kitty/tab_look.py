@@ -64,19 +64,22 @@ class Sign:
     back: RGB | None = None
 
 
-def sign(status: Status, mark: str, ground: RGB, bar: Bar, colours: dict[Status, RGB], *, is_box: bool) -> Sign:
+def sign(
+    status: Status, mark: str, ground: RGB, bar: Bar, colours: dict[Status, RGB], *, is_box: bool, size: int = NARROW
+) -> Sign:
     """
-    The sign of a light on *ground*, which is filled itself unless *is_box*.
+    The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
 
-    Blue, and green that would look like amber, has no box.
+    Blue, and green that would look like amber, has no box; nor has green beside which there is no room.
     """
     if status in bar.needs:
         fill = bar.needs[status]
-        if bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST):
+        if size > 1 and (bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST)):
             return Sign(mark, fill, contrast.BLACK)
         return Sign(mark, contrast.readable_on(fill), fill if is_box else None)
     colour = colours[status]
-    news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if status is Status.DONE else None
+    is_news = status is Status.DONE and size > TINY
+    news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if is_news else None
     if news is not None:
         return Sign(mark, contrast.readable_on(news), news)
     return Sign(mark, contrast.legible(colour, ground))
@@ -105,8 +108,8 @@ def narrow(one: Sign, fore: RGB, name: str, index: int, size: int, room: int) ->
 
     A mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """
-    is_cap = one.back == contrast.BLACK and size > 1
-    mark = one.mark if size > NAMELESS or width(one.mark) < size else one.mark[:1]
+    is_cap = one.back == contrast.BLACK
+    mark = one.mark if width(one.mark) <= room else one.mark[:1]
     if size < NAMELESS:
         is_boxed = one.back is not None and (is_cap or size > TINY)
         rest = str(index) if size > TINY or (size == TINY and is_cap) else ""

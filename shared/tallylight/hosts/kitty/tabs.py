@@ -118,13 +118,13 @@ class TabLights:
         is_fill = pulses and self._bar is not None and colour == self._bar.needs.get(status)
         return lights.pulsed(colour, self.now()) if is_fill else colour
 
-    def _sign(
-        self, decision: Decision, ground: RGB, *, is_box: bool, pulses: bool = False, is_finished: bool = False
-    ) -> Sign:
-        """The sign of a light on *ground*, at this moment."""
+    def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Sign:
+        """The sign of a light on *ground*, at this moment; of a *tab*, if it is one's."""
+        pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
         mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
+        size = self._cells if tab is not None else NARROW
         bar = self._bar or self._bar_of((ground,), ground)
-        one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box)
+        one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size)
         fore, back = (
             colour and self._at_this_moment(decision.status, colour, pulses=pulses) for colour in (one.fore, one.back)
         )
@@ -139,8 +139,7 @@ class TabLights:
         *ground* is the colour that it stands on; in a tab that *is_filled* that is its own.
         """
         status = decision.status
-        pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
-        one = self._sign(decision, ground, is_box=not is_filled, pulses=pulses, is_finished=is_finished)
+        one = self._sign(decision, ground, tab, is_box=not is_filled)
         if self.style == "stripe":
             runs = tab_look.striped(status, one, self.colours, ground, fore)
         elif status is Status.IDLE:
@@ -297,7 +296,7 @@ class TabLights:
         """Draw a tab that is too narrow for kitty's styles; where it ends."""
         back, fore = draw_data.tab_bg(tab), draw_data.tab_fg(tab)
         is_filled = tab.tab_id in self._filled
-        one = self._sign(shown.decision, rgb(back), is_box=not is_filled, pulses=shown.pulses)
+        one = self._sign(shown.decision, rgb(back), shown, is_box=not is_filled)
         room = length if self._cells >= tab_look.NAMELESS else min(length, self._cells)
         screen.cursor.bold = screen.cursor.bold or is_filled
         for run in tab_look.narrow(one, rgb(fore), _SGR.sub("", tab.title), index, self._cells, room):

@@ -147,7 +147,7 @@ def test_an_agent_file_is_taken_over(running: Rig) -> None:
 def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None:
     """Then ours is read too, at once, even where the file looks as before."""
     found = config.stat()
-    config.write_text("[kitty]\nstyle = 'off' \n")
+    config.write_text("[kitty]\nstyle = 'off'   \n")
     os.utime(config, ns=(found.st_atime_ns, found.st_mtime_ns))
     assert (config.stat().st_size, config.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns)
     running.kitty.options = copy.copy(running.kitty.options)

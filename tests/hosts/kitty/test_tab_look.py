@@ -134,7 +134,7 @@ def test_amber_is_seen_first(name: str) -> None:
 
 @every_theme
 def test_waiting_and_done_differ_by_shape_and_lightness(name: str) -> None:
-    """At every width, for everybody: another mark, and the mark, its cell or the rest of the tab is lighter or darker."""
+    """At every width, for everybody: another mark, and that, its cell or the rest of the tab is lighter or darker."""
     theme = THEMES[name]
     for style, size in itertools.product(STYLES, SIZES):
         both = [tab(theme, style, status, size) for status in (Status.WAITING, Status.DONE)]

@@ -22,7 +22,7 @@ from tallylight.files import directories, extras, install_paths
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
 from tallylight.hooks import install, remove
-from tallylight.model import lights
+from tallylight.model import contrast, lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.setup import completions, environment, free_keys, kitty, kitty_conf, running_kitty, unit, wezterm
@@ -181,12 +181,14 @@ def _carry_out(system: System, plan: _Plan) -> None:
 
 def _offer_tab_bar(system: System) -> bool:
     """Ask whether kitty is to show its tab bar always; show how that looks."""
-    light = lights.STRIPE + lights.MARKS[Status.WAITING]
+    tab = f" {lights.MARKS[Status.WAITING]} api "
     if colours.are_wanted(system.env, is_terminal=sys.stdout.isatty()):
-        light = f"{lights.sgr_foreground(lights.COLOURS[Status.WAITING])}{light}\x1b[39m"
+        amber = lights.COLOURS[Status.WAITING]
+        text = lights.sgr_foreground(contrast.readable_on(amber))
+        tab = f"{lights.sgr_background(amber)}{text}{tab}\x1b[39;49m"
     system.say(
         "\nkitty shows no tab bar while there is one tab; its light is in the title of the window then."
-        f"\nWith `{environment.TAB_BAR}` the bar is always there:\n\n    {light} api\n"
+        f"\nWith `{environment.TAB_BAR}` the bar is always there:\n\n    {tab}\n"
     )
     return bool(system.ask("Show the tab bar with one tab, too?"))
 

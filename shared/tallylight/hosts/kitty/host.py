@@ -112,11 +112,13 @@ class KittyHost(Engine[int]):
         self.surfaces = Surfaces(boss, self._panes, self.features)
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
         self.surfaces.rollup.attached = self._attached.decisions
+        self._name = f"{HOST}-{os.getpid()}"
         self._notices: Notices | None = None
         self.apply(self.config)
         self.settings = SettingsReader(
             self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._report_problems)
         )
+        self.surfaces.rollup.given = self._given_name
         patience = self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
@@ -346,7 +348,7 @@ class KittyHost(Engine[int]):
             perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
             received=lambda id_: self._after(time.monotonic(), (id_,)),
             features=self.features,
-            host=f"{HOST}-{os.getpid()}",
+            host=self._name,
             mutes=self._mutes,
             worker=self.worker,
         )
@@ -421,6 +423,12 @@ class KittyHost(Engine[int]):
             title=kitty_windows.name(window),
             terminal=self._attached.terminal(window) if window is not None else "",
         )
+
+    def _given_name(self, id_: int) -> str:
+        """What the person called the conversation in window *id_*, as far as it is published; else nothing."""
+        found, published = self.settings.current, self._published.get(id_)
+        entry = published.entry if published is not None else None
+        return found.labels.of(self._name, entry).name if found is not None and entry is not None else ""
 
     def _open_tabs(self) -> Mapping[str, Tab]:
         tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))

@@ -26,6 +26,7 @@ from tallylight.hosts.jobs import Submit
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
+from tallylight.hosts.work import Work
 from tallylight.model.decision import Decision
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
@@ -105,6 +106,7 @@ class Engine(ABC, Generic[Id]):
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
+        self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
     # What a host does ----------------------------------------------------------------------------------------
@@ -195,6 +197,8 @@ class Engine(ABC, Generic[Id]):
         self._unasked &= self._panes.keys()
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._projects.tell(self._panes[id_] for id_ in looked)
+        for id_ in looked:
+            self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
         return looked
 
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:

@@ -63,6 +63,8 @@ def pane_entry(
         context=details.context,
         children=tuple((child.name, child.status.value) for child in details.children),
         reply=details.reply,
+        outcome=pane.outcome,
+        diffstat=pane.diffstat,
         limited_until=details.limited_until,
         cost=details.cost,
         strange_record=is_strange,

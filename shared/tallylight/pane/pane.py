@@ -9,6 +9,7 @@ what has to be read is asked for with `requests` and handed back.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 
 import attrs
@@ -21,10 +22,13 @@ from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.unknown import Unknown, UnknownWatch
 from tallylight.hooks.order import Order
+from tallylight.model.beside import Changes
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
+from tallylight.model.prose import last_sentence
 from tallylight.model.queued import Queued
 from tallylight.model.report import Report
+from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, isolates_faults
@@ -90,6 +94,10 @@ class Pane:
         self._title_at: float | None = None
         #: The text that waits for the end of its agent's turn.
         self.queued: Queued | None = None
+        #: What is not committed where its agent works, as of the end of its turn, if that is known; and which end that
+        #: was, by its time. Its host's to set.
+        self.changes: Changes | None = None
+        self.counted_at = -math.inf
         #: What was last said of the pane itself.
         self._last_report: Report | None = None
 
@@ -154,6 +162,20 @@ class Pane:
     def transcript(self) -> Transcript | None:
         """The transcript of the agent in the foreground, if it keeps one."""
         return self.own_files.transcript
+
+    @property
+    def outcome(self) -> str:
+        """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
+        decision, transcript = self.decision, self.transcript
+        if decision.status is not Status.DONE:
+            return ""
+        return (transcript.details.outcome if transcript is not None else "") or last_sentence(decision.report.message)
+
+    @property
+    def diffstat(self) -> tuple[int, int] | None:
+        """The lines that are not committed, added and removed, if it shows the end of a turn, and they were counted."""
+        changes = self.changes if self.decision.status is Status.DONE else None
+        return (changes.added, changes.removed) if changes is not None else None
 
     @property
     def unnamed(self) -> str:

@@ -1,6 +1,6 @@
 """
 Commands: the keys that choose several rows and act on all that are chosen, or else on the selected one; and those that
-name, colour and pin a conversation, and group the list.
+name a conversation and group the list.
 """
 
 from __future__ import annotations
@@ -81,18 +81,6 @@ def named(state: State, text: str) -> State:
     # A blank at the end may be followed by another word.
     kept = labels.named(text + "x").removesuffix("x") if text.endswith(" ") else labels.named(text)
     return attrs.evolve(state, naming=Naming(state.naming.address, kept))
-
-
-def pin(state: State, row: Row) -> tuple[State, Effects]:
-    """Keep *row* on top, or let it go."""
-    label = attrs.evolve(row.label, is_pinned=not row.label.is_pinned)
-    return notified(state, "pinned to the top" if label.is_pinned else "no longer pinned"), (Relabel(row, label),)
-
-
-def colour(state: State, row: Row) -> tuple[State, Effects]:
-    """Give *row* the next colour."""
-    label = attrs.evolve(row.label, colour=after(row.label.colour, ("", *labels.COLOURS)))
-    return notified(state, label.colour or "no colour"), (Relabel(row, label),)
 
 
 def group(state: State) -> tuple[State, Effects]:

@@ -82,7 +82,11 @@ def _heading(row: Row, state: State, columns: int) -> Line:
     if pane.status is Status.DONE and pane.kind is Kind.QUESTION:
         verb = "ended its turn with a question"
     addresses = [one.address for one in state.waiting]
-    place = f" {addresses.index(row.address) + 1} of {len(addresses)} " if row.address in addresses else ""
+    place = (
+        f" {addresses.index(row.address) + 1} of {len(addresses)} "
+        if row.address in addresses and not state.run
+        else ""
+    )
     more = f"{GAP}{_DOT.join(part for part in (pane.agent, age(state.now - pane.since) if pane.since else '') if part)}"
     title = clean(f"{clean(row.called, 40)} {verb}", max(1, columns - 6 - width(place)))
     more = clean(more, 40) if state.mode is Mode.ANSWER and width(title) + width(more) + 12 < columns else ""

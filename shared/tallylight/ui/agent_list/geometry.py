@@ -58,6 +58,8 @@ def areas(state: State) -> Areas:
         wanted = 1 + max(WRITTEN, len(rows_of(state.writing.editor, state.columns)[0]))
         wanted = min(wanted, max(min(1, middle), middle - 1))
         return Areas(middle - wanted, wanted)
+    if not state.shown and not state.folded:
+        return Areas(middle, 0)
     kept = _kept(state, middle)
     wanted = sum(state.heights) or len(state.shown)
     rows = min(max(1, wanted + bool(state.folded) + len(set(state.headings))), middle - kept)
@@ -138,8 +140,8 @@ def drawn_heights(state: State) -> tuple[int, ...]:
 def capacity(state: State) -> int:
     """How many lines the rows and their headings have, without what is said of those that have no room."""
     room = areas(state).rows - bool(state.folded)
-    is_more = len(state.shown) + len(set(state.headings)) > room
-    return max(min(1, room), room - is_more)
+    is_more = len(state.shown) + len(set(state.headings)) > room > 1 + bool(state.headings)
+    return max(0, room - is_more)
 
 
 def in_view(state: State) -> int:

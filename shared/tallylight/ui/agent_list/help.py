@@ -23,7 +23,6 @@ HELP: tuple[str, ...] = (
     "  o, O       sort by need, age or name; group by project, machine or terminal",
     "  z          show the idle ones that stand in one line, or fold them",
     "  n          name its conversation; an empty name removes it",
-    "  p, c       pin it to the top, or let it go; give it the next colour",
     "Mark and end",
     "  s          snooze it, or end the snooze",
     "  v, u       mark it seen, or unread",

@@ -11,10 +11,9 @@ import attrs
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
-from tallylight.ui import details
 from tallylight.ui.agent_list import geometry, table
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.layout import GAP, age, brief, clean, pad
+from tallylight.ui.layout import GAP, age, clean, pad
 from tallylight.ui.spans import Line, Span, filled
 from tallylight.wire.text import width
 
@@ -95,7 +94,7 @@ def draw(state: State, height: int) -> list[Line]:
         else:
             lines += _row(state.shown[index], state, columns, each[index] if each else 1)
     below = state.shown[state.top + geometry.in_view(state) :]
-    if below or state.top:
+    if (below or state.top) and len(lines) < height - bool(state.folded):
         lines += [()] * (geometry.capacity(state) - len(lines))
         lines.append((Span(clean(f"{' ' * table.BEFORE}{_more(state, below)}", wide), is_dim=True),))
     if state.folded:
@@ -162,8 +161,7 @@ def _narrow(one: Row, state: State, height: int) -> list[Line]:
     if height < 2:
         return [first]
     room = max(1, state.columns - _NARROW)
-    asks = one.pane.asks if one.pane.status is Status.WAITING else ""
-    text = brief(clean(details.limit(one.pane, state.now) or asks or details.says(one.pane), 600), room)
+    text = table.said(one, state).cut(room)
     return [first, (Span(" " * _NARROW), Span(pad(text, room), is_dim=True))]
 
 

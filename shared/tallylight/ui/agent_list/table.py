@@ -11,6 +11,7 @@ import attrs
 
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING
+from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui import details
@@ -33,11 +34,20 @@ _SAID = 600
 
 @attrs.frozen
 class Said:
-    """What a row says, and what stands behind that however it is cut. A *request* is what a person has to know."""
+    """
+    What a row says, and what stands behind that however it is cut.
+
+    A request is what a person has to know, and may have several lines; of a command the end counts most.
+    """
 
     text: str
     behind: str = ""
     is_request: bool = False
+    is_command: bool = False
+
+    def cut(self, cells: int) -> str:
+        """The text in so many *cells*."""
+        return brief(self.text, cells) if self.is_command else clean(self.text, cells)
 
 
 @attrs.frozen
@@ -73,14 +83,14 @@ def said(row: Row, state: State) -> Said:
         before.append(f"snoozed {left(pane.snoozed_until - now)}")
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
+    text, behind = details.says(pane), ""
     if pane.status is Status.DONE:
-        text, behind = pane.outcome or details.says(pane), diffstat(row)
-    else:
-        text, behind = details.says(pane), ""
-        if not needs(row, now):
-            before.append(details.doing(pane))
-    words = GAP.join(part for part in (*before, text if text not in before else "") if part)
-    return Said(clean(words, _SAID), behind, needs(row, now))
+        text, behind = pane.outcome or text, diffstat(row)
+    elif not needs(row, now):
+        before.append(current(pane.progress, pane.tasks) or pane.detail)
+        behind = details.bar(pane.progress)
+    words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
+    return Said(clean(words, _SAID), behind, needs(row, now), bool(pane.asks and pane.what))
 
 
 def queued(row: Row) -> str:
@@ -133,9 +143,9 @@ def lines_of(one: Said, cells: int, most: int) -> list[str]:
     """What a row says in at most *most* lines of so many *cells*; of a long request the middle is left out."""
     if not one.is_request or most == 1:
         if not one.behind or width(one.behind) + 12 > cells:
-            return [brief(one.text, cells) if one.is_request else clean(one.text, cells)]
+            return [one.cut(cells)]
         return [clean(one.text, cells - width(one.behind) - len(GAP))]
     room = cells * most
-    while len(lines := folded(brief(one.text, room), cells)) > most and room > cells:
+    while len(lines := folded(one.cut(room), cells)) > most and room > cells:
         room -= 4
     return lines[:most]

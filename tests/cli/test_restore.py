@@ -111,6 +111,42 @@ def test_an_agent_that_no_file_describes(desk: Desk, capsys: pytest.CaptureFixtu
     assert (bad["refused"], bad["text"][:7]) == ("option", "'--yolo")
 
 
+def _crashed(desk: Desk, panes: list[Pane], at: float = 1_763_690_001.0) -> None:
+    """A kitty with *panes* is gone."""
+    kitty = OpenConversations.for_host("kitty", desk.environ, lambda: at)
+    kitty.publish(panes, 0.0)
+    document = json.loads(kitty.path.read_bytes()) | {"birth": "earlier-boot/pid:[1]/5", "written": time.time() + 3600}
+    kitty.path.write_text(json.dumps(document))
+
+
+def test_two_that_asked_for_different_conversations(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one directory, without a session that is known: each goes on with its own, if that passes the gate."""
+    here = ConversationEntry(agent="claude", cwd=str(desk.folder / "w1"))
+    asked = [("--resume", "aaaa1111"), ("--resume", "bbbb2222"), ("--resume", "cc33", "--dangerously-skip-permissions")]
+    panes = [desk.pane(n, conversation=here, resume=("claude", *words)) for n, words in enumerate(asked)]
+    _crashed(desk, panes)
+    found = [one["resume"] for one in desk.json(capsys)[:3]]
+
+    assert [one.get("argv") for one in found[:2]] == [[desk.program, *words] for words in asked[:2]]
+    assert found[2]["argv"] == [desk.program, "--continue"]
+    assert found[2]["notes"][0].endswith("was not started with it (rule: dangerous).")
+    assert main(["restore", "--list", "1", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "claude --resume aaaa1111" in shown and "claude --resume bbbb2222" in shown
+
+
+def test_two_of_which_nothing_is_known(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first continues the latest conversation there; the other one has a line that says so, and stays."""
+    here = ConversationEntry(agent="claude", cwd=str(desk.folder / "w1"))
+    _crashed(desk, [desk.pane(n, conversation=here) for n in (1, 2)])
+    first, second, *_ = (one["resume"] for one in desk.json(capsys))
+
+    assert first["argv"] == [desk.program, "--continue"]
+    assert (second["refused"], "1 continues the latest one" in second["text"]) == ("latest", True)
+    # By itself it can be.
+    assert desk.json(capsys, "2")[0]["resume"]["argv"] == [desk.program, "--continue"]
+
+
 def test_nothing_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Where nothing was open, that is the message."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
@@ -293,7 +329,7 @@ def test_what_a_file_makes_of_a_conversation(
 
 
 def test_flags_of_a_file_are_not_added(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    """No option that a kept file names is started with, and no argument list that stands in it."""
+    """No option that a kept file names is started with, and no argument list that does not pass the gate."""
     (kept,) = directory(desk.environ).glob("kitty-*.json")
     document = json.loads(kept.read_bytes())
     document["panes"][0]["conversation"]["flags"] = ["--dangerously-skip-permissions", "--yolo"]

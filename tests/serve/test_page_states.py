@@ -193,6 +193,21 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
     assert browser.problems() == []
 
 
+def test_what_is_out_of_date(live: Live, browser: Browser) -> None:
+    """A terminal that cannot write what it shows is named, with the time of what stands there, until it can."""
+    live.shows(pane(1))
+    browser.open(live)
+    until(lambda: len(browser.texts(".card")) == 1, "there is no agent")
+    assert live._writer is not None
+    live._writer._mark()
+    until(lambda: "its host cannot write it; it is as of" in browser.text("#lost"), "it is not said how old that is")
+    browser.driver.refresh()
+    until(lambda: "its host cannot write it; it is as of" in browser.text("#lost"), "it is said once only")
+    live.shows(pane(1), pane(2))
+    until(lambda: browser.text("#lost") == "", "it is still said")
+    assert browser.problems() == []
+
+
 DAY = 86400.0
 #: The rows of each table of the week, as texts of their cells.
 ROWS = """

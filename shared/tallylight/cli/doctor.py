@@ -19,6 +19,7 @@ import tallylight
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
+from tallylight.cli.why import EXACT_THERE
 from tallylight.config import config_file, settings
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
@@ -29,7 +30,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import checks, online, report, running_kitty, sessions, wezterm
 from tallylight.snapshot import history_file, writer
-from tallylight.snapshot.schema import Snapshot
+from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire import tty
 
 #: Of `--json`.
@@ -134,17 +135,23 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
-    # The agents that run now and keep files on a disk that hangs, or records that cannot be read.
-    panes = [pane for host in wire.snapshots()[0] for pane in host.panes]
+    yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
+    yield from passthrough
+    yield from light
+
+
+def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
+    """What is wrong with the agents that run now, or little known of them."""
     for where in sorted({pane.hangs for pane in panes} - {""}):
         names = ", ".join(sorted({pane.agent or pane.unknown for pane in panes if pane.hangs == where} - {""}))
         text = f"{where} does not respond: the files that {names or 'agents'} keep there are not read"
         yield Finding("disk", Health.BROKEN, text, "mount it again; they are read as soon as it responds")
+    if far := sorted({pane.unknown for pane in panes if pane.signs and pane.agent_pid is None}):
+        text = f"an agent behind {', '.join(far)} is known by its screen alone. {EXACT_THERE}"
+        yield Finding("far agents", Health.SKIPPED, text)
     for agent in sorted({pane.agent for pane in panes if pane.strange_record}):
         text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)
-    yield from passthrough
-    yield from light
 
 
 #: What the Lua in a WezTerm says is wrong with it, by the names it uses: what that is, and what to do.

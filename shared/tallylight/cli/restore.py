@@ -21,7 +21,7 @@ import attrs
 from tallylight.actions import fork
 from tallylight.actions.fork_page import Place, command_line
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Plan, Verb
+from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.actions.restore_page import Offered, RestorePage
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
@@ -113,6 +113,7 @@ def _restore(options: argparse.Namespace) -> int:
         sys.stdout.write(f"forgotten: {len(claim(chosen.values()))} of {len(lost)}\n")
         return 0
     choices = [_choice(number, one, agents, time.time()) for number, one in chosen.items()]
+    _refuse_second(choices)
     if options.json:
         listed = [
             {
@@ -209,6 +210,18 @@ def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Offered:
         about.append(f"“{clean(pane.question, 160)}”")
     display = known.display if known is not None else pane.conversation.agent
     return Offered(number, f"{clean(display, 40)}  {clean(name, 60)}", about, plan)
+
+
+def _refuse_second(choices: Sequence[Offered]) -> None:
+    """Refuse to continue the latest conversation of one directory twice."""
+    latest: dict[tuple[str, str], int] = {}
+    for choice in choices:
+        plan = choice.found
+        if isinstance(plan, Plan) and plan.method is Method.LATEST:
+            first = latest.setdefault((plan.agent, plan.cwd), choice.number)
+            if first != choice.number:
+                text = f"nobody knows which conversation it was, and {first} continues the latest one of its directory"
+                choice.found = Refusal("latest", text)
 
 
 def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:

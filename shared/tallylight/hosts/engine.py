@@ -20,6 +20,7 @@ import attrs
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
+from tallylight.hosts.beside import Beside
 from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.history import KeptHistory
 from tallylight.hosts.jobs import Submit
@@ -107,6 +108,9 @@ class Engine(ABC, Generic[Id]):
         self._history = KeptHistory(host, environ, submit, told)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
         self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
+        self._submit = submit
+        #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
+        self.beside: Beside | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
     # What a host does ----------------------------------------------------------------------------------------
@@ -170,16 +174,27 @@ class Engine(ABC, Generic[Id]):
         self._last_tick = now
         self._ticks += 1
         if late > SUSPENDED_S:
-            for pane in self._panes.values():
-                pane.tracker.pause(late)
-                pane.attention.pause(late)
+            self._pause(late)
             self._touched.update(self._panes)
+        if self._ticks % KEPT_EVERY == 0:
+            self._keep_sessions(now)
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(self._panes)
         are_few = len(self._panes) <= FEW
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
             if are_few or not published.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
                 self._left[id_] = None
+
+    def _pause(self, seconds: float) -> None:
+        """*seconds* passed in which neither the agents nor we could run."""
+        for pane in self._panes.values():
+            pane.tracker.pause(seconds)
+            pane.attention.pause(seconds)
+
+    def _keep_sessions(self, now: float) -> None:
+        """See to it, now and then, that what runs in tmux and GNU Screen is watched, if any of it is shown here."""
+        if self.beside is not None and any(pane.shows_sessions for pane in self._panes.values()):
+            self._submit("sessions", functools.partial(self.beside.keep, now), self.guarded("sessions", _raised))
 
     def _take_turns(self, now: float) -> list[Id]:
         """Look at those whose turn it is, as far as there is time; which these were."""
@@ -296,6 +311,12 @@ class Engine(ABC, Generic[Id]):
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))
+
+
+def _raised(result: object) -> None:
+    """A job has ended; what it raised is raised here."""
+    if isinstance(result, Exception):
+        raise result
 
 
 def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[object, ...], tuple[object, ...]]:

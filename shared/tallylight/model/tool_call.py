@@ -22,6 +22,8 @@ _FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "fi
 _OTHERS = ("query", "pattern", "description", "prompt")
 #: By which a shell is told what to run.
 _SHELL_OPTIONS = ("-c", "-lc", "-ic")
+#: One of these is in the name of every tool that runs a command.
+_SHELLS = ("bash", "shell", "exec", "command", "terminal")
 _PATCH = "*** Begin Patch"
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 _OLD = ("old_string", "oldString", "old_str")
@@ -54,6 +56,12 @@ def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
         return _middle(f"{tool} {url.removeprefix('https://')}")
     other = _first(given, _OTHERS).strip()
     return _middle(f"{tool}: {other}") if other else ""
+
+
+def request(what: str) -> str:
+    """*what* without the name of a shell before its command: `npm test` of `Bash: npm test`, all of another tool's."""
+    name, _, command = what.partition(": ")
+    return command if command and " " not in name and any(map(name.lower().__contains__, _SHELLS)) else what
 
 
 def _first(given: dict[str, Any], names: tuple[str, ...]) -> str:

@@ -164,6 +164,8 @@ class Snapshot:
     started: float = key(0.0, "when it started")
     birth: str = key("", "the life of its process")
     written: float = key(0.0, "as of when all this is so")
+    #: Written in its place, `writer.CURRENT`, into the file that stays: so it stands in its head, in every file.
+    stale: bool = key(False, "its host shows something else by now, and cannot write it")
     #: By the writer's own count; 0 where nothing is written.
     heard: int = key(0, "how far the host has read what its terminal wrote for it", is_always=False)
     #: The word of `[scripting] allow` that is in force there.

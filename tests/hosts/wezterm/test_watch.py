@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 
 import pytest
 
@@ -46,6 +48,39 @@ def test_told_to_do_without(bench: Bench) -> None:
     bench.config("{tally=false}")
     bench.tick()
     assert bench.fake.commands == [] and bench.fake.log == []
+
+
+def test_a_snapshot_that_is_out_of_date(bench: Bench) -> None:
+    """What a sidecar cannot write is shown with its age, once: in a toast and in the log."""
+    bench.config()
+    bench.tick()
+    pane = {"id": str(bench.panes[1].id), "status": "waiting"}
+    for is_stale in (False, True, True, False, True):
+        bench.write_snapshot(pane, written=1000.5, stale=is_stale)
+        bench.tick(2)
+        assert bench.light(bench.panes[1]) == "▌!"
+    told = [text for title, text in bench.window.toasts if title == "tallylight"]
+    as_of = time.strftime("%H:%M:%S", time.localtime(1000))
+    words = f"The lights are as of {as_of}: the runtime directory is full or read-only. Make room there."
+    assert told == [words] * 2
+    assert sum(words in line for _, line in bench.fake.log) == 2
+
+
+def test_nothing_waits_for_a_file(bench: Bench) -> None:
+    """A FIFO, a device and a terminal in the place of the snapshot are none, and one in that of the feed is removed."""
+    bench.config()
+    bench.tick()
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "waiting"})
+    bench.tick(2)
+    aside = bench.folder / "wezterm-4711.feed.json.new"
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero"), lambda path: path.symlink_to("/dev/ptmx")):
+        bench.snapshot.unlink()
+        make(bench.snapshot)
+        os.mkfifo(aside)
+        bench.panes[0].title += "x"
+        bench.tick(2)
+        assert not bench.fake.errors() and not aside.exists()
+        assert bench.light(bench.panes[1]) == "▌!"
 
 
 def test_a_sidecar_that_dies(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Names, colours, pins and groups in the list and in a panel: keys, order, lines, the mouse."""
+"""Names and groups in the list and in a panel: keys, order, lines, the mouse."""
 
 from __future__ import annotations
 

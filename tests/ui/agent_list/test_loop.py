@@ -49,7 +49,7 @@ def test_a_change_is_drawn(host: Host, shown: List) -> None:
 @pytest.mark.slow
 def test_a_host_that_cannot_write_is_named(host: Host, shown: List) -> None:
     """What it shows is still there, and a line says how old that is."""
-    os.utime(host._writer.path, (0, 0))
+    host._writer._mark()
     shown.terminal.type(b"j")
     lines = shown.wait(f"{host.name}: its host cannot write it")
     assert any("docs" in line for line in lines)
@@ -67,7 +67,8 @@ def test_a_name_is_kept_for_every_list(host: Host, tmp_path: Path) -> None:
                 shown.wait("grouped by project")
                 shown.terminal.type(b"jnthe manual\r")
             lines = shown.wait("the manual")
-            assert lines[1].startswith("shop ──") and lines[3].startswith("docs ──")
+            # Below the heading of its own group.
+            assert lines[1].startswith("shop ──") and lines[3].startswith("docs ──") and "the manual" in lines[4]
             shown.terminal.type(b"q")
             assert shown.end() == 0
 

@@ -48,6 +48,8 @@ local ticks = 0
 local news_at, news, is_late = 0, 0, false
 ---@type table<string, boolean> # by the names of PROBLEMS
 local problems = {}
+---@type string|nil # as of when the lights were last said to be
+local told_as_of
 ---@type table<integer, string> # what was drawn last, by pane
 local drawn = {}
 
@@ -131,6 +133,18 @@ local function note(name)
     problems[name] = true
     wezterm.log_warn('tallylight: ' .. PROBLEMS[name])
   end
+end
+
+--- Say, once, that the lights are old.
+---@param window table
+local function tell_age(window)
+  local as_of = sidecar.as_of()
+  if as_of and as_of ~= told_as_of then
+    local words = 'The lights are as of ' .. as_of .. ': the runtime directory is full or read-only. Make room there.'
+    wezterm.log_warn('tallylight: ' .. words)
+    window:toast_notification('tallylight', words, nil, toasts.TIMEOUT_MS)
+  end
+  told_as_of = as_of
 end
 
 --- A fault costs one round and one line, never a handler of somebody else's.
@@ -250,6 +264,7 @@ function M.tick(window, is_news)
   end
   local known = sidecar.ensure(M.options.tally, now)
   local answered = sidecar.refresh()
+  tell_age(window)
   local seen, by_id, states, living, vars = {}, {}, {}, {}, {}
   local workspace = wezterm.mux.get_active_workspace()
   M.each_pane(function(pane, _, mux_window)

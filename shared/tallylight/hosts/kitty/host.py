@@ -271,6 +271,11 @@ class KittyHost(Engine[int]):
         self.guarded("ledger", self._keep_ledger)(now)
         self._after(now)
 
+    def _pause(self, seconds: float) -> None:
+        super()._pause(seconds)
+        if self._notices is not None:
+            self._notices.pause(seconds)
+
     def _take_turns(self, now: float) -> list[int]:
         looked = super()._take_turns(now)
         self._touched |= self._looks.look_at_visible(now, looked)
@@ -315,7 +320,7 @@ class KittyHost(Engine[int]):
     def notify(self, title: str, body: str) -> None:
         """Tell the person of something that is about no pane."""
         if self._notices is not None:
-            self._notices.notify(title, body)
+            self.guarded("notifications", self._notices.notify)(title, body)
 
     def _report_unwritten(self, problem: str) -> None:
         """What others read of this kitty is not what it shows: there is no other way to say so."""

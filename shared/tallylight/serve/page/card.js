@@ -90,10 +90,8 @@ class Card {
     const { item } = this;
     this.session = session;
     item.dataset.status = session.status;
-    item.dataset.colour = session.label.colour;
     put(this.find(".mark"), mark(session));
     put(this.find(".name"), name(session));
-    this.find(".pin").hidden = !session.label.pinned;
     put(this.find(".status"), session.kind ? `${session.status} (${session.kind})` : session.status);
     put(this.find(".age"), age(session.since));
     put(this.find(".what"), session.what);

@@ -64,7 +64,7 @@ const act = (path, body) =>
 document.onvisibilitychange = () => { for (const card of cards.values()) card.look(); };
 
 // The order of every list: the oldest question first, of all else the youngest. What was put off stands below all that
-// needs somebody, and what is pinned above everything.
+// needs somebody.
 function need(session) {
   const rank = ORDER.indexOf(session.status);
   return rank < NEEDS && session.snoozed_until > Date.now() / 1000 ? NEEDS - 0.5 : rank;
@@ -111,7 +111,7 @@ function place(list, node, index) {
 
 function draw() {
   const sorted = [...sessions.values()].sort((a, b) =>
-    b.label.pinned - a.label.pinned || need(a) - need(b) || (a.status === "waiting" ? a.since - b.since : b.since - a.since) || (a.address < b.address ? -1 : 1));
+    need(a) - need(b) || (a.status === "waiting" ? a.since - b.since : b.since - a.since) || (a.address < b.address ? -1 : 1));
   const times = {};
   for (const session of sorted) times[name(session)] = (times[name(session)] ?? 0) + 1;
   for (const [address, card] of cards) if (!sessions.has(address)) { card.remove(); cards.delete(address); movedAt = performance.now(); }
@@ -157,6 +157,9 @@ function connect() {
     if (event.type === "state") {
       sessions.clear();
       for (const session of event.sessions) sessions.set(session.address, session);
+      put(at("lost"), event.stale);
+    } else if (event.type === "stale") {
+      put(at("lost"), event.stale);
     } else if (event.type === "change") {
       tell(event.session);
       if (!NEWS.has(event.session.status)) calm(event.session.address);

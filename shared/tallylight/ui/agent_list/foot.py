@@ -34,7 +34,7 @@ _LIST: tuple[Hint, ...] = (
     ("o", "sort"),
     ("u", "unread"),
     ("n", "name"),
-    ("x", "choose"),
+    ("D", "close"),
 )
 _HINTS: dict[Mode, tuple[Hint, ...]] = {
     Mode.WRITE: (("Enter", "send"), ("Alt+Enter", "new line"), ("Esc", "leave, the draft is kept")),
@@ -43,10 +43,6 @@ _HINTS: dict[Mode, tuple[Hint, ...]] = {
     Mode.HELP: (("/", "search"), ("↑ ↓", "scroll"), ("Esc", "back"), *_LAST[1:]),
 }
 _PREVIEW: tuple[Hint, ...] = (("Tab", "page"), ("[ ] ← →", "move"), ("Space", "close"))
-_FOR_SEVERAL: tuple[Hint, ...] = (
-    ("s", "snooze"), ("v", "seen"), ("u", "unread"), ("i", "interrupt"), ("D", "close"), ("x X", "choose"),
-    ("Esc", "none"),
-)  # fmt: skip
 
 
 def line(state: State) -> Line:
@@ -87,9 +83,8 @@ def _hints(state: State) -> tuple[Hint, ...]:
         return (("type", "to search"), ("Esc", "back"))
     if state.proposal is not None:
         unread = len(state.text) - state.proposal.read
-        key, _, word = state.proposal.hint.partition(" ")
-        first = (f"{unread} more lines", "to read: scroll") if unread > 0 else (key, word)
-        return (first, ("Esc", "back"))
+        first = ((f"{unread} more lines", "to read: scroll"),) if unread > 0 else state.proposal.hints
+        return (*first, ("Esc", "back"))
     return _HINTS.get(state.mode, _HINTS[Mode.TEXT] if state.mode in OVER else ())
 
 
@@ -97,8 +92,6 @@ def _of_the_list(state: State) -> tuple[Hint, ...]:
     row = state.row
     if row is None:
         return ()
-    if state.chosen:
-        return ((f"{len(state.chosen)}", "chosen"), *_FOR_SEVERAL)
     hints = [hint for hint in _LIST if hint[0] not in _APPLIES or _APPLIES[hint[0]](row.pane)]
     if len(state.waiting) < 2:
         hints = [hint for hint in hints if hint[0] != "A"]

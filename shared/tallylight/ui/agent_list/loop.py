@@ -24,7 +24,6 @@ from tallylight.snapshot.history import History
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.rows import Row
-from tallylight.snapshot.writer import StaleError
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, flow, geometry, press, preview, reading, state, writing
 from tallylight.ui.agent_list.actions import Direct
@@ -126,12 +125,9 @@ class _List:
             changed = True
             self.state = attrs.evolve(self.state, group=self.labels.labels.group)
             self._notify(self.labels.problem)
-        if changed and isinstance(self.feed, Feed):
-            stale = [problem for problem in self.feed.problems if isinstance(problem, StaleError)]
-            words = f"{stale[0].path.stem}: {stale[0].problem}" if stale else ""
-            if words != self._stale:
-                self._stale = words
-                self._notify(words)
+        if isinstance(self.feed, Feed) and self.feed.stale != self._stale:
+            self._stale = self.feed.stale
+            self._notify(self._stale)
         if changed or now - self._refreshed_at >= CLOCK_S:
             self._refreshed_at = now
             self._take_rows(time.time())

@@ -77,9 +77,7 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _escaped(state: State) -> tuple[State, Effects]:
-    """One step back: from what is chosen, from the filter, from the list."""
-    if state.chosen:
-        return attrs.evolve(state, chosen=frozenset()), ()
+    """One step back: from the filter, from the list."""
     if state.filter:
         return states.filtering(state, ""), ()
     return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
@@ -208,11 +206,16 @@ def _text_key(state: State, name: str) -> tuple[State, Effects]:
         return moved, ()
     if name == "q":
         return state, (Plain.QUIT,)
-    if name != "y" or proposal is None or isinstance(proposal, Together):
+    if proposal is None or isinstance(proposal, Together):
+        return states.listing(state), ()
+    if name == proposal.act.key:
+        # The same key again: all that the list shows, which is a page to be read of its own.
+        return states.listing(state), (Propose(proposal.act, state.shown),)
+    if name != "y":
         return states.listing(state), ()
     if proposal.read < len(state.text):
         return states.notified(state, _READ_ALL), ()
-    return attrs.evolve(states.listing(state), chosen=frozenset()), (proposal,)
+    return states.listing(state), (proposal,)
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
@@ -305,29 +308,27 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "q": lambda state: (state, (Plain.QUIT,)),
     "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
     "?": lambda state: (states.helped(state), ()),
-    "X": commands.all_or_none,
     "A": lambda state: (flow.begun(state), ()),
     "o": _resorted,
     "O": commands.group,
     "z": _unfolded,
     "t": lambda state: (attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0), (Plain.LOOK_BACK,)),
 }
-#: The keys that are for the selected row, or for those that are chosen.
+#: The keys that are for the selected row.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, opening(row)),
     "a": _answering,
     "E": _unqueueing,
-    "D": lambda state, row: (state, (Propose(Act.CLOSE, commands.rows_for(state, row)),)),
+    "D": lambda state, row: (state, (Propose(Act.CLOSE, (row,)),)),
     "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
-    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, commands.rows_for(state, row)),)),
+    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, (row,)),)),
     "n": commands.naming,
     "r": lambda state, row: (state, opening(row, "resume")),
-    "s": commands.snoozing,
-    "u": lambda state, row: commands.asked(state, commands.rows_for(state, row), "unread"),
-    "v": lambda state, row: commands.asked(state, commands.rows_for(state, row), "seen"),
+    "s": lambda state, row: (state, commands.snoozing(row, state.now)),
+    "u": lambda state, row: (state, commands.marking(row, "unread")),
+    "v": lambda state, row: (state, commands.marking(row, "seen")),
     "w": lambda state, _row: (state, (Plain.WHY,)),
-    "x": commands.toggled,
 }
 
 

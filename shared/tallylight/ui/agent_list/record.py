@@ -125,8 +125,6 @@ class State:
     #: What would be done to panes, or answered, in mode CONFIRM; and what is looked for in the help, if anything.
     proposal: Proposal | Together | None = None
     sought: str | None = None
-    #: The addresses of the rows that were chosen together.
-    chosen: frozenset[str] = frozenset()
     #: What mode WEEK shows, from the line *scroll* on.
     week: Week = None
     #: What stands beside the status of agents, by `Pane.agent_pid`.

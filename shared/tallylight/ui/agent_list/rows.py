@@ -111,7 +111,6 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
     def span(text: str, *, is_bold: bool = False, is_dim: bool = False) -> Span:
         return Span(text, is_bold=is_bold, is_dim=is_dim, is_raised=is_selected, is_reverse=is_selected)
 
-    is_chosen = row.address in state.chosen
     name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
     mark = mark_of(row, state)
     lines: list[Line] = []
@@ -130,7 +129,7 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
         cells += [pad(table.branch_of(row, state), columns.branch)] if columns.branch else []
         lines.append(
             (
-                span("◆" if is_chosen else "▸" if is_selected else " "),
+                span("▸" if is_selected else " "),
                 attrs.evolve(mark, is_raised=is_selected, is_reverse=is_selected),
                 Span(name, chip=look.chip, is_bold=look.is_bold, is_dim=look.is_dim, is_raised=is_selected,
                      is_reverse=is_selected and look.chip is None),

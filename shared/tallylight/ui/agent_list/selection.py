@@ -1,8 +1,8 @@
 """
-Selection: several rows that a key is meant for, and the page that shows what would be interrupted or closed.
+Selection: one row or all that are shown, and the page that shows what would be interrupted or closed.
 
-Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there, and
-its process. `y` counts only once all of it was on the screen; the pane's host compares again before it acts. The same
+Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there. `y`
+counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts. The same
 holds for a request of several agents that is answered once for all of them.
 """
 
@@ -28,6 +28,11 @@ class Act(enum.Enum):
 
     INTERRUPT = "interrupt"
     CLOSE = "close"
+
+    @property
+    def key(self) -> str:
+        """What asks for it in the list; on its page, for all rows of the list."""
+        return "i" if self is Act.INTERRUPT else "D"
 
     @property
     def done(self) -> str:
@@ -65,9 +70,9 @@ class Proposal:
         return f"{self.act.value} {count} {what}{'' if count == 1 else 's'}?"
 
     @property
-    def hint(self) -> str:
-        """What key does it."""
-        return f"y {self.title.rstrip('?')}"
+    def hints(self) -> tuple[tuple[str, str], ...]:
+        """Which keys do what."""
+        return ("y", self.title.rstrip("?")), (self.act.key, "all rows")
 
     def lines(self) -> tuple[str, ...]:
         """Each pane in a line or two that fit 40 columns, then what is left out."""
@@ -75,7 +80,7 @@ class Proposal:
         for row, held in self.targets:
             lines.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
             status = status_words(row.pane.status, row.pane.kind)
-            lines.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
+            lines.append(f"  {clean(held.agent, _CELLS)}, {status}")
         if self.left_out:
             lines += ["", f"not {self.act.done}:"]
             lines += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
@@ -99,9 +104,9 @@ class Together:
         return f"the same for these {len(self.targets)}?"
 
     @property
-    def hint(self) -> str:
-        """What key does it."""
-        return f"1-{len(self.targets[0][1].choices)} answer all {len(self.targets)}"
+    def hints(self) -> tuple[tuple[str, str], ...]:
+        """Which keys do what."""
+        return ((f"1-{len(self.targets[0][1].choices)}", f"answer all {len(self.targets)}"),)
 
     def lines(self) -> tuple[str, ...]:
         """Each agent with all that it asks, then the answers that all of them take."""

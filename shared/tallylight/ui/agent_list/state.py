@@ -50,8 +50,7 @@ def resized(state: State, columns: int, lines: int) -> State:
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
-    chosen = state.chosen and state.chosen & {row.address for row in rows}
-    state = filtered(attrs.evolve(state, rows=rows, now=now, chosen=chosen))
+    state = filtered(attrs.evolve(state, rows=rows, now=now))
     if problem := _lost(state):
         is_shown = state.mode is not Mode.LIST
         state = notified(listing(state), problem) if is_shown else attrs.evolve(state, asking=None)

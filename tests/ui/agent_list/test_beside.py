@@ -52,7 +52,7 @@ def test_a_branch_gives_way_to_a_request() -> None:
 def test_the_details_have_it_at_any_width() -> None:
     """Of the selected row, as much as fits; what the agent says of its worktree is not said twice."""
     assert "main +12 −3 ↑1 worktree app-2 · pane 1" in "\n".join(texts(shown(60)))
-    assert " main +12 −3 ↑1" in texts(shown(24))
+    assert " claude · main +12 −3 ↑1" in texts(shown(24))
     assert "mode plan · worktree w" in "\n".join(texts(shown(60, mode="plan", worktree="w")))
 
 

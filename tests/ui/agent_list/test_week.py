@@ -187,7 +187,7 @@ def test_in_a_terminal(tmp_path: Path) -> None:
     shown = List(tmp_path, XDG_STATE_HOME=str(tmp_path / "state"))
     shown.wait("No agent runs yet")
     shown.terminal.type(b"t")
-    assert any("█▒" in line or "▒" in line for line in shown.wait("claude"))
+    assert any("█▒" in line or "▒" in line for line in shown.wait("worked"))
     shown.terminal.type(b"t")
     shown.wait("No agent runs yet")
     shown.terminal.type(b"q")

@@ -7,6 +7,8 @@ what has no room at all is shown over the whole list.
 
 from __future__ import annotations
 
+import attrs
+
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Kind, Status
@@ -58,7 +60,7 @@ def draw(state: State, columns: int, height: int) -> list[Line]:
         parts = _parts(row, state, columns)[:room]
     lines = [line_of(part, columns) for part in parts]
     facts = _facts(row, state, columns) if state.mode is Mode.LIST else []
-    if len(lines) + 1 + len(facts) <= room:
+    if lines and len(lines) + 1 + len(facts) <= room:
         lines.append(())
     return filled([_heading(row, state, columns), *lines, *facts], height)
 
@@ -90,7 +92,7 @@ def _heading(row: Row, state: State, columns: int) -> Line:
     more = f"{GAP}{_DOT.join(part for part in (pane.agent, age(state.now - pane.since) if pane.since else '') if part)}"
     title = clean(f"{clean(row.called, 40)} {verb}", max(1, columns - 6 - width(place)))
     more = clean(more, 40) if state.mode is Mode.ANSWER and width(title) + width(more) + 12 < columns else ""
-    rule = "─" * max(0, columns - 5 - width(title) - width(more) - width(place))
+    rule = "─" * max(0, columns - 4 - width(title) - width(more) - width(place))
     return (
         Span("─ ", is_dim=True),
         Span(title, is_bold=True),
@@ -134,6 +136,7 @@ def _facts(row: Row, state: State, columns: int) -> list[Line]:
     """What is known of it besides, dim; a context that is nearly full is not."""
     pane = row.pane
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
+    found = attrs.evolve(found, worktree="") if pane.worktree else found
     full = f"context {details.context(pane)}" if pane.context is not None else ""
     facts = [
         row.label.name and pane.project,
@@ -143,7 +146,7 @@ def _facts(row: Row, state: State, columns: int) -> list[Line]:
         details.cost(pane),
         beside.text(found, columns),
         f"mode {pane.mode}" if pane.mode else "",
-        f"worktree {pane.worktree}" if pane.worktree and pane.worktree != found.worktree else "",
+        f"worktree {pane.worktree}" if pane.worktree else "",
         pane.topic,
         pane.title if pane.title not in (pane.project, pane.topic) else "",
         pane.cwd,

@@ -7,7 +7,7 @@ from __future__ import annotations
 #: A line that begins with a letter other than a key is the heading of a group.
 HELP: tuple[str, ...] = (
     "Answer",
-    "  1-9        answer the question below; if it is not whole there, show it first",
+    "  1-9        answer the question below; one that is cut there is shown first",
     "  a          show the whole question and what stands above it",
     "  A          answer all questions, one page after the other",
     "  e, E       write to it, or queue a text for the end of its turn; cancel that",
@@ -15,7 +15,7 @@ HELP: tuple[str, ...] = (
     "  Enter      go there; or click twice",
     "  f, r       fork it into a new pane; resume it after its agent has ended",
     "Look",
-    "  Space      show its screen; Tab: last reply, plan, why; [ ] and arrows move it",
+    "  Space      its screen; Tab: last reply, plan, why; [ ] and arrows move it",
     "  w          show why it has this light",
     "  t          show what the agents did this week",
     "Arrange",
@@ -26,7 +26,7 @@ HELP: tuple[str, ...] = (
     "Mark and end",
     "  s          snooze it, or end the snooze",
     "  v, u       mark it seen, or unread",
-    "  i, D       interrupt it, close its pane; a page shows which first; again: all rows",
+    "  i, D       interrupt it, close its pane; a page shows it first; again: all",
     "Move",
     "  j, k       down, up; also arrows, page keys and the wheel",
     "  g, G       to the top, to the end",

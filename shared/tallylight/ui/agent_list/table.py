@@ -109,7 +109,7 @@ def diffstat(row: Row) -> str:
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:
     """The columns of all rows shown; *is_roomy*: each request may have several lines."""
-    names = max((width(name_of(row)) for row in state.shown), default=0)
+    names = max((width(name_of(row)) + 1 for row in state.shown), default=0)
     most = NAME_FAR if any(row.machine for row in state.shown) else NAME_MOST
     name = max(NAME_LEAST, min(most, names, columns // 3))
     agent = max((width(clean(row.pane.agent, _AGENT_MOST)) for row in state.shown), default=0)

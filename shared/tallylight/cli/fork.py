@@ -29,7 +29,7 @@ from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.ui import colours
-from tallylight.ui.confirm import ask
+from tallylight.ui.confirm import announce, ask
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
@@ -72,6 +72,8 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = make_parser(verb).parse_args(argv)
     environ = colours.chosen(os.environ, options.color)
+    if options.here and sys.stdout.isatty():
+        announce(sys.stdout.fileno(), verb)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
     complain(verb, *panes.problems, *problems)

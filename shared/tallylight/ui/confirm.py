@@ -50,6 +50,7 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
     """
     with raw(fd):
         write(fd, f"\x1b]2;{offer.title}\x07".encode())
+        announce(fd, offer.verb)
         view = View(offer)
         while True:
             prepare(offer)
@@ -66,6 +67,11 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
             act = view.key(key) if key is not None else Act.LEAVE
             if act is not Act.STAY:
                 return act is Act.GO
+
+
+def announce(fd: int, verb: str) -> None:
+    """Have a window of its own say what page will be there, while that is made."""
+    write(fd, f"\x1b[H\x1b[2J\r\n  {verb.capitalize()}: reading what there is …".encode())
 
 
 @contextlib.contextmanager

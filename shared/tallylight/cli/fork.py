@@ -72,8 +72,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = make_parser(verb).parse_args(argv)
     environ = colours.chosen(os.environ, options.color)
-    if options.here and sys.stdout.isatty():
-        announce(sys.stdout.fileno(), verb)
+    announce(verb, 1, is_own=options.here)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
     complain(verb, *panes.problems, *problems)

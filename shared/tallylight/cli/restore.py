@@ -104,8 +104,7 @@ def _restore(options: argparse.Namespace) -> int:
     environ = colours.chosen(os.environ, options.color)
     if options.session is not None:
         return restore_session.main(options.session, is_agreed=options.yes)
-    if options.tabs and sys.stdout.isatty():
-        announce(sys.stdout.fileno(), "resume")
+    announce("resume", 1, is_own=options.tabs)
     agents, problems = agent_files.load_agents(os.environ)
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)

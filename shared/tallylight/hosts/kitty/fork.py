@@ -60,7 +60,7 @@ def main(args: Sequence[str]) -> Json | None:
     parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
     options = parser.parse_args(list(args[1:]))
     verb = Verb.RESUME if options.resume else Verb.FORK
-    announce(1, verb)
+    announce(verb, 1)
     agents, _ = agent_files.load_agents(os.environ)
     root = int(os.environ.get("KITTY_CHILD_PID", "0"))
     found = plan(verb, agents, root)

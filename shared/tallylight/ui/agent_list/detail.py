@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import attrs
 
+from tallylight.actions.answer import Choice, Question
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.rows import Row, is_snoozed
+from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details
-from tallylight.ui.agent_list import flow
-from tallylight.ui.agent_list.question import INDENT, MAX_CHOICES, NUMBER, Part
+from tallylight.ui.agent_list import flow, question
+from tallylight.ui.agent_list.question import INDENT, NUMBER, Part
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.table import queued
 from tallylight.ui.layout import GAP, UNBOUNDED, age, clean, folded, left
@@ -57,7 +59,7 @@ def draw(state: State, columns: int, height: int) -> list[Line]:
             hint = f"… {len(state.asking.lines) - len(parts) + 1} more lines; a shows all of it"
             parts = [*parts[: max(0, room - 1)], Part(hint, is_before=True)]
     else:
-        parts = _parts(row, state, columns)[:room]
+        parts = _parts(row, state, columns, room)[:room]
     lines = [line_of(part, columns) for part in parts]
     facts = _facts(row, state, columns) if state.mode is Mode.LIST else []
     if lines and len(lines) + 1 + len(facts) <= room:
@@ -100,49 +102,45 @@ def _heading(row: Row, state: State, columns: int) -> Line:
     )
 
 
-def _parts(row: Row, state: State, columns: int) -> list[Part]:
+def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
     """What is known of it without a look at its screen."""
     pane = row.pane
-    room = max(1, columns - INDENT)
     if pane.status is Status.WAITING:
-        command = pane.what.partition(": ")[2] or pane.what
-        tool = pane.what.removesuffix(command).rstrip(": ")
-        parts = [Part(tool)] if tool else []
-        parts += [Part(text, is_command=True) for text in _folded(command, room)]
-        parts += [Part(text) for text in _folded(pane.question or ("" if pane.what else pane.message), room)]
-        is_here = flow.can_ask(row)
-        for number, (_, label) in enumerate(pane.choices, 1):
-            texts = _folded(label, max(1, columns - NUMBER))
-            shown = number if is_here and number <= MAX_CHOICES else 0
-            parts += [Part(text, 0 if index else shown, is_choice=True) for index, text in enumerate(texts)]
-        if not pane.choices or not is_here:
-            parts.append(Part("Enter goes there to answer."))
-        return parts
-    seen: dict[str, None] = {}
+        told = question.sized(question.opened(_told(row), row), columns, height, is_page=False)
+        return list(told.lines)
+    seen: list[str] = []
     says = pane.outcome or pane.message
-    for text in (queued(row), details.limit(pane, state.now), says, pane.reply, details.doing(pane)):
+    known = (queued(row), details.limit(pane, state.now), says, pane.reply, details.doing(pane), details.children(pane))
+    for text in known:
         if text and not any(text in other for other in seen):
-            seen[text] = None
-    if pane.children:
-        seen[details.children(pane)] = None
-    return [Part(part) for text in seen for part in _folded(text, room)]
+            seen.append(text)
+    return [Part(part) for text in seen for part in folded(clean(text, UNBOUNDED), max(1, columns - INDENT))]
 
 
-def _folded(text: str, cells: int) -> list[str]:
-    return folded(clean(text, UNBOUNDED), cells) if text else []
+def _told(row: Row) -> Question:
+    """The question as its host tells it, to be drawn and nothing else: nobody has looked at the screen."""
+    pane = row.pane
+    command = pane.what.partition(": ")[2] or pane.what
+    tool = pane.what.removesuffix(command).rstrip(": ")
+    asked = pane.question or ("" if pane.what else pane.message)
+    choices = tuple(Choice(number, label, keys) for number, (keys, label) in enumerate(pane.choices, 1))
+    goes = "" if choices and flow.can_ask(row) else "Enter goes there to answer."
+    return Question(
+        pane=pane.id, agent=pane.agent, pid=0, start=0, fingerprint="", prompt="", question=asked, missing=goes,
+        context=tuple(text for text in (tool, command, asked) if text), choices=choices,
+    )  # fmt: skip
 
 
-def _facts(row: Row, state: State, columns: int) -> list[Line]:
-    """What is known of it besides, dim; a context that is nearly full is not."""
+def _known(row: Row, state: State, columns: int) -> list[str]:
+    """The facts of it, each in a few words; some are empty."""
     pane = row.pane
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
     found = attrs.evolve(found, worktree="") if pane.worktree else found
-    full = f"context {details.context(pane)}" if pane.context is not None else ""
     facts = [
         row.label.name and pane.project,
         pane.agent,
         pane.model,
-        full,
+        _context(pane),
         details.cost(pane),
         beside.text(found, columns),
         f"mode {pane.mode}" if pane.mode else "",
@@ -159,16 +157,26 @@ def _facts(row: Row, state: State, columns: int) -> list[Line]:
     if pane.waited_s >= 1:
         waits_now = max(0.0, state.now - pane.since) if pane.status is Status.WAITING and pane.since else 0.0
         facts.append(f"waited {age(pane.waited_s + waits_now)} today")
+    return facts
+
+
+def _context(pane: Pane) -> str:
+    return f"context {details.context(pane)}" if pane.context is not None else ""
+
+
+def _facts(row: Row, state: State, columns: int) -> list[Line]:
+    """What is known of it besides, dim, as many facts in a line as fit; a context that is nearly full stands out."""
     lines: list[Line] = []
     used = columns
-    for fact in (clean(fact, max(1, columns - 1)) for fact in facts if fact):
+    loud = _context(row.pane) if details.is_nearly_full(row.pane) else None
+    for fact in (clean(fact, max(1, columns - 1)) for fact in _known(row, state, columns) if fact):
         if used + width(fact) + len(_DOT) > columns:
             lines.append((Span(" "),))
             used = 1
         else:
             lines[-1] += (Span(_DOT, is_dim=True),)
             used += len(_DOT)
-        chip = Status.WAITING if fact == full and details.is_nearly_full(pane) else None
+        chip = Status.WAITING if fact == loud else None
         lines[-1] += (Span(fact, chip=chip, is_dim=chip is None),)
         used += width(fact)
     return lines

@@ -182,10 +182,10 @@ def placed(state: State) -> Iterator[tuple[str, int]]:
         yield "", index
 
 
-def row_at(state: State, line: int) -> int | None:
-    """The index of the row that is drawn on *line* of the screen, the head being line 0; None if none is."""
+def row_at(state: State, line: int, column: int = 0) -> int | None:
+    """The index of the row that is drawn there, the head being line 0; None if none is."""
     each, at = drawn_heights(state), 1
-    if not 1 <= line <= areas(state).rows:
+    if not 1 <= line <= areas(state).rows or column >= list_columns(state):
         return None
     for heading, index in placed(state):
         at += 1 if heading or not each else each[index]

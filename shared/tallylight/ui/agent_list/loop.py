@@ -29,7 +29,7 @@ from tallylight.ui.agent_list import clock, draw, effects, flow, geometry, press
 from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.reading import Reading, Screens
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.agent_list.selection import Proposal, outcome, together
+from tallylight.ui.agent_list.selection import Act, Proposal, outcome, together
 from tallylight.ui.keys import Decoder, Event, Told
 from tallylight.ui.terminal import Terminal
 
@@ -140,11 +140,13 @@ class _List:
         """Have the preview show its agent as it is now."""
         if (found := self._screens.poll(state.watched(self.state), now)) is not None:
             self.state = state.pictured(self.state, *found)
+        if (asked := self._questions.poll()) is not None:
+            self.state = flow.read(self.state, *asked)
         if (asks := flow.wanted(self.state)) is not None:
             is_near = self.actions.has_channel and asks.is_own
             self._questions.begin(functools.partial(self._ask, asks), at_once=is_near)
-        if (asked := self._questions.poll()) is not None:
-            self.state = flow.read(self.state, *asked)
+            if is_near and (asked := self._questions.poll()) is not None:
+                self.state = flow.read(self.state, *asked)
         if (week := self._week.poll()) is not None:
             self.state = state.looked_back(self.state, week)
         if self.make_beside is not None and self._drawn is not None:
@@ -153,6 +155,10 @@ class _List:
                 self._beside = self.make_beside()
             if self._beside.poll((row.pane for row in state.visible(self.state)), now):
                 self.state = state.filtered(attrs.evolve(self.state, beside=self._beside.known))
+        self._explain()
+
+    def _explain(self) -> None:
+        """Keep the explanation in the preview as new as its row."""
         shown = self.state.preview
         if shown is None or shown.page is not preview.Page.WHY:
             return
@@ -262,10 +268,7 @@ class _List:
             case effects.Perform(row, asked):
                 self._show(row, asked, self.actions.perform(row, asked))
             case effects.Propose(act, wanted):
-                found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
-                targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
-                left_out = tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal))
-                self.state = state.proposed(self.state, Proposal(act, targets, left_out))
+                self.state = state.proposed(self.state, self._proposal(act, wanted))
             case Proposal(act, targets):
                 done = [(row, self.actions.perform(row, act.of(held))) for row, held in targets]
                 failed = tuple((row, reply.text) for row, reply in done if isinstance(reply, Refusal))
@@ -276,6 +279,12 @@ class _List:
                 self.state = state.proposed(self.state, together(read, like))
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
+
+    def _proposal(self, act: Act, wanted: tuple[Row, ...]) -> Proposal:
+        """What would be done to *wanted*, as they are now."""
+        found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
+        targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
+        return Proposal(act, targets, tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal)))
 
     def _show(self, row: Row, asked: Request, reply: Reply) -> None:
         """Show what came of what was *asked* of the pane of *row*."""

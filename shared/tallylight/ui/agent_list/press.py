@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.actions.answer import Choice
 from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
 from tallylight.actions.say import MAX_TEXT, Say
 from tallylight.snapshot.rows import Row
@@ -131,49 +132,48 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
         return states.listing(state), ()
     if name == "q":
         return state, (Plain.QUIT,)
-    if shown is not None and (step := _step(name, max(1, shown.height - 1), len(shown.lines))) is not None:
-        return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if state.run and name in ("enter", "backspace"):
         return flow.stepped(state, 1 if name == "enter" else -1), ()
-    if state.run and name == "S" and shown is not None:
-        alike = flow.alike(state)
-        return (state, (Gather(alike, shown.question),)) if len(alike) > 1 else (
-            states.notified(state, "no other agent asks the very same"), ())  # fmt: skip
-    if shown is not None and shown.question.missing and name == "enter":
-        return state, opening(row)
-    return state, ()
+    if shown is None:
+        return state, ()
+    if (step := _step(name, max(1, shown.height - 1), len(shown.lines))) is not None:
+        return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
+    if state.run and name == "S":
+        return state, (Gather(flow.alike(state), shown.question),)
+    return state, opening(row) if shown.question.missing and name == "enter" else ()
 
 
 def _numbered(state: State, name: str, at: float) -> tuple[State, Effects]:
     """A number: it answers what has stood on the screen whole; in the list it shows first what has not."""
     too_soon = flow.is_too_soon(state, at)
-    state = attrs.evolve(state, typed_at=at if math.isfinite(at) else state.typed_at)
+    state = attrs.evolve(state, typed_at=at)
+    row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
     if isinstance(state.proposal, Together):
         return _together(state, state.proposal, name, too_soon)
-    row, shown = state.row, state.asking
-    if row is None or (state.mode is Mode.LIST and not state.asks(row)):
+    if row is None or not (is_page or state.asks(row)):
         return state, ()
     if shown is None or shown.address != row.address:
-        return _answering(state, row) if state.mode is Mode.LIST else (state, ())
-    if state.mode is Mode.LIST and (not shown.is_whole or shown.question.missing):
+        return (state, ()) if is_page else _answering(state, row)
+    if not is_page and (not shown.is_whole or shown.question.missing):
         return states.asked(attrs.evolve(state, asking=None), row, shown.question), ()
-    if shown.question.missing:
-        return states.notified(state, shown.question.missing), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
         return state, ()
+    if problem := _problem(shown, choice, name, too_soon):
+        return states.notified(state, problem), ()
+    state = attrs.evolve(state, asking=None) if state.run else states.listing(state)
+    return attrs.evolve(state, looked=told(row)), (Perform(row, shown.question.answer(choice.number)),)
+
+
+def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) -> str:
+    """Why *choice* of what is shown is not made by this key; nothing if it is."""
+    if shown.question.missing:
+        return shown.question.missing
     if shown.unread:
-        return states.notified(
-            state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
-        ), ()
+        return f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
     if not choice.keys:
-        return states.notified(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
-    if too_soon:
-        return states.notified(state, _TOO_SOON.format(name)), ()
-    given = Perform(row, shown.question.answer(choice.number))
-    if state.run:
-        return attrs.evolve(state, asking=None, looked=told(row)), (given,)
-    return attrs.evolve(states.listing(state), looked=told(row)), (given,)
+        return "the keys for this choice are not known; press Esc, then Enter to go there"
+    return _TOO_SOON.format(name) if too_soon else ""
 
 
 def _together(state: State, found: Together, name: str, too_soon: bool) -> tuple[State, Effects]:
@@ -337,27 +337,30 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 
 def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
     if event.what != "press":
-        step = WHEEL if event.what == "wheel_down" else -WHEEL
-        if state.asking is not None and state.mode is Mode.ANSWER:
-            return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
-        if _is_in_preview(state, event):
-            return _preview_moved(state, step, 0), ()
-        if state.mode in (Mode.WRITE, Mode.NAME):
-            return state, ()
-        return (states.scrolled(state, step) if state.mode in OVER else states.wheeled(state, step)), ()
+        return _wheeled(state, event, WHEEL if event.what == "wheel_down" else -WHEEL), ()
     if state.mode in OVER:
         return states.listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
     if number := _number_at(state, event):
         return _numbered(state, str(number), at)
-    index = geometry.row_at(state, event.line)
-    if index is None or (geometry.is_beside(state) and event.column >= geometry.LIST):
+    index = geometry.row_at(state, event.line, event.column)
+    if index is None:
         return state, ()
     row = state.shown[index]
     if state.is_panel or row.address == state.selected:
         return states.select(state, index), opening(row)
     return states.select(states.listing(state), index), ()
+
+
+def _wheeled(state: State, event: Mouse, step: int) -> State:
+    if state.asking is not None and state.mode is Mode.ANSWER:
+        return attrs.evolve(state, asking=asking.scrolled(state.asking, step))
+    if _is_in_preview(state, event):
+        return _preview_moved(state, step, 0)
+    if state.mode in (Mode.WRITE, Mode.NAME):
+        return state
+    return states.scrolled(state, step) if state.mode in OVER else states.wheeled(state, step)
 
 
 def _number_at(state: State, event: Mouse) -> int:

@@ -7,6 +7,8 @@ agent. Model, context and the rest stand in the detail alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from tallylight.model import lights
@@ -109,21 +111,21 @@ def diffstat(row: Row) -> str:
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:
     """The columns of all rows shown; *is_roomy*: each request may have several lines."""
-    names = max((width(name_of(row)) + 1 for row in state.shown), default=0)
     most = NAME_FAR if any(row.machine for row in state.shown) else NAME_MOST
-    name = max(NAME_LEAST, min(most, names, columns // 3))
-    agent = max((width(clean(row.pane.agent, _AGENT_MOST)) for row in state.shown), default=0)
-    agent = agent if columns >= AGENT_FROM else 0
-    branch = max((width(branch_of(row, state)) for row in state.shown), default=0)
-    branch = branch if columns >= BRANCH_FROM else 0
-    found = [_with(columns, name, agent, branch), _with(columns, name, agent, 0), _with(columns, name, 0, 0)]
-    if columns < AGENT_FROM or not branch:
-        del found[0]
+    # A blank more, for the fill behind a name.
+    name = max(NAME_LEAST, min(most, _widest(map(name_of, state.shown)) + 1, columns // 3))
+    agent = _widest(clean(row.pane.agent, _AGENT_MOST) for row in state.shown) if columns >= AGENT_FROM else 0
+    branch = _widest(branch_of(row, state) for row in state.shown) if columns >= BRANCH_FROM else 0
+    found = list(dict.fromkeys(_with(columns, name, *more) for more in ((agent, branch), (agent, 0), (0, 0))))
     requests = [one.text for one in (said(row, state) for row in state.shown) if one.is_request]
     lines = [[len(folded(text, max(1, one.said))) for text in requests] for one in found]
     while len(found) > 1 and not _is_enough(found[0], lines[0], lines[1], is_roomy=is_roomy):
         del found[0], lines[0]
     return found[0]
+
+
+def _widest(texts: Iterable[str]) -> int:
+    return max(map(width, texts), default=0)
 
 
 def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bool) -> bool:

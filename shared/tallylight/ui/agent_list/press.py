@@ -145,24 +145,23 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
 
 def _numbered(state: State, name: str, at: float) -> tuple[State, Effects]:
     """A number: it answers what has stood on the screen whole; in the list it shows first what has not."""
-    too_soon = flow.is_too_soon(state, at)
-    state = attrs.evolve(state, typed_at=at)
+    too_soon, typed = flow.is_too_soon(state, at), attrs.evolve(state, typed_at=at)
     row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
     if isinstance(state.proposal, Together):
-        return _together(state, state.proposal, name, too_soon)
+        return _together(typed, state.proposal, name, too_soon)
     if row is None or not (is_page or state.asks(row)):
         return state, ()
     if shown is None or shown.address != row.address:
-        return (state, ()) if is_page else _answering(state, row)
+        return (state, ()) if is_page else _answering(typed, row)
     if not is_page and (not shown.is_whole or shown.question.missing):
-        return states.asked(attrs.evolve(state, asking=None), row, shown.question), ()
+        return states.asked(attrs.evolve(typed, asking=None), row, shown.question), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
         return state, ()
     if problem := _problem(shown, choice, name, too_soon):
-        return states.notified(state, problem), ()
-    state = attrs.evolve(state, asking=None) if state.run else states.listing(state)
-    return attrs.evolve(state, looked=told(row)), (Perform(row, shown.question.answer(choice.number)),)
+        return states.notified(typed, problem), ()
+    after = attrs.evolve(typed, asking=None) if state.run else states.listing(typed)
+    return attrs.evolve(after, looked=told(row)), (Perform(row, shown.question.answer(choice.number)),)
 
 
 def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) -> str:

@@ -66,6 +66,20 @@ def desk() -> Iterator[Desk]:
     os.close(theirs)
 
 
+def test_a_page_that_takes_its_time_is_announced(desk: Desk) -> None:
+    """Before what it lacks is looked up, the window says what will be there."""
+    go_on = threading.Event()
+    desk.before = lambda _: go_on.wait(WAIT_S)  # type: ignore[assignment,return-value]
+    desk.ask(offer())
+    desk.until("Fork: reading what there is …")
+    assert not desk.prepared
+    go_on.set()
+    desk.until("Enter", "new worktree")
+    desk.press("\x1b")
+
+    assert not desk.answer()
+
+
 def test_enter(desk: Desk) -> None:
     """On a page that is there, Enter is a word."""
     desk.ask(offer())

@@ -167,6 +167,13 @@ def test_the_list(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert desk.started() == []
 
 
+def test_what_is_named_needs_a_terminal(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without one, what would run is listed, nothing is started, and it fails; the list alone is no failure."""
+    assert main(["restore"]) == 0 and capsys.readouterr().err == ""
+    assert main(["restore", "1"]) == 1
+    assert "nothing was started" in capsys.readouterr().err and desk.started() == []
+
+
 def test_json(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """One object, with the plan or the refusal of each; numbers choose."""
     found = desk.json(capsys, "2", "3")

@@ -36,7 +36,7 @@ from tallylight.snapshot.lives import birth_of, is_alive
 from tallylight.snapshot.open_conversations import Lost, claim, put_back, read_lost
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import colours
-from tallylight.ui.confirm import ask
+from tallylight.ui.confirm import announce, ask
 
 #: Seconds that an agent must run to have resumed its conversation: one that cannot says so and ends, on a busy machine
 #: late. For how many of them we wait before the shell goes on, and how often we look.
@@ -105,6 +105,7 @@ def _restore(options: argparse.Namespace) -> int:
     environ = colours.chosen(os.environ, options.color)
     if options.session is not None:
         return restore_session.main(options.session, is_agreed=options.yes)
+    announce("resume", 1, is_own=options.tabs)
     agents, problems = agent_files.load_agents(os.environ)
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)
@@ -135,7 +136,7 @@ def _restore(options: argparse.Namespace) -> int:
         return 0
     if options.list or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(Output.to(sys.stdout, environ), choices)
-        return 0
+        return _not_started(options)
     is_placed = any(isinstance(word, str) for word in options.number)
     launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
     started = _offer(choices, chosen, launcher, environ)
@@ -281,6 +282,14 @@ def _list(output: Output, choices: list[Offered]) -> None:
             output.line(f"   cd {command_line([choice.found.cwd])} && {command_line(choice.found.argv)}")
             for note in choice.found.notes:
                 output.line(f"   {clean(note)}")
+
+
+def _not_started(options: argparse.Namespace) -> int:
+    """Only the list was printed: that fails where something was to be started."""
+    if options.list or not options.number:
+        return 0
+    complain("restore", "nothing was started: this is no terminal to ask on")
+    return 1
 
 
 def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, str] | None:

@@ -56,6 +56,7 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
     """
     with raw(fd):
         write(fd, f"\x1b]2;{offer.title}\x07".encode())
+        announce(offer.verb, fd)
         view = View(offer)
         while True:
             prepare(offer)
@@ -72,6 +73,12 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
             act = view.key(key) if key is not None else Act.LEAVE
             if act is not Act.STAY:
                 return act is Act.GO
+
+
+def announce(verb: str, fd: int, *, is_own: bool = True) -> None:
+    """Have a window of its own say what page will be there, while that is made; any other terminal is left as it is."""
+    if is_own and os.isatty(fd):
+        write(fd, f"\x1b[H\x1b[2J\r\n  {verb.capitalize()}: reading what there is …".encode())
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from tallylight.hosts.notify_command import Command
+from tallylight.model.decision import Decision
 from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
 from tallylight.snapshot import rows
@@ -46,6 +47,8 @@ class Notices:
         self._notifier = Notifier(settings)
         self._command = Command(settings.command or DESKTOP, name, failed, environ)
         self._feed = Feed(directory(environ))
+        #: What panes showed in the last look.
+        self._known: dict[str, Decision] = {}
 
     def look(self, now: float) -> None:
         """Tell, at monotonic *now*, of what is to be told."""
@@ -53,7 +56,10 @@ class Notices:
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self._panes.items():
             attention, decision = pane.attention, pane.decision
-            if decision.status not in self._notifier.settings.when and self._notifier.is_resting(id_):
+            # The same decision, not an equal one: comparing them costs as much as looking. Turns are timed by each.
+            is_known, self._known[id_] = self._known.get(id_) is decision, decision
+            is_told = decision.status in self._notifier.settings.when
+            if is_known and not is_told and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
             view = view_of(pane, entry.host_title if entry is not None else "")
@@ -63,9 +69,14 @@ class Notices:
                 self._command.run(self._worded(found), now)
         self._command.tick(now)
 
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run."""
+        self._notifier.pause(seconds)
+
     def gone(self, id_: str) -> None:
         """The pane *id_* is no more."""
         self._notifier.close(id_)
+        self._known.pop(id_, None)
 
     def _worded(self, notice: Notice) -> Notice:
         """*notice*, whose text no desktop takes for markup."""

@@ -331,15 +331,20 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         unit.undo(system)
         system.say(f"{system.short(unit.file(system))} removed.")
     if everything:
-        for path in environment.remove(system):
-            system.say(f"{system.short(path)} removed.")
-        completions.remove(system)
-        if directories.config_dir(system.env).exists():
-            system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
-        _report_state(system)
+        _remove_everything(system)
     else:
         _report_the_rest(system)
     return DONE
+
+
+def _remove_everything(system: System) -> None:
+    """Remove Tallylight itself, and say what of the person's stays."""
+    for path in environment.remove(system):
+        system.say(f"{system.short(path)} removed.")
+    completions.remove(system)
+    if directories.config_dir(system.env).exists():
+        system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
+    _report_state(system)
 
 
 def _report_state(system: System) -> None:

@@ -205,6 +205,11 @@ class Lost:
         return self.pane.agent_pid is None or not is_alive(self.pane.agent_pid, self.birth)
 
     @property
+    def is_unseen(self) -> bool:
+        """Whether nobody sees its agent any more: it has ended, or its window of kitty's has."""
+        return self.is_over or self.host.host == "kitty"
+
+    @property
     def place(self) -> str:
         """What names it among all that are kept, as long as it is: its file and its pane."""
         return f"{self.path.stem}:{self.pane.id}"
@@ -225,8 +230,7 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
     """
     The conversations of hosts that are gone, newest file first, each once, and what is wrong with files.
 
-    One that a host of *live* shows is left out: somebody has resumed it; and so is one whose agent outlives its host,
-    except in kitty: without its window nobody sees it. Two agents in one directory of one host are
+    One that a host of *live* shows is left out: somebody has resumed it. Two agents in one directory of one host are
     two, also where nobody knows which conversations they had.
     """
     found: dict[tuple[str, ...], list[Lost]] = {}
@@ -240,7 +244,7 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
     kept, problems = read_kept(environ)
     living = {lost.path: is_alive(lost.host.pid, lost.host.birth) for lost in kept}
     for lost in kept:
-        if not living[lost.path] and lost.key not in running and (lost.is_over or lost.host.host == "kitty"):
+        if not living[lost.path] and lost.key not in running and lost.is_unseen:
             same = found.setdefault(lost.key, [])
             if not same or (same[0].path == lost.path and not lost.pane.conversation.session):
                 same.append(lost)

@@ -16,11 +16,12 @@ import attrs
 from tallylight.hosts.notify_command import Command
 from tallylight.model.decision import Decision
 from tallylight.pane.pane import Pane
+from tallylight.pane.view import view_of
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
-from tallylight.tracker.notify import Notice, Notifier, Settings, View
+from tallylight.tracker.notify import Notice, Notifier, Settings
 
 #: A shell makes arguments of what `notify_command` puts into the environment; it reads none of that as its own.
 DESKTOP = ("/bin/sh", "-c", 'exec notify-send --app-name=Tallylight -- "$TALLY_TITLE" "$TALLY_MESSAGE"')
@@ -61,15 +62,7 @@ class Notices:
             if is_known and not is_told and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
-            view = View(
-                decision=decision,
-                visible=attention.visible,
-                seen=attention.seen,
-                snoozed=attention.snoozed,
-                muted=attention.muted_until is not None,
-                project=pane.project,
-                name=entry.host_title if entry is not None else "",
-            )
+            view = view_of(pane, entry.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):

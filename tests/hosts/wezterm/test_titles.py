@@ -14,7 +14,7 @@ from tallylight.model import contrast, lights
 from tallylight.model.status import Kind, Status
 from tallylight.wire import text
 from tests.hosts.wezterm.conftest import Bench
-from tests.hosts.wezterm.fake import Fake, text_of
+from tests.hosts.wezterm.fake import NEW_TAB_CELLS, Fake, text_of
 from tests.tables import each
 
 WAITING = "state=waiting;tool=claude;project=web"
@@ -163,6 +163,30 @@ def test_the_widths(bench: Bench, bar: str, ladder: dict[int, str]) -> None:
     bench.say(bench.panes[1], SHOP)
     shown = {width: "".join(run.text for run in drawn(bench, 1, width))[:-1] for width in ladder}
     assert shown == ladder
+
+
+@each("count", [3, 9, 25, 40])
+@each("bar", [RETRO, f"{RETRO}\n{LIGHT}"])
+def test_a_crowded_bar(bench: Bench, bar: str, count: int) -> None:
+    """With many tabs WezTerm shares the cells out: none is drawn beyond its share, and no mark is lost."""
+    bench.start()
+    bench.config("{tally=false}", before=bar)
+    bench.window.columns = 142
+    while len(bench.window.tabs) < count:
+        bench.system.pane(bench.system.tab(bench.window), "✳ Claude Code")
+    asked = list(zip(bench.window.tabs[1:], itertools.cycle(("waiting", "working", "done", "idle", "error"))))
+    for tab, state in asked:
+        bench.fake.set_var(tab.panes[0], "tally", f"state={state};tool=claude;project=shop;message=npm test")
+    bench.fake.pump()
+    share = (142 - (count - 1) - NEW_TAB_CELLS) // count
+    for tab, state in asked:
+        items = bench.fake.titles[tab.id]
+        if items is None:
+            assert state == "idle"
+            continue
+        assert text.width(text_of(items)) <= (share if count > 9 else 16), (count, state)
+        assert state == "idle" or lights.mark(Status(state)) in text_of(items)
+        assert state not in ("waiting", "error") or {AMBER, RED} & {run.ground for run in runs(items)}
 
 
 STATES = (

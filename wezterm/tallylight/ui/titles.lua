@@ -127,7 +127,7 @@ local function fitting(title, cells)
     end
   end
   local named = index .. title.name
-  return wezterm.column_width(named) <= cells and named or cut(title.name, cells, '…')
+  return wezterm.column_width(named) <= cells and named or cut(title.name, cells, cells < NAMED and '' or '…')
 end
 
 --- What a title sets before its first text.
@@ -361,7 +361,7 @@ end)
 ---@return table[]|nil
 local function own_items(tab, state, owner, width)
   local title = title_of(tab, state, owner)
-  if not is_lit(state) and (title.percent or not title.is_ours) then
+  if not is_lit(state) and (title.percent or not title.is_ours or (width and width <= NAMED)) then
     return nil
   end
   local is_active = tab.is_active

@@ -176,8 +176,8 @@ def test_a_crowded_bar(bench: Bench, bar: str, count: int) -> None:
         bench.system.pane(bench.system.tab(bench.window), "✳ Claude Code")
     asked = list(zip(bench.window.tabs[1:], itertools.cycle(("waiting", "working", "done", "idle", "error"))))
     for tab, state in asked:
-        bench.fake.set_var(tab.panes[0], "tally", f"state={state};tool=claude;project=shop;message=npm test")
-    bench.fake.pump()
+        tab.panes[0].user_vars["tally"] = f"state={state};tool=claude;project=shop;message=npm test"
+    bench.fake.draw()
     share = (142 - (count - 1) - NEW_TAB_CELLS) // count
     for tab, state in asked:
         items = bench.fake.titles[tab.id]

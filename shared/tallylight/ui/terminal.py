@@ -15,9 +15,9 @@ import tty
 from collections.abc import Iterator, Sequence
 
 from tallylight.ui.agent_list.channel import MARK, UNMARK
-from tallylight.ui.keys import DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
+from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
 
-_ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
+_ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}{ASK_COLOURS}"
 _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
 #: Of one read, in bytes.
 _CHUNK = 4096

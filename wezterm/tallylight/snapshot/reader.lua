@@ -1,7 +1,7 @@
 --- The sidecar's snapshot: one JSON file, replaced as a whole. Called in asynchronous events only.
 ---
---- Lua cannot ask for a file's date, so the head of the file is read, which holds the time of writing; the rest only
---- if that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised. It is
+--- Lua cannot ask for a file's date, so the head of the file is read, which holds the time of writing; the rest only if
+--- that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised. It is
 --- opened for writing too, because then nothing waits where it is a FIFO, and only what has a size is read.
 
 local wezterm = require('wezterm')

@@ -50,6 +50,12 @@ class Pane:
     #: OSC 9;4, in the nightlies: `"None"`, `"Indeterminate"`, `{"Percentage": n}` or `{"Error": n}`.
     progress: Any = "None"
     activated: int = 0
+    #: Where it stands in its tab, in cells; all of it by default.
+    left: int = 0
+    width: int = 80
+    height: int = 24
+    #: WezTerm never sizes a pane that is split off the whole of a tab with splits: a part of it is drawn.
+    is_sized: bool = True
     split: list[dict[str, Any]] = attrs.Factory(list)
 
 
@@ -138,8 +144,8 @@ class _Objects:
 
 @attrs.frozen
 class _Infos:
-    #: Index, whether it is active, whether it is zoomed, and the pane.
-    rows: list[tuple[int, bool, bool, int]]
+    #: Index, whether it is active, whether it is zoomed, where it stands, and the pane.
+    rows: list[tuple[int, bool, bool, int, int, int, int]]
 
 
 class LuaError(Exception):
@@ -452,17 +458,18 @@ class Fake:
 
     def muxtab_panes_with_info(self, tab: Tab) -> Any:
         active = tab.active_pane
-        return _Infos([(n, p is active, tab.is_zoomed and p is active, p.id) for n, p in enumerate(tab.panes)])
+        return _Infos(
+            [
+                (n, p is active, tab.is_zoomed and p is active, p.left, p.width, p.height, p.id)
+                for n, p in enumerate(tab.panes)
+            ]
+        )
 
     def muxtab_active_pane(self, tab: Tab) -> Any:
         return _Object("Pane", tab.active_pane.id) if tab.active_pane else None
 
     def muxtab_activate(self, tab: Tab) -> None:
         tab.window.active = tab.window.tabs.index(tab)
-
-    def muxtab_get_size(self, tab: Tab) -> Any:
-        size = {"rows": 24, "cols": tab.window.columns, "pixel_width": tab.window.columns * 8, "pixel_height": 480}
-        return self._table({**size, "dpi": 96})
 
     def muxtab_set_zoomed(self, tab: Tab, is_zoomed: bool) -> None:
         tab.is_zoomed = is_zoomed
@@ -500,7 +507,7 @@ class Fake:
         if pane.tab.is_zoomed:
             raise LuaError("cannot split while zoomed")
         pane.split.append(options)
-        made = self.system.pane(pane.tab)
+        made = self.system.pane(pane.tab, is_sized=not options.get("top_level") or len(pane.tab.panes) == 1)
         pane.tab.active = pane.tab.panes.index(made)
         return _Object("Pane", made.id)
 

@@ -312,21 +312,16 @@ def test_names(bench: Bench, title: str, agent: str, named: str) -> None:
     assert drawn(bench)[-1].text == f" 2: {named} "
 
 
-@each("opts", ["{}", "{style='stripe'}"])
-def test_a_name_of_ones_own(bench: Bench, opts: str) -> None:
+@each(("style", "light"), [("filled", " ! "), ("stripe", "▌! ")])
+def test_a_name_of_ones_own(bench: Bench, style: str, light: str) -> None:
     """A title that the person gave the tab stays; with `names = false` every title does, and nothing is added."""
-    bench.start()
-    bench.config(opts, before=RETRO)
-    bench.tabs[1].title = "mine"
-    bench.say(bench.panes[1], SHOP)
-    assert "mine: npm test" in text_of(bench.title(bench.panes[1]))
-    bench.start()
-    bench.config(opts.replace("}", ", names=false}").replace("{,", "{"), before=RETRO)
-    bench.tabs[1].title = ""
-    bench.panes[1].title = "Claude Code"
-    bench.say(bench.panes[1], "state=clear")
-    bench.say(bench.panes[1], SHOP)
-    assert text_of(bench.title(bench.panes[1])).endswith("2: Claude Code ".rstrip() + " " * (2 - len(opts) // 9))
+    bench.panes[1].title = "✳ Claude Code"
+    for title, names, shown in (("mine", "true", "2: mine: npm test "), ("", "false", "2: ✳ Claude Code ")):
+        bench.start()
+        bench.config(f"{{style='{style}', names={names}}}", before=RETRO)
+        bench.tabs[1].title = title
+        bench.say(bench.panes[1], SHOP)
+        assert text_of(bench.title(bench.panes[1])) == f"{light}{shown}" + " " * (style == "filled")
 
 
 def test_a_session_names_a_tab(bench: Bench) -> None:

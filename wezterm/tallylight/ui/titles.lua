@@ -322,7 +322,7 @@ end
 local function title_of(tab, state, owner)
   local title = { index = '', name = text.sanitise(tab.tab_title), what = '', is_ours = false }
   if title.name == '' then
-    title.name = said.clean(owner.title)
+    title.name = M.options.names and said.clean(owner.title) or text.sanitise(owner.title)
     local name = said.is_bare(state.title, state.agent) and state.project or state.title
     if M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
       title.name, title.is_ours = name, true

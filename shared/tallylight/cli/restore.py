@@ -263,6 +263,9 @@ def _refuse_second(choices: Sequence[Offered]) -> None:
 def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
     """What would resume it: its process is gone, and nothing but its conversation is believed."""
     kept = lost.pane
+    if not lost.is_over:
+        text = f"its agent still runs without its window, as process {kept.agent_pid}; end that, then look again"
+        return Refusal("running", text)
     gone = Pane(
         id=kept.id, status=Status.DOWN, project=kept.project, conversation=kept.conversation, resume=kept.resume
     )  # fmt: skip

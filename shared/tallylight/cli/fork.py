@@ -1,7 +1,7 @@
 """
 `tally fork` and `tally resume`: continue a pane's conversation in a new pane, or say what would do it.
 
-What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty that has the pane, the
+What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty or tmux of the pane, the
 argument list is printed and nothing is started. With `--here` it is started in this very terminal, in the place of
 this program, whoever has the pane; WezTerm's keys open a split with that. docs/actions.md describes the JSON.
 """
@@ -26,15 +26,17 @@ from tallylight.agents import agent_files
 from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
+from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.ui import colours
-from tallylight.ui.confirm import ask
+from tallylight.ui.confirm import announce, ask
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
 _NOT_STARTED = (
-    "nothing was started: this is no terminal in the kitty that has the pane; run the lines above, or use --here"
+    "nothing was started: this is no terminal in the kitty or tmux that has the pane; run the lines above, or use "
+    "--here"
 )
 _DESCRIPTIONS = {
     Verb.FORK: "Fork this pane's conversation: start a new one with its history in a new pane. The old stays.",
@@ -75,6 +77,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = make_parser(verb).parse_args(argv)
     environ = colours.chosen(os.environ, options.color)
+    announce(verb, 1, is_own=options.here)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
     complain(verb, *panes.problems, *problems)
@@ -149,7 +152,10 @@ def describe(output: Output, plan: Plan, base: Base | None) -> None:
 
 
 def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str, str]) -> list[str] | None:
-    """What has the kitty around us open the new pane; None where there is none, or it has not got this pane."""
+    """What has the tmux or kitty around us open the new pane; None where there is none, or it has not got this pane."""
+    how = {Place.VSPLIT: ["split-window", "-h"], Place.HSPLIT: ["split-window", "-v"]}
+    if (command := starts.beside(found.pane, how.get(place, ["new-window", "-a"]), plan, environ)) is not None:
+        return command
     kitten = shutil.which("kitten", path=environ.get("PATH"))
     is_here = found.host == f"kitty-{environ.get('KITTY_PID', '')}"
     if kitten is None or not is_here or not environ.get("KITTY_LISTEN_ON"):
@@ -230,5 +236,5 @@ def _ask(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
     assert command is not None
     _, problem = open_pane(command)
     if problem:
-        raise TallyError(f"kitty did not open a pane: {problem}")
+        raise TallyError(f"no pane was opened: {problem}")
     return 0

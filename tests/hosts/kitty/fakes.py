@@ -278,7 +278,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
         ".rgb": {"color_from_int": None},
         ".tab_bar": {
             "draw_attributed_string": None,
-            **{name: type(name, (), {"update": None}) for name in _OF_THE_TAB_BAR},
+            **{name: type(name, (), {"update": None, "__getattr__": None}) for name in _OF_THE_TAB_BAR},
         },
         ".tabs": {"SpecialWindow": None},
         ".window": {"update_window_title": kitty.update_window_title},

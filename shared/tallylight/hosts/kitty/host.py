@@ -98,7 +98,7 @@ class KittyHost(Engine[int]):
             store=Store(HOST, os.environ, self.worker.submit, self._report_unwritten),
             clock=time.monotonic,
             told=_log,
-            resumable=self._notify_resumable,
+            resumable=self.guarded("conversations to resume", self._offer_resumable),
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -112,11 +112,13 @@ class KittyHost(Engine[int]):
         self.surfaces = Surfaces(boss, self._panes, self.features)
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
         self.surfaces.rollup.attached = self._attached.decisions
+        self._name = f"{HOST}-{os.getpid()}"
         self._notices: Notices | None = None
         self.apply(self.config)
         self.settings = SettingsReader(
             self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._report_problems)
         )
+        self.surfaces.rollup.given = self._given_name
         patience = self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
@@ -348,7 +350,7 @@ class KittyHost(Engine[int]):
             perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
             received=lambda id_: self._after(time.monotonic(), (id_,)),
             features=self.features,
-            host=f"{HOST}-{os.getpid()}",
+            host=self._name,
             mutes=self._mutes,
             worker=self.worker,
         )
@@ -364,10 +366,14 @@ class KittyHost(Engine[int]):
         _log(problem)
         self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 
-    def _notify_resumable(self, number: int) -> None:
-        """Conversations of an earlier kitty can be resumed."""
-        what = "1 conversation" if number == 1 else f"{number} conversations"
-        self.notify(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
+    def _offer_resumable(self, number: int) -> None:
+        """Conversations of an earlier kitty can be resumed: in a tab that waits behind the person's own."""
+        what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
+        is_open = bool(self.command) and actions.offer(
+            self.boss, [self.command, "restore", "--tabs"], f"↻  {what} open: Enter resumes {them}"
+        )
+        where = f"Press Enter in the tab ↻ to resume {them}." if is_open else "Run `tally restore`."
+        self.notify(f"{what} open when kitty ended", where)
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""
@@ -419,6 +425,12 @@ class KittyHost(Engine[int]):
             title=kitty_windows.name(window),
             terminal=self._attached.terminal(window) if window is not None else "",
         )
+
+    def _given_name(self, id_: int) -> str:
+        """What the person called the conversation in window *id_*, as far as it is published; else nothing."""
+        found, published = self.settings.current, self._published.get(id_)
+        entry = published.entry if published is not None else None
+        return found.labels.of(self._name, entry).name if found is not None and entry is not None else ""
 
     def _open_tabs(self) -> Mapping[str, Tab]:
         tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))

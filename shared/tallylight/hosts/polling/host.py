@@ -198,6 +198,11 @@ class PollingHost(Engine[str]):
         self._conversations.close()
         self._history.close(self._clock())
 
+    def _pause(self, seconds: float) -> None:
+        super()._pause(seconds)
+        if self._notices is not None:
+            self._notices.pause(seconds)
+
     def step(self, now: float) -> float:
         """Do what is due at monotonic *now*; the seconds until something is again."""
         while not self._posted.is_empty():

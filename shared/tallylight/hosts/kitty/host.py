@@ -305,6 +305,8 @@ class KittyHost(Engine[int]):
         if self._is_redrawn:
             self._is_redrawn = False
             self.surfaces.redraw()
+            if self.beside is not None:
+                self.beside.close()
         self._store.leave()
         self.worker.lend()
 

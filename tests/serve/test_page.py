@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.server
 import os
+import subprocess
+import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
 from tallylight.model.status import Kind, Status
+from tallylight.serve import devices
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.serve.browser import WIDTHS, Browser
-from tests.serve.live import Live, Stage, until
+from tests.serve.live import TALLY, Live, Stage, until
 
 pytestmark = pytest.mark.programs
 
@@ -100,6 +106,59 @@ def test_the_token_of_another_run(live: Live, browser: Browser) -> None:
     field.send_keys(f"{live.url}/#{live.token}", Keys.ENTER)
     browser.one(".card", "the token is not taken")
     assert browser.texts("#enter") == []
+
+
+def test_a_device_stays_signed_in(live: Live, browser: Browser) -> None:
+    """The page goes on with the next server at its address, until its device is signed out there."""
+    live.shows(pane(1, project="shop"))
+    browser.open(live)
+    until(lambda: browser.texts(".name") == ["shop"], "it is not signed in")
+    (device,) = devices.read(devices.path(live.environ)).values()
+    assert device.name.startswith("Chrome")
+    assert browser.driver.execute_script("return [sessionStorage.length, token]") == [0, ""]
+    port, old = live.port, live.token
+    live.stop()
+    browser.one("#lost", "it is not said that the server is gone")
+    # Another program at its port is shown nothing that opens anything.
+    key = browser.driver.execute_script("return localStorage['tally.device']")
+    with impostor(port) as heard:
+        until(lambda: any("/proof" in one for one in heard), "nobody asks")
+    assert not any(key[9:] in one for one in heard)
+    live.start(None, "--port", str(port))
+    assert live.token != old
+    live.shows(pane(1, project="shop"), pane(2, project="docs"))
+    browser.driver.get(live.url)
+    until(lambda: len(browser.texts(".card")) == 2, "the next server does not know it")
+    done = subprocess.run([*TALLY, "serve", "--revoke", device.id], env=live.environ, check=True, capture_output=True)
+    assert b"signed out" in done.stdout
+    browser.one("#token", "it goes on after it was signed out")
+    assert browser.texts(".card") == [] and "not signed in" in browser.text("#why")
+    # What the browser says of a server that is not there is no fault of the page.
+    browser.problems()
+
+
+@contextlib.contextmanager
+def impostor(port: int) -> Iterator[list[str]]:
+    """Another program at this port: all that it is shown."""
+    heard: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(f"{self.path} {self.headers}")
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"proof": "00"}')
+
+        def log_message(self, *_words: object) -> None:
+            """It says nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield heard
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_two_queued_questions(stage: Stage, browser: Browser) -> None:

@@ -261,6 +261,25 @@ def test_what_was_not_on_the_screen_cannot_be_agreed_to(stage: Stage, browser: B
     assert stage.typed == [(0, "1")]
 
 
+def test_what_stands_behind_a_dialog_was_not_shown(stage: Stage, browser: Browser) -> None:
+    """A question that comes while the help covers the page cannot be answered before that is closed."""
+    browser.width(1280, 900)
+    browser.open(stage.live)
+    until(lambda: browser.text(".card[data-status=waiting]"), "nobody waits")
+    browser.one(".card .look").click()
+    until(lambda: browser.texts(".choices button[aria-disabled=false]"), "the question is not shown whole")
+    browser.one("#help-open").click()
+    browser.one("dialog[open]")
+    stage.tmux("send-keys", "-t", "=deploy:", "-l", "2")
+    until(lambda: "new.txt" in browser.text(".context"), "the next question does not come")
+    # The browser tells of what it shows between two pictures.
+    for _ in range(3):
+        browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert browser.texts(".choices button[aria-disabled=false]") == []
+    browser.keys(Keys.ESCAPE)
+    until(lambda: browser.texts(".choices button[aria-disabled=false]"), "it stays closed after the help was closed")
+
+
 def test_a_card_below_the_fold(stage: Stage, browser: Browser) -> None:
     """A click on it brings the whole question onto the screen; what answers it is another press."""
     stage.live.shows(*(pane(number, Status.WAITING, question=f"{number}?", since=1.0) for number in range(30)))

@@ -333,6 +333,7 @@ at("forget").onclick = async () => {
   location.reload();
 };
 at("find").oninput = draw;
+for (const dialog of document.querySelectorAll("dialog")) dialog.onclose = () => { for (const card of cards.values()) card.watch(); };
 at("help-open").onclick = () => at("help").showModal();
 at("keys").checked = setting("keys", "on") === "on";
 at("keys").onchange = () => keep("keys", at("keys").checked ? "on" : "off");

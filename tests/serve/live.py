@@ -185,7 +185,12 @@ class Stage:
     def tmux(self, *words: str) -> str:
         # Nobody's repository: what has changed in the checkout is in no picture.
         done = subprocess.run(
-            ["tmux", *words], env=self.live.environ, cwd=self.folder / "cart", check=True, capture_output=True, text=True
+            ["tmux", *words],
+            env=self.live.environ,
+            cwd=self.folder / "cart",
+            check=True,
+            capture_output=True,
+            text=True,
         )
         return done.stdout
 

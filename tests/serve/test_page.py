@@ -119,13 +119,20 @@ def test_a_device_stays_signed_in(live: Live, browser: Browser) -> None:
     port, old = live.port, live.token
     live.stop()
     browser.one("#lost", "it is not said that the server is gone")
+    assert browser.text("#summary") == "not connected"
+    live.start(None, "--port", str(port))
+    assert live.token != old
+    live.shows(pane(1, project="shop"))
+    until(lambda: "1 agent" in browser.text("#summary"), "the page does not go on by itself")
+    assert browser.text("#lost") == ""
+    live.stop()
+    browser.one("#lost", "it is not said that the server is gone")
     # Another program at its port is shown nothing that opens anything.
     key = browser.driver.execute_script("return localStorage['tally.device']")
     with impostor(port) as heard:
         until(lambda: any("/proof" in one for one in heard), "nobody asks")
     assert not any(key[9:] in one for one in heard)
     live.start(None, "--port", str(port))
-    assert live.token != old
     live.shows(pane(1, project="shop"), pane(2, project="docs"))
     browser.driver.get(live.url)
     until(lambda: len(browser.texts(".card")) == 2, "the next server does not know it")

@@ -30,8 +30,10 @@ function setting(key, otherwise) {
   try { return localStorage.getItem(`tally.${key}`) ?? otherwise; } catch { return otherwise; }
 }
 
+// Whether that could be kept; otherwise it holds until the page is closed.
 function keep(key, value) {
-  try { localStorage.setItem(`tally.${key}`, value); } catch { /* it holds until the page is closed */ }
+  try { localStorage.setItem(`tally.${key}`, value); } catch { return false; }
+  return true;
 }
 
 const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -54,7 +56,8 @@ async function isOurs() {
 
 // What a person calls this browser in a list of them.
 function browserName() {
-  const found = (names) => names.find((name) => navigator.userAgent.includes(name)) ?? "";
+  const called = { FxiOS: "Firefox", Edg: "Edge", OPR: "Opera", SamsungBrowser: "Samsung Internet", CriOS: "Chrome", Macintosh: "Mac" };
+  const found = (names) => names.filter((name) => navigator.userAgent.includes(name)).map((name) => called[name] ?? name)[0] ?? "";
   const browser = found(["Firefox", "FxiOS", "Edg", "OPR", "SamsungBrowser", "CriOS", "Chrome", "Safari"]);
   return [browser, found(["Android", "iPhone", "iPad", "Macintosh", "Windows", "CrOS", "Linux"])].filter(Boolean).join(", ");
 }
@@ -64,9 +67,11 @@ function browserName() {
 async function signIn() {
   if (token) {
     sessionStorage.setItem("tally.token", token);
-    const known = device() && crypto.subtle && (await isOurs());
+    // A key that this browser could not keep would only take the place of another.
+    const canKeep = Boolean(crypto.subtle) && keep("device", device());
+    const known = canKeep && device() && (await isOurs());
     try {
-      if (!known && crypto.subtle) keep("device", (await act("device", { name: browserName() })).key);
+      if (canKeep && !known) keep("device", (await act("device", { name: browserName() })).key);
     } catch { return; }
   }
   if (!device()) return;
@@ -150,16 +155,16 @@ const WORDS = { waiting: "wait", error: "failed", working: "work" };
 function count(sorted) {
   const counts = {};
   for (const session of sorted) counts[session.status] = (counts[session.status] ?? 0) + 1;
-  const all = element("span", `${sorted.length} ${sorted.length === 1 ? "agent" : "agents"}`);
+  const all = element("span", `${sorted.length} ${sorted.length === 1 ? "agent" : "agents"} `);
   const chips = Object.keys(MARKS).filter((status) => counts[status]).map((status) => {
     const chip = element("span", "", "chip");
     chip.dataset.status = status;
-    chip.append(element("span", MARKS[status], "mark"), element("span", counts[status], "many"), element("span", WORDS[status] ?? status, "word"));
+    chip.append(element("span", MARKS[status], "mark"), element("span", `${counts[status]} `, "many"), element("span", `${WORDS[status] ?? status} `, "word"));
+    chip.firstChild.setAttribute("aria-hidden", "true");
     return chip;
   });
-  const said = [all, ...chips].map((chip) => chip.textContent).join();
-  if (at("summary").dataset.said !== said) at("summary").replaceChildren(...[all, ...chips].flatMap((chip) => [chip, " "]));
-  at("summary").dataset.said = said;
+  const said = [all, ...chips].map((chip) => chip.textContent).join("");
+  if (at("summary").textContent !== said) at("summary").replaceChildren(all, ...chips);
   document.title = counts.waiting ? `(${counts.waiting}) Tallylight` : "Tallylight";
 }
 

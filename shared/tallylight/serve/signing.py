@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Body, FastAPI, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +22,7 @@ from tallylight.serve.guard import Guard
 from tallylight.serve.middleware import DEVICE, RefusedError
 from tallylight.serve.model import Versioned
 
+_T = TypeVar("_T")
 _SIGNED_IN = Refusal("device", "this device is signed in already; only the token signs in another one")
 
 
@@ -76,8 +78,8 @@ class Signing:
         return {"proof": found}
 
 
-async def _written(how: Any, given: str) -> Any:
+async def _written(change: Callable[[str], _T], given: str) -> _T:
     try:
-        return await asyncio.to_thread(how, given)
+        return await asyncio.to_thread(change, given)
     except (OSError, TallyError) as error:
         raise RefusedError(Refusal("disk", f"the devices cannot be kept: {error}")) from None

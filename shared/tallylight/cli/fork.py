@@ -30,10 +30,14 @@ from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.ui import colours
-from tallylight.ui.confirm import ask
+from tallylight.ui.confirm import announce, ask
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
+_NOT_STARTED = (
+    "nothing was started: this is no terminal in the kitty or tmux that has the pane; run the lines above, or use "
+    "--here"
+)
 _DESCRIPTIONS = {
     Verb.FORK: "Fork this pane's conversation: start a new one with its history in a new pane. The old stays.",
     Verb.RESUME: "Resume this pane's conversation in a new pane, also after its agent has ended or crashed.",
@@ -73,6 +77,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = make_parser(verb).parse_args(argv)
     environ = colours.chosen(os.environ, options.color)
+    announce(verb, 1, is_own=options.here)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
     complain(verb, *panes.problems, *problems)
@@ -93,8 +98,11 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
         raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
     command = launch_command(found, plan, offer.place, os.environ)
     if options.dry_run or command is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        describe(Output.to(sys.stdout, environ), plan, base, is_here=command is not None or options.dry_run)
-        return 0
+        describe(Output.to(sys.stdout, environ), plan, base)
+        if options.dry_run:
+            return 0
+        complain(verb, _NOT_STARTED)
+        return 1
     return _ask(offer, found, environ)
 
 
@@ -130,14 +138,10 @@ def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]
     return document
 
 
-def describe(output: Output, plan: Plan, base: Base | None, *, is_here: bool) -> None:
+def describe(output: Output, plan: Plan, base: Base | None) -> None:
     """Print what would run: a line that can be pasted into a shell, and where it belongs."""
     if plan.warning:
         output.line(f"# {clean(plan.warning)}")
-    if not is_here:
-        output.line(
-            "# nothing was started: that takes a terminal to ask on, in the kitty or the tmux that has this pane"
-        )
     for note in (*plan.notes, *(base.notes if base is not None else ())):
         output.line(f"# {clean(note)}")
     if base is not None:

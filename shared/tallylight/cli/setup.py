@@ -22,13 +22,15 @@ from tallylight.files import directories, extras, install_paths
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
 from tallylight.hooks import install, remove
-from tallylight.model import lights
+from tallylight.model import contrast, lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.setup import completions, environment, free_keys, kitty, kitty_conf, running_kitty, unit, wezterm
 from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
+#: Files that are named of what an uninstallation keeps, at most.
+MOST_KEPT = 8
 
 
 def make_parser() -> Parser:
@@ -179,12 +181,14 @@ def _carry_out(system: System, plan: _Plan) -> None:
 
 def _offer_tab_bar(system: System) -> bool:
     """Ask whether kitty is to show its tab bar always; show how that looks."""
-    light = lights.STRIPE + lights.MARKS[Status.WAITING]
+    tab = f" {lights.MARKS[Status.WAITING]} api "
     if colours.are_wanted(system.env, is_terminal=sys.stdout.isatty()):
-        light = f"{lights.sgr_foreground(lights.COLOURS[Status.WAITING])}{light}\x1b[39m"
+        amber = lights.COLOURS[Status.WAITING]
+        text = lights.sgr_foreground(contrast.readable_on(amber))
+        tab = f"{lights.sgr_background(amber)}{text}{tab}\x1b[39;49m"
     system.say(
         "\nkitty shows no tab bar while there is one tab; its light is in the title of the window then."
-        f"\nWith `{environment.TAB_BAR}` the bar is always there:\n\n    {light} api\n"
+        f"\nWith `{environment.TAB_BAR}` the bar is always there:\n\n    {tab}\n"
     )
     return bool(system.ask("Show the tab bar with one tab, too?"))
 
@@ -204,9 +208,7 @@ def _report_next(system: System, plan: _Plan) -> None:
         return
     place = install_paths.layout(system)
     if running is not None and running_kitty.take_over(system, place, plan.here, plan.answer, running):
-        system.say(
-            f"\nkitty {running} runs Tallylight now, and its open windows have lights. Run `tally doctor` to check."
-        )
+        system.say("\nThis kitty runs Tallylight now, and its open windows have lights. Run `tally doctor` to check.")
         return
     keys = free_keys.rows([binding for binding in plan.bindings if binding.action.name == "agents"], plan.answer)
     press = f"press {keys[0][0]} once, or open a new tab" if keys else "open a new tab"
@@ -247,7 +249,7 @@ def _show(system: System, plan: _Plan) -> None:
         system.say("\n" * (edit is not None) + "  bind keys that are free in your kitty, in a separate file:\n")
         system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(plan.bindings, plan.answer)))
     if plan.running is not None:
-        system.say(f"  have the kitty that this is typed in (process {plan.running}) read its configuration again")
+        system.say("  have this kitty read its configuration again")
     if state.has_tab_bar != environment.has_tab_bar(place):
         system.say(f"  {'add' if state.has_tab_bar else 'remove'} `{environment.TAB_BAR}` there")
 
@@ -319,6 +321,8 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     for edit in wiring:
         kitty_conf.undo(system, edit)
         system.say(remove.taken_back(system, edit, "lines"))
+    if wiring:
+        _report_running(system, running_kitty.give_back(system))
     for edit in taken:
         system.say(remove.undo(system, edit))
     for path in wezterm.undo(system) if linked else ():
@@ -327,14 +331,38 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         unit.undo(system)
         system.say(f"{system.short(unit.file(system))} removed.")
     if everything:
-        for path in environment.remove(system):
-            system.say(f"{system.short(path)} removed.")
-        completions.remove(system)
-        if directories.config_dir(system.env).exists():
-            system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
+        _remove_everything(system)
     else:
         _report_the_rest(system)
     return DONE
+
+
+def _remove_everything(system: System) -> None:
+    """Remove Tallylight itself, and say what of the person's stays."""
+    for path in environment.remove(system):
+        system.say(f"{system.short(path)} removed.")
+    completions.remove(system)
+    if directories.config_dir(system.env).exists():
+        system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
+    _report_state(system)
+
+
+def _report_state(system: System) -> None:
+    """Say what is kept of what agents did, and where."""
+    state = directories.state_dir(system.env)
+    kept = sorted(str(path.relative_to(state)) for path in state.rglob("*") if path.is_file())
+    if kept:
+        more = [f"{len(kept) - MOST_KEPT} more"] if len(kept) > MOST_KEPT else []
+        held = ", ".join([*kept[:MOST_KEPT], *more])
+        system.say(f"{system.short(state)} was kept; it holds {held}. Delete it if you do not want it.")
+
+
+def _report_running(system: System, count: int) -> None:
+    """Say what comes of the *count* kittys that read their configuration again."""
+    if count:
+        system.say("Every kitty with lights reads its configuration again: its lights go out, and its keys are free.")
+    else:
+        system.say("A kitty that runs keeps its lights and keys until you reload its configuration (ctrl+shift+f5).")
 
 
 def _show_undo(
@@ -346,6 +374,8 @@ def _show_undo(
         if edit in wiring and edit.goes:
             system.say(f"{system.short(edit.path)} was made by Tallylight and will be removed.")
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
+    if wiring:
+        system.say("Every kitty with lights will read its configuration again.")
     if unit.is_there(system):
         system.say(f"{system.short(unit.file(system))} will be stopped and removed.")
     if linked:

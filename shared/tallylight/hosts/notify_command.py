@@ -28,8 +28,7 @@ import attrs
 
 from tallylight.files import directories
 from tallylight.hosts.worker import Worker
-from tallylight.pane.pane import Pane
-from tallylight.tracker.notify import Notice, View
+from tallylight.tracker.notify import Notice
 
 MAX_RUNNING = 4
 #: How long, in seconds, a command may run.
@@ -37,22 +36,6 @@ LIMIT_S = 10.0
 JOB = "notify.command"
 #: Becomes the program of its arguments, which are words and nothing else, in the directory that stands before them.
 _BECOME = ("/bin/sh", "-c", 'cd -- "$0" && exec "$@"')
-
-
-def view_of(pane: Pane, name: str, *, muted: bool) -> View:
-    """*pane* as what decides on notifications sees it; *name* is what it is called where it has no project."""
-    return View(
-        decision=pane.decision,
-        visible=pane.attention.visible,
-        seen=pane.attention.seen,
-        snoozed=pane.attention.snoozed,
-        muted=muted,
-        project=pane.project,
-        name=name,
-        outcome=pane.outcome,
-        diffstat=pane.diffstat,
-        is_whole=pane.is_counted,
-    )
 
 
 def data(notice: Notice, host: str) -> dict[str, str]:

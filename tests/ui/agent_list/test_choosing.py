@@ -7,11 +7,12 @@ import attrs
 from tallylight.actions.answer import Occupant
 from tallylight.actions.request import Mark
 from tallylight.ui.agent_list import state
-from tallylight.ui.agent_list.effects import Effects, Perform, Propose
+from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Propose
 from tallylight.ui.agent_list.help import HELP
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, outcome
 from tallylight.ui.keys import Mouse, Paste
+from tallylight.wire.text import width
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of, texts
 
@@ -59,12 +60,12 @@ def test_nothing_is_done_before_its_page_was_read(key: str, act: Act) -> None:
         "p1, pane 1",
         "  claude, working",
     ]
-    assert texts(page)[-1] == f"y {page.title.rstrip('?')}   {key} all rows   Esc: back"
+    assert texts(page)[-1] == f" y {page.title.rstrip('?')}   {key} all rows   Esc back"
     page = proposed(*pressed(page, key), "2")
     lines = texts(page)
     assert lines[0] == page.title == f"{act.value} 2 {'agents' if act is Act.INTERRUPT else 'panes'}?"
     assert lines[1:3] == ["p1, pane 1", "  claude, working"]
-    assert "p2, pane 2: it is not working" in lines and lines[-1].startswith("y ")
+    assert "p2, pane 2: it is not working" in lines and lines[-1].startswith(" y ")
     after, effects = pressed(page, "y")
     assert isinstance(effects[-1], Proposal) and effects[-1].act is act
     assert [row.pane.id for row, _ in effects[-1].targets] == ["1", "3"]
@@ -81,7 +82,8 @@ def test_all_are_those_that_the_filter_shows() -> None:
 def test_other_keys_leave_the_page() -> None:
     """Esc, q, Enter, a paste and a click do nothing to any pane."""
     page = proposed(*pressed(listed(*MANY), "D"))
-    for key in ("escape", "q", "enter", "n", Mouse("press", 2, 2), Paste("y")):
+    assert pressed(page, "q")[1] == (Plain.QUIT,)
+    for key in ("escape", "enter", "n", Mouse("press", 2, 2), Paste("y")):
         assert pressed(page, key)[1] == ()
     assert pressed(page, "escape")[0].mode is Mode.LIST
 
@@ -104,7 +106,7 @@ def test_a_person_who_went_on_is_not_asked() -> None:
     now, effects = pressed(listed(*MANY), "i")
     assert proposed(pressed(now, "/")[0], effects).mode is Mode.FILTER
     none = proposed(now, effects, "1")
-    assert none.mode is Mode.LIST and texts(none)[-1] == "p1: it is not working"
+    assert none.mode is Mode.LIST and texts(none)[-1] == " p1: it is not working"
 
 
 def test_what_came_of_it_is_one_line() -> None:
@@ -123,12 +125,13 @@ def test_a_small_window_shows_the_page_whole() -> None:
 
 
 def test_the_help_is_searched() -> None:
-    """Words find the keys that do something; Esc leaves; every key of the help fits its own line."""
+    """After `/` words find the keys that do something; Esc leaves, and `q` quits; no line has more than 80 columns."""
     now, _ = pressed(listed(*MANY), "?")
-    assert texts(now)[1] == HELP[0][:80].rstrip() and texts(now)[0] == "keys  /▏"
-    now, _ = pressed(now, *"Close pane")
-    assert [line for line in texts(now)[1:-1] if line] == [line for line in HELP if line.startswith("D ")]
-    assert texts(now)[0] == "keys  /Close pane▏"
+    assert texts(now)[:2] == ["Keys", HELP[0]] and all(width(line) <= 80 for line in HELP)
+    assert pressed(now, "q")[1] == (Plain.QUIT,)
+    now, _ = pressed(now, *"/Close pane")
+    assert [line for line in texts(now)[1:-1] if line] == [line for line in HELP if " i, D " in line]
+    assert texts(now)[0] == "Keys  /Close pane▏"
     now, _ = pressed(now, Paste("zzz"))
     assert texts(now)[1] == "no key does that"
     assert pressed(now, *["backspace"] * 4)[0].sought == "Close pan"

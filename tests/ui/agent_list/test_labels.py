@@ -14,7 +14,7 @@ from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Effects, Plain, Relabel
 from tallylight.ui.agent_list.filtering import grouped, matches
-from tallylight.ui.agent_list.geometry import areas, height_of_row, in_view, least_top, placed, row_at
+from tallylight.ui.agent_list.geometry import areas, in_view, least_top, placed, row_at
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Mouse, Paste
 from tests.ui.agent_list.panes import NOW, OWN, going, listed, pane, pressed, row_for, snapshot, texts
@@ -48,7 +48,7 @@ def test_a_name_is_typed_and_kept() -> None:
     assert now.mode is Mode.LIST and label_of(effects).name.startswith("the shop")
     assert "\x1b" not in label_of(effects).name
     again = labelled((SHOP, Label("the shop")))
-    assert "the shop" in texts(again)[1] and "▸ ●  working  claude  the shop" in texts(again)[1]
+    assert texts(again)[1].startswith("▸ ●  the shop ")
     _, effects = pressed(again, "n", "ctrl+u", "enter")
     assert label_of(effects) == NOTHING
 
@@ -77,15 +77,15 @@ SEVERAL = (
 def test_rows_stand_in_groups() -> None:
     """By project, machine, terminal, and by nothing again; a group stands where its neediest stands."""
     now = listed(*SEVERAL)
-    now, effects = pressed(now, "g")
-    assert effects == (Plain.REGROUP,) and now.group == "project" and texts(now)[-1] == "grouped by project"
+    now, effects = pressed(now, "O")
+    assert effects == (Plain.REGROUP,) and now.group == "project" and texts(now)[-1] == " grouped by project"
     lines = [text.rstrip("─ ") for text in texts(now)]
     assert [lines.index(heading) for heading in ("shop", "docs", "no project")] == [1, 4, 6]
     assert [row.pane.id for row in now.shown] == ["1", "3", "2", "4"]
     for by, heading in (("machine", "this machine"), ("terminal", "kitty")):
-        now, effects = pressed(now, "g")
+        now, effects = pressed(now, "O")
         assert effects == (Plain.REGROUP,) and now.group == by and texts(now)[1].startswith(f"{heading} ──")
-    now, effects = pressed(now, "g")
+    now, effects = pressed(now, "O")
     assert effects == (Plain.REGROUP,) and now.group == "" and now.headings == () and texts(now)[1].startswith("▸")
 
 
@@ -130,7 +130,7 @@ def test_the_least_top_shows_the_row_and_no_other_does(
     index = data.draw(st.integers(0, len(headings) - 1))
     top = least_top(now, index)
     assert 0 <= top <= index
-    if areas(now).rows > height_of_row(now):
+    if areas(now).rows > 2:
         assert top + in_view(attrs.evolve(now, top=top)) > index
     if top:
         assert top - 1 + in_view(attrs.evolve(now, top=top - 1)) <= index

@@ -56,13 +56,16 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
             return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time; nothing was started")
         made = order(
             *(socket, env, "new-window", "-d", "-P", "-F", "#{pid} #{pane_id} #{pane_pid}"),
-            *("-n", _plain(plan.title), *_running(plan.argv, plan.cwd, path)),
+            *_running(plan.argv, plan.cwd, path),
         )
         server, id_, pid = (*made.split(), "", "", "")[:3]
         pane = being_of(int(pid), table) if is_number(pid, 19) else None
         if pane is None:
             return Refusal("failed", "it ended as soon as it was started")
         order(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
+        # The name of a new window is a format only since tmux 3.1, and here it is one in every version.
+        with contextlib.suppress(SessionError):
+            order(socket, env, "rename-window", "-t", id_, "--", _plain(plan.title))
     except SessionError as error:
         return Refusal("failed", str(error))
     return Done(f"tmux/{server}/{id_}", plan.argv[0])

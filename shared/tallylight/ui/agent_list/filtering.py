@@ -2,8 +2,8 @@
 Filtering: which rows a filter lets through, the orders in which they can stand, and the groups.
 
 A filter is words, each of which has to stand somewhere in what is known of a pane, and terms such as `is:waiting` or
-`agent:codex`, each of which has to begin what it names. A group
-stands where its first row would, below a heading: a project, a machine or a terminal.
+`agent:codex`, each of which has to begin what it names. A group stands where its first row would, below a heading: a
+project, a machine or a terminal.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 Selection: one row or all that are shown, and the page that shows what would be interrupted or closed.
 
 Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there. `y`
-counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts.
+counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts. The same
+holds for a request of several agents that is answered once for all of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import enum
 
 import attrs
 
-from tallylight.actions.answer import Occupant
+from tallylight.actions.answer import Answer, Occupant, Question
 from tallylight.actions.close import Close
 from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
 from tallylight.actions.say import Interrupt
@@ -68,6 +69,11 @@ class Proposal:
         what = "agent" if self.act is Act.INTERRUPT else "pane"
         return f"{self.act.value} {count} {what}{'' if count == 1 else 's'}?"
 
+    @property
+    def hints(self) -> tuple[tuple[str, str], ...]:
+        """Which keys do what."""
+        return ("y", self.title.rstrip("?")), (self.act.key, "all rows")
+
     def lines(self) -> tuple[str, ...]:
         """Each pane in a line or two that fit 40 columns, then what is left out."""
         lines: list[str] = []
@@ -79,6 +85,59 @@ class Proposal:
             lines += ["", f"not {self.act.done}:"]
             lines += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
         return tuple(lines)
+
+
+@attrs.frozen
+class Together:
+    """
+    The same request of several agents: each of *targets* with what was read off its own screen.
+
+    *read*: how many of its lines a person has had on the screen.
+    """
+
+    targets: tuple[tuple[Row, Question], ...]
+    read: int = 0
+
+    @property
+    def title(self) -> str:
+        """What is asked: `the same for these 3?`."""
+        return f"the same for these {len(self.targets)}?"
+
+    @property
+    def hints(self) -> tuple[tuple[str, str], ...]:
+        """Which keys do what."""
+        return ((f"1-{len(self.targets[0][1].choices)}", f"answer all {len(self.targets)}"),)
+
+    def lines(self) -> tuple[str, ...]:
+        """Each agent with all that it asks, then the answers that all of them take."""
+        lines: list[str] = []
+        for row, question in self.targets:
+            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}, in {clean(row.pane.cwd)}"]
+            lines += [f"  {text}" for text in dialog(question)] + [""]
+        return (*lines, *(f"{choice.number}  {choice.label}" for choice in self.targets[0][1].choices))
+
+    def chosen(self, key: str) -> tuple[tuple[Row, Answer], ...]:
+        """The answers that *key* gives, each for the very screen that was shown; none for any other key."""
+        numbers = {str(choice.number): choice.number for choice in self.targets[0][1].choices}
+        if key not in numbers:
+            return ()
+        return tuple((row, question.answer(numbers[key])) for row, question in self.targets)
+
+
+def dialog(question: Question) -> tuple[str, ...]:
+    """The lines of the dialog of *question* that have any text."""
+    return tuple(line.strip() for line in question.context[question.first :] if line.strip())
+
+
+def together(found: tuple[tuple[Row, Question], ...], like: Question) -> Together:
+    """Those of *found* that ask word for word what *like* asks, and can be answered by a number."""
+    wanted = dialog(like), like.choices, ""
+    same = [
+        (row, question)
+        for row, question in found
+        if (dialog(question), question.choices, question.missing) == wanted and all(one.keys for one in like.choices)
+    ]
+    return Together(tuple(same))
 
 
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:

@@ -48,9 +48,10 @@ WHAT_CELLS = 40
 _HAS_FIELD = re.compile(r"\btab\.tally\b")
 _WHAT_FIELD = f"{FIELD}_what"
 _SGR = re.compile(r"\x1b\[[0-9:;]*m")
-#: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it.
+#: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it, and
+#: where tabs have fewer cells than the last.
 _ENDS = {"fade": 8, "slant": 3, "powerline": 2}
-_SHORT_FADE = 2
+_SHORT_FADE, WIDE = 2, 20
 FEATURE = "tab bar"
 
 
@@ -271,24 +272,31 @@ class TabLights:
         shown, style = self._lit(tab.tab_id), get_options().tab_bar_style
         if shown is None:
             return draw_data, tab
+        # As kitty does before it draws a title: the light goes by the colours of the tab.
+        ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
         is_drawn_here = self._cells < (TINY + 1 if style == "custom" else NARROW)
         if is_drawn_here and shown.decision.status is not Status.IDLE:
             return self._draw_narrow(shown, draw_data, screen, tab, length, index, is_last)
         if tab.tab_id in self._filled:
             screen.cursor.bold = True
+        # A title with colours was written by the person, as it is to be.
+        return (
+            (draw_data, tab) if "\x1b" in tab.title else self._worded(shown, draw_data, tab, length, extra.for_layout)
+        )
+
+    def _worded(self, shown: TabLight, draw_data: Any, tab: Any, length: int, is_layout: bool) -> tuple[Any, Any]:
+        """The same with the name and what is asked, as far as it fits; all of it where *is_layout*."""
         template = draw_data.active_title_template if tab.is_active else None
         says_what = self.rollup.names and _WHAT_FIELD not in (template or draw_data.title_template)
         what = middle(shown.request, WHAT_CELLS) if says_what else ""
-        if "\x1b" in tab.title:
-            return draw_data, tab
+        style = get_options().tab_bar_style
         ends = _ENDS.get(style, 0)
         left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))
         whole = tab_look.fitted(tab.title, what, MAX_TITLE_CELLS)
-        if extra.for_layout or width(whole) + ends <= left:
-            return draw_data, tab._replace(title=whole)
-        if style == "fade":
+        if style == "fade" and (self._cells < WIDE or (width(whole) + ends > left and not is_layout)):
             ends, draw_data = _SHORT_FADE, draw_data._replace(alpha=draw_data.alpha[1:2] or draw_data.alpha)
-        return draw_data, tab._replace(title=tab_look.fitted(tab.title, what, max(1, left - ends)))
+        title = whole if is_layout else tab_look.fitted(tab.title, what, max(1, left - ends))
+        return draw_data, tab._replace(title=title)
 
     def _draw_narrow(
         self, shown: TabLight, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool
@@ -313,8 +321,6 @@ class TabLights:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
 
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
-            # As kitty does before it draws a title: the light goes by the colours of the tab.
-            ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
             cursor, self._was_read = screen.cursor, False
             x, y = cursor.x, cursor.y
             look = cursor.fg, cursor.bg, cursor.bold, cursor.italic

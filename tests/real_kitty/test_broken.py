@@ -227,14 +227,15 @@ def test_a_bad_runtime_directory_costs_no_light(home: Home, runtime: str) -> Non
 
 
 #: What is broken, one after the other, in a running host.
-FAULTS = {
-    "timer": ("KittyHost", "tick"),
-    "user variables": ("KittyHost", "on_set_user_var"),
-    "titles": ("KittyHost", "on_title_change"),
-    "focus": ("KittyHost", "on_focus_change"),
-    "tab bar": ("TabLights", "_prepared"),
-    "title template": ("TabLights", "texts"),
-}
+FAULTS = (
+    ("timer", "KittyHost", "tick"),
+    ("user variables", "KittyHost", "on_set_user_var"),
+    ("titles", "KittyHost", "on_title_change"),
+    ("focus", "KittyHost", "on_focus_change"),
+    ("tab bar", "TabLights", "_prepared"),
+    ("tab bar", "TabLights", "_fit"),
+    ("title template", "TabLights", "text"),
+)
 #: Mend what was broken before, and break one method.
 BREAK = """
 import tallylight.hosts.kitty.host as module
@@ -256,7 +257,7 @@ setattr(owner, {name!r}, broken)
 def test_a_fault_is_one_line_and_kitty_lives(home: Home) -> None:
     """An exception in any entry of ours switches off what it is in, with one line, however often it would come."""
     home.kitty.start_kitty()
-    for feature, (owner, name) in FAULTS.items():
+    for feature, owner, name in FAULTS:
         before = len(home.lines())
         home.kitty.eval(BREAK.format(owner=owner, name=name))
         windows = [home.lamp(), home.lamp()]

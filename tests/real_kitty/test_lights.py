@@ -190,14 +190,12 @@ def test_a_persons_template_says_where_the_light_goes(desk: Desk, lamps: dict[st
 
 def test_an_active_tab_is_lit_by_its_own_template(desk: Desk) -> None:
     """The tab shown has its light too, with active_tab_title_template as well as without; and what it waits for."""
-    window = desk.lamp("shown", "waiting")
-    tab = desk.kitty.tab_of(window)
-    desk.kitty.focus_tab(tab)
-    desk.reload("tab_bar_style powerline\n")
-    desk.wait_colours({tab: "waiting"})
+    window = desk.lamp("shown")
+    desk.kitty.focus_tab(desk.kitty.tab_of(window))
     desk.send(window, "state=waiting;kind=permission;what={fmt.fg.red}%0Als")
+    desk.reload("tab_bar_style powerline\n")
+    desk.kitty.wait_until(lambda: "!  shown: {fmt.fg.red}" in desk.bar(), what="its mark, name and request")
     desk.reload('tab_bar_style powerline\nactive_tab_title_template "*{title}({tab.tally_what})"\n')
-    desk.wait_colours({tab: "waiting"})
     desk.kitty.wait_until(lambda: "!  *shown({fmt.fg.red} ↵ ls)" in desk.bar(), what="what it waits for")
 
 
@@ -364,6 +362,17 @@ SHOWN = {
     9: ("! shop: npm test", "● api", "✓  docs", "× infra: exit 1", "blog", "○ mill", "? cart: Which port?", "● db"),
     3: ("! shop: npm test", "● api"),
 }
+
+
+def test_a_bare_name_is_the_project(desk: Desk) -> None:
+    """Of an agent that calls itself by its name alone, also one that only reports, as over ssh."""
+    desk.reload("tab_bar_style powerline\n")
+    window = desk.kitty.launch("cat", keep_focus=True)
+    desk.say(window, b"\x1b]2;\xe2\x9c\xb3 Claude Code\x07")
+    desk.send(window, "state=waiting;kind=permission;tool=claude;project=shop;what=Bash: npm test")
+    desk.kitty.wait_until(lambda: " ! shop: npm test" in desk.bar(), what="the project and the request")
+    desk.kitty.eval(f"boss.tab_for_id({desk.kitty.tab_of(window)}).set_title('mine')")
+    desk.kitty.wait_until(lambda: " ! mine: npm test" in desk.bar(), what="the name that a person gave")
 
 
 def another(desk: Desk, strips: list[Image.Image]) -> Image.Image | None:

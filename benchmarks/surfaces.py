@@ -8,6 +8,9 @@ read what each surface says of them: the light of the tab, `tally status` once a
 list twice a second, the option of tmux four times, and the notifications. Told are, for each surface, how many changes
 there were, how late half and 99 % of them were seen (with the time between two looks), how many that stood for two
 seconds were never seen, and how much of the time something else was said than an agent did.
+
+Of notifications it is told how many waits in hidden tabs had none although they stood long enough, by the limits of
+`tracker.notify`; and how many were not due: of an agent in sight, of no wait, or a second one of the same.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import argparse
 import bisect
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -35,6 +39,8 @@ from benchmarks.soak import is_of
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.remote import RemoteError
 
+from tallylight.tracker.notify import GAP_S, QUESTION_S
+
 LATE = Aim("all surfaces: a change is seen, p99 of the slowest", "the agent itself", most=2.0, unit="s")
 AIMS = (LATE,)
 QUICK = ("--minutes", "2", "0.48")
@@ -42,9 +48,11 @@ IN_KITTY, IN_TMUX = 10, 6
 #: Seconds for which a state must stand to be missed if it is not seen.
 STANDS_S = 2.0
 _PROC = 'mount -t proc proc /proc && exec "$@"'
+#: Seconds after the time at which a notification is due within which it comes.
+NOTIFIED_S = 1.0
 #: What surfaces call a state, and what an agent does then.
-_WORDS = {"working": "working", "waiting": "waiting", "done": "rest", "idle": "rest"}
-_WORD = re.compile(r"\b(working|waiting|done|idle)\b")
+_WORDS = {"working": "working", "waiting": "waiting", "permission": "waiting", "done": "rest", "idle": "rest"}
+_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b")
 
 _AGENT = r"""
 name=$1 RANDOM=$2
@@ -106,7 +114,7 @@ class Judged:
             return
         times = [at for at, _ in seen]
         begin = seen[0][0]
-        for (at, word), (until, _) in zip(truth, [*truth[1:], (end, "")], strict=True):
+        for at, until, word in spans(truth, end):
             if at < begin:
                 continue
             self.total_s += until - at
@@ -166,6 +174,7 @@ class Place:
         self.desk.record()
         windows = {}
         for number in range(IN_KITTY):
+            # The windows are in sight, and the tabs are not.
             kind = "window" if number % 2 else "tab"
             windows[f"k{number:02}"] = kitty.launch(*self.agent(f"k{number:02}"), type=kind, keep_focus=not number % 2)
         for number in range(IN_TMUX):
@@ -177,13 +186,15 @@ class Place:
         assert page.stdout is not None
         url, _, token = page.stdout.readline().strip().partition("/#")
         watch = self._start(*TALLY, "watch", stdout=subprocess.PIPE)
-        kitty.launch(str(self.home / ".local/bin/tally"), "agents", type="os-window", keep_focus=True)
+        shown = kitty.launch(str(self.home / ".local/bin/tally"), "agents", type="os-window", keep_focus=True)
         self._look(0.0, lambda: self._watched(watch))
         self._look(1.0, self._status)
         self._look(0.5, lambda: self._page(url, token))
-        self._look(0.5, self._list)
+        self._look(0.5, lambda: self._list(shown))
         self._look(0.25, self._options)
         self.windows = windows
+        # Nobody is attached to tmux.
+        self.hidden = {*list(windows)[::2], *self.names[IN_KITTY:]}
 
     def _run(self, *words: str) -> str:
         words = (*self._inside, *words)
@@ -225,10 +236,8 @@ class Place:
             for found in json.load(told)["sessions"]:
                 self.sightings.add("page", found["project"], found["status"], time.time())
 
-    def _list(self) -> None:
-        kitty = self.desk.kitty
-        lists = [window["id"] for window in kitty.windows() if "agents" in window["cmdline"]]
-        lines, now = kitty.get_text(lists[0]).splitlines() if lists else [], time.time()
+    def _list(self, window: int) -> None:
+        lines, now = self.desk.kitty.get_text(window).splitlines(), time.time()
         for line in lines:
             names = [name for name in self.names if name in line]
             if len(names) == 1 and (word := _WORD.search(line)):
@@ -255,23 +264,47 @@ class Place:
         for thread in self._threads:
             thread.join(60)
 
-    def truth(self) -> dict[str, list[tuple[float, str]]]:
-        """What each agent did, and when; a state that was noted again is one."""
+    def truth(self, end: float) -> dict[str, list[tuple[float, str]]]:
+        """What each agent did until *end*, and when; a state that was noted again is one."""
         found: dict[str, list[tuple[float, str]]] = {}
         for path in (self.home / "truth").iterdir():
             track = found[path.name] = []
             for line in path.read_text().splitlines():
                 at, _, word = line.partition(" ")
-                if not track or track[-1][1] != word:
+                if float(at) < end and (not track or track[-1][1] != word):
                     track.append((float(at), word))
         return found
 
-    def notified(self) -> list[tuple[float, str]]:
-        """When a wait of which agent was notified."""
+    def notified(self, end: float) -> dict[str, list[float]]:
+        """When waits of which agent were notified until *end*."""
+        found: dict[str, list[float]] = defaultdict(list)
         with contextlib.suppress(FileNotFoundError):
-            lines = [line.split() for line in (self.home / "notified").read_text().splitlines()]
-            return [(float(words[0]), words[1]) for words in lines if words[-1] == "waiting"]
-        return []
+            for line in (self.home / "notified").read_text().splitlines():
+                at, name, word = line.split()
+                if word == "waiting" and float(at) < end:
+                    found[name].append(float(at))
+        return found
+
+
+def spans(track: list[tuple[float, str]], end: float) -> Iterator[tuple[float, float, str]]:
+    """Each state of *track*: since when, until when, and which."""
+    for (at, word), (until, _) in zip(track, [*track[1:], (end, "")], strict=True):
+        yield at, until, word
+
+
+def judge_notified(tracks: dict[str, list[tuple[float, str]]], notified: dict[str, list[float]], end: float) -> Judged:
+    """The notifications of hidden agents."""
+    judged = Judged()
+    for name, track in tracks.items():
+        last = -math.inf
+        for at, until, word in spans(track, end):
+            told = [seen for seen in notified[name] if at <= seen < until + NOTIFIED_S] if word == "waiting" else []
+            if told:
+                judged.lags.append(told[0] - at)
+                last = told[-1]
+            elif word == "waiting":
+                judged.missed += until - max(at + QUESTION_S, last + GAP_S) >= NOTIFIED_S
+    return judged
 
 
 def judge(place: Place, truth: dict[str, list[tuple[float, str]]], end: float) -> Iterator[tuple[str, Judged]]:
@@ -292,7 +325,7 @@ def run(version: str, seconds: float) -> float:
         place.is_over.wait(seconds)
         end = time.time()
         place.end()
-        truth, notified = place.truth(), place.notified()
+        truth, notified = place.truth(end), place.notified(end)
     finally:
         place.close()
     print(f"kitty {version}, {len(truth)} agents, {seconds:.0f} s")
@@ -301,14 +334,9 @@ def run(version: str, seconds: float) -> float:
     for surface, judged in judge(place, truth, end):
         print(judged.row(surface))
         slowest = max(slowest, quantile(judged.lags, 0.99))
-    told = Judged()
-    for name, track in truth.items():
-        for (at, word), (until, _) in zip(track, [*track[1:], (end, "")], strict=True):
-            if word == "waiting" and until - at >= STANDS_S:
-                lag = min((seen - at for seen, who in notified if who == name and at <= seen <= until), default=None)
-                told.missed += lag is None
-                told.lags += [lag] if lag is not None else []
+    told = judge_notified({name: truth[name] for name in truth if name in place.hidden}, notified, end)
     print(told.row("notification"))
+    print(f"  {sum(map(len, notified.values())) - len(told.lags)} notifications were not due")
     return slowest
 
 

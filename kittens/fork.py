@@ -10,6 +10,12 @@ imported here.
 import sys
 from pathlib import Path
 
+from kitty.fast_data_types import get_boss
+
+if get_boss() is None:
+    # This is the window over the pane, and what is imported takes its time.
+    print("\x1b[H\x1b[2J\r\n  Reading what runs in this pane …", end="", flush=True)
+
 sys.path.append(str(Path(sys.path[0], "..", "lib")))
 from tallylight.hosts.kitty import starter as _starter
 

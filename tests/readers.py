@@ -742,7 +742,7 @@ READERS = {
     ),
     "labels": Reader(
         modules=("snapshot.labels_file",),
-        example=Labels().with_label("kitty-1", PANE, Label("api", "red", is_pinned=True), NOW).to_json(),
+        example=Labels().with_label("kitty-1", PANE, Label("api"), NOW).to_json(),
         read=read_labels,
     ),
     "subscriptions": Reader(

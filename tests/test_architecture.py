@@ -72,7 +72,7 @@ ALSO_PURE = (
     "ui.agent_list.commands",
     "ui.agent_list.foot",
     "actions.close",
-    "ui.agent_list.narrow",
+    "ui.agent_list.detail", "ui.agent_list.flow", "ui.agent_list.rows", "ui.agent_list.table",
     "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
     "ui.agent_list.week", "ui.agent_list.preview",
     "serve.theme", "serve.push.telling",

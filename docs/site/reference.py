@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tallylight.agents import agent_files
-from tallylight.cli.main import ALIASES, GROUPS
+from tallylight.cli.main import GROUPS
 from tallylight.config import reference
 from tallylight.config.settings import SETTINGS
 from tallylight.wire import registry
@@ -39,13 +39,10 @@ def verbs() -> str:
     """The help of every verb, as `--help` prints it."""
     os.environ["COLUMNS"] = _COLUMNS
     parts = ["# Verbs\n\nThe help of each verb, as `tally VERB --help` prints it.\n"]
-    other = {verb: alias for alias, verb in ALIASES.items()}
     for group, members in GROUPS.items():
         parts.append(f"## {group}\n")
         for verb, what in members.items():
             parts.append(f"### `tally {verb}`\n\n{what[0].upper()}{what[1:]}.\n")
-            if verb in other:
-                parts.append(f"`tally {other[verb]}` is the same.\n")
             parser = importlib.import_module(f"tallylight.cli.{verb.replace('-', '_')}").make_parser()
             parts += [f"```text\n{one.format_help().strip()}\n```\n" for one in _whole(parser)]
     return "\n".join(parts)

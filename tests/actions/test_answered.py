@@ -8,11 +8,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions import answered
+from tallylight.actions import answered, once
 from tallylight.actions.answered import InProcess, OnDisk
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
-from tallylight.actions.say import Say
+from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.screen import Look
 from tallylight.model.status import Status
 from tests.actions.desk import PANE, PID, START, Desk, seen
@@ -66,18 +66,49 @@ def test_words_for_a_dialog_are_typed_once(environ: dict[str, str]) -> None:
     assert desk.typed == ["blue\r"]
 
 
+def test_two_processes_interrupt_one_turn_once(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not again while it works on, which it may do for a moment; the next turn is another one."""
+
+    def interrupt() -> str:
+        return _rule(Once(0.0, OnDisk(environ)).interrupt(desk, Interrupt(PANE, PID, START)))
+
+    desk = Desk(seen("claude/working-120", Status.WORKING))
+    assert [interrupt() for _ in range(2)] == ["typed", "answered"]
+    # Its screen shows that it has stopped, and its light does not yet.
+    desk.now = seen("claude/idle-start-80", Status.WORKING)
+    assert interrupt() == "answered"
+    desk.now = seen("claude/idle-start-80", Status.IDLE)
+    assert interrupt() == "no-turn"
+    desk.now = seen("claude/working-120", Status.WORKING)
+    assert interrupt() == "typed"
+    # It has missed the key.
+    monkeypatch.setattr(once, "AGAIN_S", 0.0)
+    assert interrupt() == "typed"
+    assert desk.typed == ["\x1b"] * 3
+
+
+def test_a_question_behind_an_interruption_is_answered() -> None:
+    """What was noted of the turn is no answer to what the agent asks then."""
+    notes = InProcess()
+    desk = Desk(seen("claude/working-120", Status.WORKING))
+    assert _rule(Once(0.0, notes).interrupt(desk, Interrupt(PANE, PID, START))) == "typed"
+    desk.now = seen(DIALOG)
+    assert _rule(Once(0.0, notes).answer(desk, desk.shown().answer(1))) == "typed"
+
+
+@pytest.mark.parametrize("act", ["answer", "interrupt"])
 @pytest.mark.parametrize("kind", ["memory", "disk"])
-def test_at_the_same_moment(kind: str, environ: dict[str, str]) -> None:
-    """Of many that answer at the same time, each after its own look, one types."""
+def test_at_the_same_moment(kind: str, act: str, environ: dict[str, str]) -> None:
+    """Of many that answer or interrupt at the same time, each after its own look, one types."""
     shared = InProcess()
-    desk = Desk(seen(DIALOG))
-    given = desk.shown().answer(1)
+    desk = Desk(seen(DIALOG) if act == "answer" else seen("claude/working-120", Status.WORKING))
+    given = desk.shown().answer(1) if act == "answer" else Interrupt(PANE, PID, START)
     start, found = threading.Barrier(8), []
 
     def answer() -> None:
         once = Once(0.0, shared if kind == "memory" else OnDisk(environ))
         start.wait()
-        found.append(_rule(once.answer(desk, given)))
+        found.append(_rule(getattr(once, act)(desk, given)))
 
     threads = [threading.Thread(target=answer) for _ in range(8)]
     for thread in threads:

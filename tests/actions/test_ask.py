@@ -66,12 +66,42 @@ def desk() -> Iterator[Desk]:
     os.close(theirs)
 
 
+def test_a_page_that_takes_its_time_is_announced(desk: Desk) -> None:
+    """Before what it lacks is looked up, the window says what will be there."""
+    go_on = threading.Event()
+    desk.before = lambda _: go_on.wait(WAIT_S)  # type: ignore[assignment,return-value]
+    desk.ask(offer())
+    desk.until("Fork: reading what there is …")
+    assert not desk.prepared
+    go_on.set()
+    desk.until("Enter", "new worktree")
+    desk.press("\x1b")
+
+    assert not desk.answer()
+
+
 def test_enter(desk: Desk) -> None:
     """On a page that is there, Enter is a word."""
     desk.ask(offer())
     desk.until("Enter", "new worktree")
     desk.press("\r")
 
+    assert desk.answer()
+
+
+def test_what_goes_on_from_another_window_does_not_count(desk: Desk) -> None:
+    """A page that gets the keyboard in the middle of a person's typing waits until they look up."""
+    looked_up = threading.Event()
+    desk.ask(offer())
+    desk.until("Enter", "new worktree")
+    desk.before = lambda count: looked_up.set() if count == 1 else None
+    desk.press("\x1b[I\r")
+    for key in "\r", "q", "\r":
+        desk.press(key)
+    # It draws itself once more when nothing was typed for a while: then a key is one again.
+    assert looked_up.wait(WAIT_S) and desk.answers == []
+    desk.until("new worktree")
+    desk.press("\r")
     assert desk.answer()
 
 

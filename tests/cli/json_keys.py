@@ -83,6 +83,8 @@ _TRUTH: Schema = {"type": "boolean"}
 _STATUS: Schema = {"enum": [status.value for status in Status]}
 COUNTED = [status.value for status in URGENCY if status is not Status.ACTIVE]
 _VERSION = Key({"const": 1}, "a key that goes or changes its meaning makes it 2; a new key does not")
+#: `label` has lost its colour and its pin.
+_SECOND = Key({"const": 2}, "a key that goes or changes its meaning makes it 3; a new key does not")
 _RECORDS: dict[type, str] = {
     Pane: "pane",
     Label: "label",
@@ -125,7 +127,7 @@ PARTS: dict[str, Part] = {
         "`tally status --json`",
         "One object.",
         {
-            "version": _VERSION,
+            "version": _SECOND,
             "hosts": Key(_list(_TEXT), "the hosts that run: `kitty-4711`"),
             "machines": Key(
                 {"type": "object", "additionalProperties": _TRUTH},
@@ -134,7 +136,7 @@ PARTS: dict[str, Part] = {
             ),
             "panes": Key(_list(_to("row")), "the panes, the one that needs you most first"),
             "problems": Key(_list(_TEXT), "what could not be read, and why"),
-            "waited_s": Key(_NUMBER, "how many seconds agents waited for you today", is_always=False),
+            "waited_s": Key(_NUMBER, "in how many seconds of today an agent waited for you", is_always=False),
         },
     ),
     "row": Part(
@@ -300,7 +302,8 @@ def page() -> str:
         "# JSON\n",
         "What `tally status`, `tally wait`, `tally read` and `tally watch` print for programs. Times are seconds since "
         "the epoch.\nTexts are as programs wrote them, with control characters escaped by JSON: sanitise them before "
-        "you print them.\nKeys and events may be added; none goes or changes its meaning while `version` is 1.\n\nThe "
+        "you print them.\nKeys and events may be added; none goes or changes its meaning while `version` is the same."
+        "\n\nThe "
         "same for programs is a [JSON Schema](json.schema.json), with a definition for each object.\n",
     ]
     for part in PARTS.values():

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import attrs
 import pytest
 
 from tallylight.cli import doctor, output, setup
@@ -367,6 +368,22 @@ def test_sessions_that_nobody_looks_after_are_told(system: FakeSystem) -> None:
 
     found = findings(WithScreen(**vars(system)), FakeWire())["sessions"]
     assert (found.health, "tally host sessions" in found.text) == (Health.SKIPPED, True)
+
+
+def test_what_makes_an_agent_behind_ssh_exact(system: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is known by its screen alone is named by what it is behind, with what would tell more."""
+    wire = FakeWire(kitty=4711)
+    far = Pane(id="3", status=Status.WAITING, agent="ssh", unknown="ssh", signs="a spinner in its title")
+    near = attrs.evolve(far, agent="mystery", unknown="mystery", agent_pid=12)
+    host = attrs.evolve(wire.snapshots()[0][0], panes=(far, near))
+    monkeypatch.setattr(wire, "snapshots", lambda: ([host], []))
+
+    found = findings(system, wire)["far agents"]
+    assert (found.health, found.text.partition(". ")[0]) == (
+        Health.SKIPPED,
+        "an agent behind ssh is known by its screen alone",
+    )
+    assert "`tally run`" in found.text and "[machines]" in found.text
 
 
 def test_narrow_terminal_breaks_between_words() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tallylight.cli import agents, emit
-from tallylight.cli.main import ALIASES, GROUPS, VERBS, main, usage
+from tallylight.cli import emit
+from tallylight.cli.main import GROUPS, VERBS, main, usage
 from tallylight.cli.parser import Parser
 from tests.command_line import is_understood
 
@@ -29,15 +29,14 @@ def parsers(verb: str) -> Iterator[Parser]:
 
 
 def test_help_is_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each verb stands in one group, below its title, and an alias beside the verb that it is."""
+    """Each verb stands in one group, below its title."""
     monkeypatch.setenv("COLUMNS", "100")
-    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", usage(), re.M))
+    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", usage(GROUPS), re.M))
 
-    assert list(sections) == ["See", "Act", "Set up", "For scripts", "Exit codes"]
+    assert list(sections) == ["See", "Act", "Set up", "More", "More to set up", "For scripts", "Exit codes"]
     assert sum(map(len, GROUPS.values())) == len(VERBS)
     for group, verbs in GROUPS.items():
         assert re.findall(r"^  ([\w-]+)", sections[group], re.M) == list(verbs)
-    assert "  agents, top  live list" in sections["See"]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -70,7 +69,7 @@ def test_help_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.Monke
     """No line is longer than the terminal, or than one can read; only what is to be typed is never broken."""
     monkeypatch.setenv("COLUMNS", str(columns))
     most = min(columns, 100)
-    widths = [len(line) for line in usage().splitlines()]
+    widths = [len(line) for line in usage(GROUPS).splitlines()]
     assert 0.7 * most < max(widths) <= most or columns > 100
     for verb in VERBS:
         for parser in parsers(verb):
@@ -79,18 +78,6 @@ def test_help_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.Monke
             for line in rest.splitlines():
                 is_typed = line.strip() in parser.examples or len(line.split()) == 1
                 assert is_typed or len(line) <= most, line
-
-
-def test_an_alias_is_the_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """`top` is `agents`, with all that is given to it, and is suggested like a verb."""
-    given: list[list[str]] = []
-    monkeypatch.setattr(agents, "main", lambda argv: given.append(argv) or 0)
-
-    assert main(["top", "--broker"]) == 0
-    assert given == [["--broker"]]
-    assert not set(ALIASES) & set(VERBS) and set(ALIASES.values()) <= set(VERBS)
-    assert main(["topp"]) == 2
-    assert "did you mean `top`?" in capsys.readouterr().err
 
 
 def test_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tallylight
-from tallylight.cli import emit
-from tallylight.cli.main import VERBS, main
+from tallylight.cli import agents, emit, status
+from tallylight.cli.main import ALIASES, DAILY, GROUPS, OF_QUIET, VERBS, WANTED, main
 from tallylight.files import build
 from tallylight.model.errors import TallyError
 from tests.tables import each
@@ -21,12 +21,24 @@ COMMAND = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
 SHARED = str(Path(tallylight.__file__).parents[1])
 
 
-def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    """Help names each verb, on standard output."""
-    assert main(["--help"]) == 0
+@each("argv", [["--help", "--all"], ["help", "--all"]])
+def test_help_lists_every_verb(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Help of all names each verb, on standard output."""
+    assert main(argv) == 0
 
     said = capsys.readouterr().out
     assert all(f"\n  {verb}" in said for verb in VERBS)
+    assert not any(f"\n  {verb}" in said for verb in OF_QUIET)
+
+
+def test_help_shows_what_people_use(capsys: pytest.CaptureFixture[str]) -> None:
+    """Fifteen verbs, in at most forty lines of eighty columns, and how to see the others."""
+    assert main(["--help"]) == 0
+
+    said = capsys.readouterr().out
+    assert [verb for verb in VERBS if f"\n  {verb} " in said] == [verb for group in DAILY for verb in GROUPS[group]]
+    assert sum(len(GROUPS[group]) for group in DAILY) == 15
+    assert "`tally help --all`" in said and len(said.splitlines()) <= 40
 
 
 def test_every_verb_has_its_module() -> None:
@@ -37,24 +49,57 @@ def test_every_verb_has_its_module() -> None:
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     """--version is one line with the version of the package, its build and its Python."""
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"tally {build.name()}\n"
+    for word in ("--version", "version"):
+        assert main([word]) == 0
+        assert capsys.readouterr().out == f"tally {build.name()}\n"
 
 
-def test_no_verb_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a verb the help goes to standard error, exit code 2."""
-    assert main([]) == 2
+@each(("is_terminal", "verb"), [((True, True), "agents"), ((True, False), "status"), ((False, True), "status")])
+def test_no_verb_shows_the_agents(is_terminal: tuple[bool, bool], verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a verb the list opens on a terminal; in a pipe it is the status."""
+    given: list[str] = []
+    for module in (agents, status):
+        monkeypatch.setattr(module, "main", lambda argv, name=module.__name__: given.append(name) or 0)
+    for stream, is_one in zip((sys.stdin, sys.stdout), is_terminal, strict=True):
+        monkeypatch.setattr(stream, "isatty", lambda is_one=is_one: is_one)
 
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "usage: tally" in said.err
+    assert main([]) == 0 and given == [f"tallylight.cli.{verb}"]
 
 
-@each(("verb", "hint"), [("statsu", "`status`"), ("emt", "`emit`"), ("doctr", "`doctor`"), ("zzz", "--help")])
-def test_unknown_verb(verb: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A verb that does not exist is exit code 2, with the one that was probably meant."""
+@each(
+    ("verb", "wanted"),
+    [
+        ("statsu", "status"), ("emt", "emit"), ("doctr", "doctor"), ("answer", "agents` and there the key `a"),
+        ("uninstall", "setup --uninstall"), ("update", "doctor --online"), ("history", "log"), ("open", "jump"),
+    ],
+)  # fmt: skip
+def test_unknown_verb(verb: str, wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A verb that does not exist is exit code 2, with the command line that was probably meant."""
     assert main([verb]) == 2
-    assert hint in capsys.readouterr().err
+    assert capsys.readouterr().err == f"tally: there is no verb `{verb}`; you want `tally {wanted}`\n"
+
+
+def test_unknown_verb_like_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing was meant that there is, it says where all are listed."""
+    assert main(["zzz"]) == 2
+    assert capsys.readouterr().err == "tally: there is no verb `zzz`; `tally help --all` lists them all\n"
+
+
+def test_what_is_wanted_is_there() -> None:
+    """Each word that is no verb leads to one that there is, and to options that it has."""
+    for word, wanted in {**ALIASES, **WANTED}.items():
+        assert word not in (*VERBS, *OF_QUIET)
+        verb, *options = wanted.partition("`")[0].split()
+        assert verb == "--version" or (verb in VERBS and main([verb, *options, "--help"]) == 0)
+
+
+@each(("word", "verb"), [("top", "agents"), ("list", "agents"), ("ls", "status"), ("ps", "status")])
+def test_another_word_runs_the_verb(word: str, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can go wrong, what people type runs what they want, with all that they give it."""
+    given: list[list[str]] = []
+    monkeypatch.setattr(f"tallylight.cli.{verb}.main", lambda argv: given.append(argv) or 0)
+
+    assert main([word, "--broker"]) == 0 and given == [["--broker"]]
 
 
 def test_hostile_verb_is_shown_harmlessly(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +142,7 @@ def test_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         main(["emit"])
 
 
-@each("verb", sorted(set(VERBS) - {"emit", "hook", "run"}))
+@each("verb", sorted({*VERBS, *OF_QUIET} - {"emit", "hook", "run"}))
 def test_wrong_option_is_wrong_usage(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An option a verb does not have is exit code 2, with how that very verb is used."""
     words = ["x", "--", "true"] if verb == "record" else ["sessions"] if verb == "host" else []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -16,6 +18,7 @@ from tallylight.cli.watch import Watch
 from tallylight.model import lights
 from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot import schema, writer
+from tallylight.wire import values
 from tests.cli.panes import COMMAND, DONE, HOST, SHELL, WAITING, WORKING, publish
 from tests.tables import each
 from tests.terminal import bare_environment, launcher
@@ -28,6 +31,10 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
     captured = capsys.readouterr()
     assert captured.err == ""
     return captured.out
+
+
+def counted(environ: Mapping[str, str]) -> dict[str, int]:
+    return prompt.statuses(prompt._snapshots(prompt._directory(environ)))
 
 
 def test_what_there_is_to_tell(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +53,7 @@ def test_it_counts_as_watch_does(runtime: Path) -> None:
     (state,) = Watch().changes({host.name: host.panes for host in snapshots})
     text = [word for word in str(state["text"]).split() if word[0] != lights.MARKS[Status.IDLE]]
 
-    assert prompt.line(prompt.statuses(os.environ)).split() == text
+    assert prompt.line(counted(os.environ)).split() == text
     assert len(text) == 6
 
 
@@ -55,6 +62,16 @@ def test_the_tables_are_those_of_the_package() -> None:
     told = [status for status in URGENCY if status not in (Status.IDLE, Status.ACTIVE)]
     assert {status.value: lights.mark(status) for status in told} == prompt.MARKS
     assert (prompt.VERSION, prompt.MAX_BYTES, prompt.MAX_FILES) == (schema.VERSION, writer.MAX_BYTES, writer.MAX_FILES)
+    assert prompt.LATEST == values.LATEST
+
+
+def test_what_cannot_be_written_is_dated(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a terminal shows that cannot write it has the time of what it wrote, if that is a time."""
+    publish(runtime, [SHELL])
+    path = runtime / "tallylight" / f"{HOST}.json"
+    for written, told in ((1000.5, 1000.5), (1e300, 0), ("x", 0), (None, 0), (-1, 0)):
+        change(path, stale=True, written=written)
+        assert said(capsys) == (time.strftime("as of %H:%M:%S\n", time.localtime(told)) if told else "")
 
 
 def change(path: Path, **more: object) -> None:
@@ -75,7 +92,7 @@ def test_what_is_not_a_living_hosts_is_left_out(case: str, tmp_path_factory: pyt
         publish(runtime, [WAITING])
     environ = {"XDG_RUNTIME_DIR": str(runtime)}
     if case != "no folder":
-        assert prompt.statuses(environ) == {"waiting": 1}
+        assert counted(environ) == {"waiting": 1}
     if case == "empty":
         path.write_bytes(b"")
     elif case == "no JSON":
@@ -107,7 +124,7 @@ def test_what_is_not_a_living_hosts_is_left_out(case: str, tmp_path_factory: pyt
         folder.chmod(0o777)
     elif case == "name":
         path.rename(folder / "kitty-x.json")
-    assert prompt.statuses(environ) == {}
+    assert counted(environ) == {}
 
 
 def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.cli import restore
 from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.open_conversations import OpenConversations, Tab, directory
@@ -111,6 +110,42 @@ def test_an_agent_that_no_file_describes(desk: Desk, capsys: pytest.CaptureFixtu
     assert (bad["refused"], bad["text"][:7]) == ("option", "'--yolo")
 
 
+def _crashed(desk: Desk, panes: list[Pane], at: float = 1_763_690_001.0) -> None:
+    """A kitty with *panes* is gone."""
+    kitty = OpenConversations.for_host("kitty", desk.environ, lambda: at)
+    kitty.publish(panes, 0.0)
+    document = json.loads(kitty.path.read_bytes()) | {"birth": "earlier-boot/pid:[1]/5", "written": time.time() + 3600}
+    kitty.path.write_text(json.dumps(document))
+
+
+def test_two_that_asked_for_different_conversations(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one directory, without a session that is known: each goes on with its own, if that passes the gate."""
+    here = ConversationEntry(agent="claude", cwd=str(desk.folder / "w1"))
+    asked = [("--resume", "aaaa1111"), ("--resume", "bbbb2222"), ("--resume", "cc33", "--dangerously-skip-permissions")]
+    panes = [desk.pane(n, conversation=here, resume=("claude", *words)) for n, words in enumerate(asked)]
+    _crashed(desk, panes)
+    found = [one["resume"] for one in desk.json(capsys)[:3]]
+
+    assert [one.get("argv") for one in found[:2]] == [[desk.program, *words] for words in asked[:2]]
+    assert found[2]["argv"] == [desk.program, "--continue"]
+    assert found[2]["notes"][0].endswith("was not started with it (rule: dangerous).")
+    assert main(["restore", "--list", "1", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "claude --resume aaaa1111" in shown and "claude --resume bbbb2222" in shown
+
+
+def test_two_of_which_nothing_is_known(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first continues the latest conversation there; the other one has a line that says so, and stays."""
+    here = ConversationEntry(agent="claude", cwd=str(desk.folder / "w1"))
+    _crashed(desk, [desk.pane(n, conversation=here) for n in (1, 2)])
+    first, second, *_ = (one["resume"] for one in desk.json(capsys))
+
+    assert first["argv"] == [desk.program, "--continue"]
+    assert (second["refused"], "1 continues the latest one" in second["text"]) == ("latest", True)
+    # By itself it can be.
+    assert desk.json(capsys, "2")[0]["resume"]["argv"] == [desk.program, "--continue"]
+
+
 def test_nothing_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Where nothing was open, that is the message."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
@@ -130,6 +165,13 @@ def test_the_list(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[5].endswith(f" in tab “back end” of kitty-{os.getpid()}")
     assert lines[-1] == f"   not possible: the directory '{desk.folder}/w3' no longer exists (rule: directory)"
     assert desk.started() == []
+
+
+def test_what_is_named_needs_a_terminal(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without one, what would run is listed, nothing is started, and it fails; the list alone is no failure."""
+    assert main(["restore"]) == 0 and capsys.readouterr().err == ""
+    assert main(["restore", "1"]) == 1
+    assert "nothing was started" in capsys.readouterr().err and desk.started() == []
 
 
 def test_json(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,12 +212,11 @@ def test_one_in_this_pane(desk: Desk) -> None:
         assert desk.started() == []
         terminal.type(b"\r")
         terminal.wait_for(lambda _: bool(desk.started()))
-        time.sleep(restore.RESUMED_S + 0.5)
+        with Terminal(rows=40) as other:
+            other.start(COMMAND, desk.environ)
+            other.wait_for(b"--resume " + IDS[2].encode())
+            assert IDS[1].encode() not in other.received
     assert desk.started() == [f"{desk.folder}/w1 --resume {IDS[1]}"]
-    with Terminal(rows=40) as terminal:
-        terminal.start(COMMAND, desk.environ)
-        terminal.wait_for(b"--resume " + IDS[2].encode())
-        assert IDS[1].encode() not in terminal.received
 
 
 @pytest.mark.slow
@@ -187,21 +228,27 @@ def test_one_that_cannot_be_resumed(desk: Desk, capsys: pytest.CaptureFixture[st
         terminal.wait_for(b"Enter")
         terminal.type(b"\r")
         terminal.wait_for(lambda _: process.poll() is not None)
-        terminal.wait_for(b"it ended at once")
+        terminal.wait_for(b"it ended within 30 seconds")
     assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "2", "3"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [[], ["--tabs"]])
-def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str], way: list[str]) -> None:
-    """In a tab of kitty nobody sees why it ended: it is told, by name, and what runs on is not. An overlay waits."""
+def test_a_tab_that_closes(desk: Desk, capsys: pytest.CaptureFixture[str], way: list[str]) -> None:
+    """
+    In a tab of kitty nobody sees why it ended: it is told, by name, at once or later, when the shell has gone on.
+
+    An overlay waits. What runs on is not told of.
+    """
+    later = desk.folder / "later"
     kitten = desk.folder / "bin/kitten"
     kitten.write_text(
         "#!/bin/sh\n"
         'case "$2$*" in\n'
         "launch*/w1' '*) echo 7 ;;\n"
         "launch*) echo 8 ;;\n"
-        "ls*id:7) echo 'Error: No matching windows for expression: id:7' >&2; exit 1 ;;\n"
+        f'ls*id:8*) [ -e {later} ] && echo \'[]\' || echo \'[{{"tabs": [{{"windows": [{{"id": 8}}]}}]}}]\' ;;\n'
+        "ls*) echo 'Error: No matching windows for expression: id:7' >&2; exit 1 ;;\n"
         "esac\n"
     )
     kitten.chmod(0o755)
@@ -210,15 +257,20 @@ def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str
         process = terminal.start([*COMMAND, *way], desk.environ | inside)
         terminal.wait_for(b"resume 2")
         terminal.type(b"\r")
+        terminal.wait_for(b"api1: it ended within 30 seconds")
+        assert b"api2: it ended" not in terminal.received
+        if not way:
+            terminal.wait_for(lambda _: process.poll() is not None)
+        assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "3"]
+        later.touch()
+        terminal.wait_for(b"api2: it ended within 30 seconds")
         if way:
             terminal.wait_for(b"press Enter")
             assert process.poll() is None
             terminal.type(b"\n")
-        terminal.wait_for(lambda _: process.poll() is not None)
-        terminal.wait_for(b"api1: it ended at once")
-        assert b"api2: it ended" not in terminal.received
+            terminal.wait_for(lambda _: process.poll() is not None)
     assert process.returncode == 1
-    assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "3"]
+    assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "2", "3"]
 
 
 @pytest.mark.slow
@@ -293,7 +345,7 @@ def test_what_a_file_makes_of_a_conversation(
 
 
 def test_flags_of_a_file_are_not_added(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    """No option that a kept file names is started with, and no argument list that stands in it."""
+    """No option that a kept file names is started with, and no argument list that does not pass the gate."""
     (kept,) = directory(desk.environ).glob("kitty-*.json")
     document = json.loads(kept.read_bytes())
     document["panes"][0]["conversation"]["flags"] = ["--dangerously-skip-permissions", "--yolo"]

@@ -109,10 +109,10 @@ def test_two_hosts_are_told_apart(runtime: Path, capsys: pytest.CaptureFixture[s
 def test_what_a_person_called_a_conversation(
     runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its name stands for the project, JSON has all of the label; a broken file is told and costs nothing else."""
+    """Its name stands for the project, JSON has it; a broken file is told and costs nothing else."""
     monkeypatch.setenv("XDG_STATE_HOME", str(runtime / "state"))
     file = labels_file.path({"XDG_STATE_HOME": str(runtime / "state")})
-    called = Label("the lights", "red", is_pinned=True)
+    called = Label("the lights")
     labels_file.change(file, lambda found: found.with_label(HOST, WAITING, called, NOW))
     publish(runtime, EVERY)
 
@@ -120,7 +120,7 @@ def test_what_a_person_called_a_conversation(
     assert "claude  the lights  2m" in capsys.readouterr().out.splitlines()[0]
     assert main(["status", "--json"]) == 0
     told = [pane["label"] for pane in json.loads(capsys.readouterr().out)["panes"]]
-    assert told[0] == {"name": "the lights", "colour": "red", "pinned": True} and not any(told[1].values())
+    assert told[0] == {"name": "the lights"} and not any(told[1].values())
     file.write_text("{")
     assert main(["status"]) == 0
     found = capsys.readouterr()
@@ -144,7 +144,7 @@ def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--json"]) == 0
 
     found = json.loads(capsys.readouterr().out)
-    assert found["version"] == 1
+    assert found["version"] == 2
     assert found["hosts"] == [HOST]
     assert [pane["address"] for pane in found["panes"]] == [f"{HOST}:{n}" for n in (3, 1, 2, 4, 5)]
     assert found["panes"][0]["reason"]["rule"] == "osc-1338"

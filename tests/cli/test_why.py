@@ -16,11 +16,14 @@ from tallylight.cli.main import main
 from tallylight.cli.output import Output
 from tallylight.evidence.process import Process
 from tallylight.model.status import Status
+from tallylight.snapshot import labels_file
 from tallylight.snapshot.addresses import Found, own_place
+from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import AnswerEntry, LosingEntry, Pane, ReasonEntry, RecordEntry
 from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.hosts.test_pane import HandTable
+from tests.tables import each
 
 
 def drawn(pane: Pane, columns: int = 200) -> str:
@@ -67,7 +70,9 @@ def test_pace() -> None:
 def test_unknown_program() -> None:
     """A program that no file names is named, marked if it is taken for an agent, and how to add it is said."""
     plain = drawn(attrs.evolve(COMMAND, unknown="mystery"))
-    taken = drawn(attrs.evolve(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title"))
+    taken = drawn(
+        attrs.evolve(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title", agent_pid=7)
+    )
 
     assert "  program   mystery, which no agent file names; if it is an agent: `tally agent new mystery`" in plain
     assert "  agent     mystery?\n" in taken
@@ -133,6 +138,26 @@ def test_a_multiplexer_in_front(tmp_path: Path) -> None:
     assert "  advice    do this" in stream.getvalue().splitlines()
 
 
+@pytest.mark.parametrize(
+    "argv", [("ssh", "devbox"), ("docker", "exec", "-it", "box", "claude"), ("kitten", "ssh", "devbox")]
+)
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_what_makes_another_machine_exact(argv: tuple[str, ...], is_seen: bool) -> None:
+    """Behind ssh and the like, lit or not: `tally run` there, or `[machines]`; not where the agent speaks itself."""
+    table = HandTable("")
+    table.processes[44] = Process(44, 10, 44, argv[0], argv, f"/usr/bin/{argv[0]}", 400)
+    name, signs = (argv[0], "a spinner in its title") if is_seen else ("", "")
+    far = Found(HOST, attrs.evolve(COMMAND, pid=44, agent=name, unknown=name, signs=signs))
+
+    advice = why._advice(far, [far], table)
+    assert advice.startswith(f"{argv[0]} shows another machine.")
+    assert "`tally run`" in advice and "[machines]" in advice
+    said = drawn(far.pane, 300)
+    assert "tally agent new" not in said
+    assert (f"{name}?" in said and "shows an agent of another machine, by a spinner in its title" in said) is is_seen
+    assert why._advice(Found(HOST, attrs.evolve(far.pane, agent="claude")), [far], table) == ""
+
+
 def test_hostile_text_is_harmless() -> None:
     """No text out of a snapshot brings a control to the terminal, and none makes a line too long."""
     hostile = "a\x1b]0;owned\x07b\u202ec\nd" + "x" * 400
@@ -195,12 +220,57 @@ def test_same_id_in_two_hosts(
 
     assert main(["why", "3"]) == 1
     said = capsys.readouterr().err
-    assert "several panes are 3: kitty 3, screen 3" in said
+    assert "several panes are 3: kitty 3 (tallylight, claude), screen 3 (tallylight, claude)" in said
     assert main(["why", "kitty 3"]) == 0
 
     assert main(["why", f"screen-{os.getpid()}:3"]) == 0
     monkeypatch.setenv("KITTY_PID", str(os.getpid()))
     assert main(["why", "3"]) == 0
+
+
+SHOP = attrs.evolve(DONE, id="7", project="shop", session="s1")
+#: One session, seen where it runs and in the pane that shows tmux.
+DOCS = attrs.evolve(WORKING, id="8", project="docs", agent="gemini", session="s2", agent_pid=1)
+DOCS_AGAIN = attrs.evolve(DOCS, id="9", agent_pid=None)
+
+
+@each(
+    ("wanted", "picked"),
+    [
+        ("shop", "7"), ("Shop", "7"), ("codex", "7"), ("docs", "8"), ("gemini", "8"),
+        ("tallylight", "3"), ("the lights", "3"), ("3", "3"), ("claude", "3"),
+    ],
+)  # fmt: skip
+def test_a_pane_by_what_status_prints(
+    runtime: Path, wanted: str, picked: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A project, the name that a person gave, or an agent names a pane."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(runtime / "state"))
+    file = labels_file.path(os.environ)
+    labels_file.change(file, lambda found: found.with_label(HOST, WAITING, Label("the lights"), NOW))
+    publish(runtime, [WAITING, SHOP, DOCS, DOCS_AGAIN, SHELL, COMMAND])
+
+    assert main(["why", wanted, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["address"] == f"{HOST}:{picked}"
+
+
+@each(
+    ("wanted", "said"),
+    [
+        ("shop", "several panes are shop: 7 (shop, codex), 10 (shop, claude)"),
+        # What begins a name may have been the name of a pane that is gone.
+        ("s", "there is no pane 's'"), ("12f", "there is no pane '12f'"), ("hop", "there is no pane"),
+        ("claude", "several panes are claude: 3 (tallylight, claude), 10 (shop, claude)"),
+        ("1", "there is no pane '1'"), ("bash", "there is no pane 'bash'"),
+    ],
+)  # fmt: skip
+def test_a_name_that_says_too_little(runtime: Path, wanted: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where several panes are meant, each is told with what tells it from the others; and a number is never a name."""
+    again = attrs.evolve(WORKING, id="10", project="shop", session="s3")
+    publish(runtime, [WAITING, SHOP, again, attrs.evolve(DONE, id="11", project="12factor"), SHELL])
+
+    assert main(["why", wanted]) == 1
+    assert said in capsys.readouterr().err
 
 
 def test_unknown_pane(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,7 +73,7 @@ ASK = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question":
         ("claude", "Notification", {"notification_type": "elicitation_dialog"}, "waiting/question", ""),
         ("claude", "Notification", {"notification_type": "idle_prompt"}, "idle", ""),
         ("claude", "Elicitation", {"message": "Name?"}, "waiting/question", "Name?"),
-        ("claude", "Stop", {"last_assistant_message": "All done.\n\nMore"}, "done", "All done."),
+        ("claude", "Stop", {"last_assistant_message": "Two files.\n\nAll done."}, "done", "All done."),
         ("claude", "StopFailure", {"error": "unknown"}, "error", "unknown"),
         ("claude", "StopFailure", {"error": "overloaded"}, "error", "overloaded"),
         ("claude", "StopFailure", {"error": "rate_limit"} | LIMITED, "waiting/limit", "You've hit your limit"),

@@ -79,6 +79,13 @@ def test_the_title_of_a_session(tmp_path: Path, body: str) -> None:
     assert entry(pane, "Fix login").topic == ""
 
 
+def test_what_a_turn_came_to(pane: Pane) -> None:
+    """Without a record, the last sentence of what the agent says of its end."""
+    said(pane, "1338;state=working", "1338;state=done;message=Two files changed. All 12 tests pass.")
+
+    assert entry(pane).outcome == "All 12 tests pass."
+
+
 def test_a_subagents_question_is_its_own(pane: Pane) -> None:
     """On the screen it stands without a name; in lists its subagent's name stands before it."""
     said(

@@ -127,6 +127,24 @@ def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkey
     assert shown == [(Status.DONE, None), (Status.IDLE, None), (Status.DONE, None), (Status.ERROR, None), limited]
 
 
+def test_what_a_turn_came_to(pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last sentence of its reply is told while it is done; a new turn begins without it."""
+    end = next(number for number, line in enumerate(record.lines) if b'"task_complete"' in line)
+    monkeypatch.setattr(time, "time", lambda: ((turn := record.reader.read(record.data, None).turn) and turn.at) or 0.0)
+    pane.title("⠋ codex", 0.5)
+    rollout.write_bytes(b"".join(record.lines[:end]))
+    look(pane, 2.0)
+    assert pane.outcome == ""
+    with rollout.open("ab") as file:
+        file.write(record.lines[end])
+    look(pane, 3.0)
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
+    assert (entry.status, entry.outcome) == (Status.DONE, "Here is a short answer.")
+    pane.title("codex", 9.0)
+    pane.title("⠙ codex", 10.0)
+    assert pane.outcome == ""
+
+
 @pytest.mark.parametrize("jump", [-3600.0, 3600.0])
 def test_an_end_across_a_jump_of_the_clock(
     pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch, jump: float

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import attrs
 import pytest
 
+from tallylight.actions.answer import Seen, holder_of
+from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.entries import ConversationEntry
+from tallylight.snapshot.schema import Pane as PaneEntry
 from tests.hosts.test_pane import SHELL, HandTable
 
 MYSTERY = Process(90, 10, 90, "mystery", ("/opt/bin/mystery",), "/opt/bin/mystery", 900)
@@ -37,9 +44,9 @@ def pane(tmp_path: Path) -> Pane:
     return made(tmp_path, Timing())
 
 
-def made(home: Path, timing: Timing) -> Pane:
+def made(home: Path, timing: Timing, program: Process = MYSTERY) -> Pane:
     table = HandTable(str(home))
-    table.processes[MYSTERY.pid] = MYSTERY
+    table.processes[MYSTERY.pid] = program
     agents, _ = agent_files.load_agents({"HOME": str(home)})
     pane = Pane(timing, ForegroundReader(agents, table), table)
     pane.foreground(SHELL.pid, 0.0)
@@ -52,14 +59,16 @@ def spin(pane: Pane, now: float) -> None:
         pane.title(f"{glyph} mystery", now + number / 10)
 
 
-def show(pane: Pane, rows: list[str], now: float, seconds: float = 2.0, work: str = "") -> float:
+def show(
+    pane: Pane, rows: list[str], now: float, seconds: float = 2.0, work: str = "", cursor: tuple[int, int] = (4, 3)
+) -> float:
     """Let the host look at *rows* for so long; the time afterwards."""
     frames = "⠋⠙⠹⠸"
     for tick in range(int(seconds * 4)):
         now += 0.25
         lines = [row.format(f"{frames[tick % 4]} {work}" if work else "") for row in rows]
         pane.foreground(MYSTERY.pid, now)
-        pane.screen(lambda lines=lines: Look(lines, 4, 3, 80), now)  # type: ignore[misc]
+        pane.screen(lambda lines=lines: Look(lines, *cursor, 80), now)  # type: ignore[misc]
         pane.tick(now)
     return now
 
@@ -174,3 +183,109 @@ def test_it_says_how_it_is_continued(pane: Pane, is_candidate: bool) -> None:
     entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
 
     assert (entry.fork[2], entry.conversation.session, entry.agent_pid) == ("{SessionId}", "s1", None)
+
+
+#: What is behind each of them runs elsewhere.
+FAR = {
+    "ssh": ("ssh", "-t", "devbox", "agent"),
+    "mosh-client": ("mosh-client", "10.0.0.7", "60001"),
+    "et": ("et", "devbox"),
+    "docker": ("docker", "exec", "-it", "box", "agent"),
+    "kubectl": ("kubectl", "exec", "-it", "pod", "--", "agent"),
+    "kitten": ("kitten", "ssh", "devbox"),
+}
+PROMPT = ["you@devbox:~/shop$ "]
+
+
+def far(home: Path, argv: tuple[str, ...] = FAR["ssh"]) -> Pane:
+    return made(home, Timing(), attrs.evolve(MYSTERY, comm=argv[0], argv=argv, exe=f"/usr/bin/{argv[0]}"))
+
+
+def told(pane: Pane) -> PaneEntry:
+    return pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
+
+
+def prompt(pane: Pane, now: float, above: list[str] | None = None) -> float:
+    """A shell's prompt stands at the end of the screen, below what was there."""
+    rows = [*(above or []), *PROMPT, "", ""]
+    return show(pane, rows, now, cursor=(len(above or []), len(PROMPT[0])))
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_an_agent_of_another_machine(tmp_path: Path, name: str) -> None:
+    """What an agent elsewhere asks is a light here; it is no process of this machine, and nothing is typed for it."""
+    pane = far(tmp_path, FAR[name])
+    now = show(pane, ASKING, 1.0, 10.0)
+    assert not pane.decision.is_lit, "whatever asks there may be any program"
+    assert (told(pane).unknown, told(pane).signs) == ("", "")
+    now = show(pane, BOX, now, 3.0, work="Thinking")
+    assert not pane.decision.is_lit
+    now = show(pane, ASKING, now)
+    entry = told(pane)
+
+    assert (entry.status, entry.kind, entry.agent) == (Status.WAITING, Kind.PERMISSION, name)
+    assert (entry.question, entry.choices) == ("Run this command?", ())
+    assert (entry.unknown, entry.agent_pid, entry.project) == (name, None, "")
+    assert "work shown beside its input" in entry.signs
+    assert entry.conversation == ConversationEntry()
+    seen = Seen(pane="1", foreground=pane.holder(), look=Look(ASKING, 4, 3, 80), status=Status.WAITING)
+    refusal = holder_of(seen)
+    assert isinstance(refusal, Refusal) and refusal.rule == "remote"
+    assert refusal.text == f"{name} shows another machine: go to that pane and answer there; nothing was typed"
+
+
+@pytest.mark.parametrize("above", [[], BOX[:6]], ids=["cleared", "left below"])
+def test_another_program_there(tmp_path: Path, above: list[str]) -> None:
+    """Once its agent has ended, what the next program asks there is as dark as before."""
+    pane = far(tmp_path)
+    now = show(pane, BOX, 1.0, 3.0, work="Thinking")
+    now = show(pane, ASKING, now)
+    assert pane.decision.status is Status.WAITING
+    now = prompt(pane, now, [row.format("") for row in above])
+    assert not pane.decision.is_lit and pane.agent is None
+    now = show(pane, ASKING, now, 20.0)
+    assert not pane.decision.is_lit
+    now = show(pane, BOX, now, 3.0, work="Thinking")
+    show(pane, ASKING, now)
+    assert pane.decision.status is Status.WAITING
+
+
+def test_signs_of_two_programs_there(tmp_path: Path) -> None:
+    """An input of one program and a progress bar of the next make no agent."""
+    pane = far(tmp_path)
+    now = show(pane, BOX, 1.0, 6.0)
+    assert pane.unknown.program is not None and pane.unknown.program.signs == ("an input of its own",)
+    now = prompt(pane, now)
+    pane.progress(True, now)
+    assert pane.agent is None
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_agent_there_that_speaks(tmp_path: Path, is_first: bool) -> None:
+    """What it says itself by a protocol stands, whether its screen gave it away before that or after."""
+    pane, now = far(tmp_path), 2.0
+    if not is_first:
+        now = show(pane, BOX, now, 3.0, work="Thinking")
+        assert pane.agent is not None
+    pane.carrier("state=working;tool=claude", now)
+    now = show(pane, BOX, now, 3.0, work="Thinking")
+    now = show(pane, ASKING, now, 5.0)
+
+    assert (pane.decision.status, pane.decision.report.agent) == (Status.WORKING, "claude")
+    prompt(pane, now)
+    assert pane.decision.status is Status.WORKING
+
+
+def test_nothing_is_written_to_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WezTerm's sidecar sets a variable on terminals of agents of this machine, and not on what leads elsewhere."""
+    pane = far(tmp_path)
+    now = show(pane, BOX, 1.0, 3.0, work="Thinking")
+    assert pane.agent is not None
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed", HandTable(""))  # type: ignore[arg-type]
+    monkeypatch.setattr(source, "_rows", {"1": None})
+    monkeypatch.setattr(source, "_own_terminal", lambda _: Terminal("/dev/pts/9", SHELL.pid))
+    source.listen(SimpleNamespace(peek=lambda _: pane), now)  # type: ignore[arg-type]
+    assert source.terminal("1") is None
+    pane.foreground(SHELL.pid, now)
+    source.listen(SimpleNamespace(peek=lambda _: pane), now)  # type: ignore[arg-type]
+    assert source.terminal("1") is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.prose import LOOKED_AT, MOST, last_question
+from tallylight.model.prose import LOOKED_AT, MOST, last_question, last_sentence
 
 REPLIES = {
     "Shall I go on?": "Shall I go on?",
@@ -33,6 +33,29 @@ def test_replies() -> None:
     assert {reply: last_question(reply) for reply in REPLIES} == REPLIES
 
 
+OUTCOMES = {
+    "Here is a short answer.": "Here is a short answer.",
+    "I changed two files. All 12 tests pass.": "All 12 tests pass.",
+    "All tests pass.\n\n```sh\nnpm test\n```\n": "All tests pass.",
+    "See:\n```\nls\n```\nIt **works** now, e.g. with `a.py`.": "It works now, e.g. with a.py.",
+    "Done:\n- the parser\n- `--force` is gone. Use -f.": "Use -f.",
+    "Two left:\n1. Fix it\n2. Ship v1.2 of it": "Ship v1.2 of it",
+    "# Result\n\n| a | b |\n|---|---|\n| 1 | 2 |\n": "Result",
+    "直しました。テストは通ります。": "テストは通ります。",
+    "It is done.\n\n---\n": "It is done.",
+    "```\nonly code\n```": "",
+    "...": "",
+    "": "",
+}
+
+
+def test_outcomes() -> None:
+    """The last sentence in words: no code, no table, no marks of Markdown; an abbreviation ends none."""
+    assert {reply: last_sentence(reply) for reply in OUTCOMES} == OUTCOMES
+    assert last_sentence("First. " + "X" * 2 * MOST) == "X" * MOST
+    assert [last_sentence(odd) for odd in (None, 5, ["a."], {"a": 1})] == [""] * 4
+
+
 def test_bounds() -> None:
     """Of a long reply the end, of a long question its end, and twelve answers."""
     assert last_question("x" * LOOKED_AT * 2 + " why?") == ("x" * LOOKED_AT + " why?")[-MOST:]
@@ -46,3 +69,5 @@ def test_any_text(text: str) -> None:
     """What comes out is one line that was there and ends in a question mark, or nothing."""
     found = last_question(text)
     assert found == "" or (found.endswith("?") and "\n" not in found and found in text)
+    said = last_sentence(text)
+    assert "\n" not in said and (any(map(str.isalnum, said)) or not said)

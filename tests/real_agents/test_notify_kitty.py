@@ -68,8 +68,8 @@ def test_one_notification_for_one_question(desk: Desk, desktop: Desktop) -> None
         return found
 
     shown = desk.kitty.wait_until(lambda: desktop.shown[0] if desktop.shown else None, what="the notification")
-    assert (shown.application, shown.title.partition(" · ")[0]) == ("Tallylight", "claude asks for permission")
-    assert "Do you want to" in shown.body
+    assert (shown.application, ": touch " in shown.title) == ("Tallylight", True)
+    assert shown.body.startswith("claude asks for permission: Do you want to")
     heard = desk.kitty.wait_until(reminded, REMINDED_S, "Claude's own reminder")
     # What has no text at all shows nothing anyway.
     assert [taken for title, _, taken in heard if title] == [True], heard

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tallylight.evidence.titles import TURN_S
+from tallylight.snapshot import writer
+from tests.real_kitty.asking_claude import install_asking_claude
 from tests.real_kitty.desk import Desk
 
 
@@ -85,7 +87,7 @@ def test_screen_lights_the_tab(desk: Desk) -> None:
 
 
 def test_an_agent_in_tmux_lights_the_tab_without_any_report(desk: Desk) -> None:
-    """Nothing gets through tmux, and nothing in it knows of us: the host of sessions tells, and kitty finds the tab."""
+    """Nothing gets through tmux, and nothing in it knows of us: kitty has it watched, by whichever socket it is."""
     kitty = desk.kitty
     agent = kitty.home / ".local/bin/claude"
     titles = ("printf '\\033]2;%s Fix the rounding\\007' " + glyph + "\nread -r line\n" for glyph in "◐✳")
@@ -94,17 +96,32 @@ def test_an_agent_in_tmux_lights_the_tab_without_any_report(desk: Desk) -> None:
     window = tmux(desk, "off", "exec claude")
     tab = kitty.tab_of(window)
     other = kitty.launch("cat", tab_title="other", keep_focus=True)
-    host = kitty.popen(["tally", "host", "sessions", "--no-screen", "--socket", str(kitty.home / "tmux-off")])
-    try:
-        desk.wait_colours({tab: "working", kitty.tab_of(other): ""})
-        kitty.eval(f"boss.tab_for_id({tab}).set_title('')")
-        kitty.wait_until(lambda: "Fix the rounding" in desk.bar(), 10, "the title of the pane in tmux")
-        desk.let_pass(2 * TURN_S)  # what is shorter is no turn of an agent that has just started
-        kitty.send_text(window, "\r")
-        desk.wait_colours({tab: "done"})
-    finally:
-        kitty.run(["pkill", "-TERM", "-f", "tally host sessions"])  # not what brought it into kitty's room
-        host.wait(20)
-    desk.wait_colours({tab: ""})
+    desk.wait_colours({tab: "working", kitty.tab_of(other): ""})
+    kitty.eval(f"boss.tab_for_id({tab}).set_title('')")
+    kitty.wait_until(lambda: "Fix the rounding" in desk.bar(), 10, "the title of the pane in tmux")
+    desk.let_pass(2 * TURN_S)  # what is shorter is no turn of an agent that has just started
+    kitty.send_text(window, "\r")
+    desk.wait_colours({tab: "done"})
     kitty.close_window(window)
+    kitty.close_window(other)
+
+
+def test_tmux_is_found_by_itself(desk: Desk) -> None:
+    """Nobody has started a host of sessions: kitty does, as a child, for the tmux that its window shows."""
+    kitty = desk.kitty
+    folder = kitty.home / "tmux-folder"
+    folder.mkdir(mode=0o700)
+    install_asking_claude(kitty.home)
+    env = {"TMUX_TMPDIR": str(folder)}
+    window = kitty.launch("tmux", "new-session", "-s", "shop", "claude", env=env, tab_title="tmux")
+    tab = kitty.tab_of(window)
+    other = kitty.launch("cat", tab_title="other")
+    desk.wait_colours({tab: "waiting", kitty.tab_of(other): ""})
+    hosts = [host for host in writer.read_snapshots(kitty.runtime_dir / "tallylight")[0] if host.host == "sessions"]
+
+    assert [(pane.host_title, pane.status, pane.agent) for pane in hosts[0].panes] == [("shop", "waiting", "claude")]
+    parent = kitty.eval(f"import os\nreturn open('/proc/{hosts[0].pid}/stat').read().split()[3] == str(os.getpid())")
+    assert parent is True and len(hosts) == 1
+    kitty.run(["tmux", "kill-server"], env=env)
+    desk.wait_colours({kitty.tab_of(other): ""})
     kitty.close_window(other)

@@ -62,7 +62,7 @@ def test_a_question_in_a_hidden_tab(desk: Desk, desktop: Desktop) -> None:
     desk.send(window, ASK + "Run the migration?")
     shown = wait_shown(desk, desktop)
     assert (shown.title, shown.body, shown.application) == (
-        "claude asks for permission · api",
+        "api: claude asks for permission",
         "Run the migration?",
         "Tallylight",
     )
@@ -184,15 +184,37 @@ def test_the_end_of_a_turn(desk: Desk, desktop: Desktop) -> None:
     desk.let_pass(2.5)
     desk.send(window, "state=done;tool=claude;project=api;message=Fixed")
     shown = wait_shown(desk, desktop)
-    assert (shown.title, shown.body) == ("claude is done · api", "Fixed")
+    assert (shown.title, shown.body) == ("api: claude is done", "Fixed")
     desk.kitty.focus_window(window)
     desk.kitty.wait_until(lambda: not desktop.open, what="the end of the notification")
     assert len(desktop.shown) == 1
 
 
-def agent(desk: Desk) -> int:
-    """Start an agent in a hidden tab that says nothing; its window."""
-    window = desk.kitty.launch("aider", keep_focus=True)
+def test_what_a_turn_came_to(desk: Desk, desktop: Desktop) -> None:
+    """The last sentence of the reply, and the lines that are not committed where the agent works."""
+    program = shutil.which("git")
+    assert program is not None
+    shutil.copy(program, desk.kitty.home / ".local/bin/git")
+    shop = desk.kitty.home / "shop"
+    shop.mkdir(exist_ok=True)
+    git = ["git", "-C", str(shop), "-c", "user.name=n", "-c", "user.email=n@example.org"]
+    (shop / "a").write_text("one\ntwo\n")
+    for words in (["init", "-q"], ["add", "a"], ["commit", "-qm", "x"]):
+        desk.kitty.run([*git, *words])
+    window = agent(desk, shop)
+    desk.send(window, "state=working;tool=aider")
+    (shop / "a").write_text("one\n2\n3\n")
+    desk.let_pass(2.5)
+    desk.send(window, "state=done;tool=aider;message=Two lines. All 12 tests pass.")
+    shown = wait_shown(desk, desktop)
+    assert (shown.title, shown.body) == ("shop: aider is done", "All 12 tests pass. (+2 −1)")
+    pane = next(pane for pane in desk.snapshot().panes if pane.id == str(window))  # type: ignore[union-attr]
+    assert (pane.outcome, pane.diffstat) == ("All 12 tests pass.", (2, 1))
+
+
+def agent(desk: Desk, folder: Path | None = None) -> int:
+    """Start an agent in a hidden tab that says nothing, in *folder*; its window."""
+    window = desk.kitty.launch("aider", keep_focus=True, cwd=str(folder or desk.kitty.home))
     desk.kitty.wait_until(lambda: desk.kitty.user_vars(window).get("tally_agent") == "aider", what="the agent's light")
     return window
 
@@ -210,7 +232,7 @@ PLAIN = {
 
 
 def test_an_agents_own_notification(desk: Desk, desktop: Desktop) -> None:
-    """Of each kind, it lights the tab, passes as it is, and ours does not follow it."""
+    """Of each kind, it lights the tab, passes with where and who in front, and ours does not follow it."""
     windows = {number: agent(desk) for number in PLAIN}
     for number, (sequence, _) in PLAIN.items():
         desk.say(windows[number], sequence)
@@ -219,7 +241,9 @@ def test_an_agents_own_notification(desk: Desk, desktop: Desktop) -> None:
         desk.wait_status(window, "waiting")
         assert desk.kitty.user_vars(window)["tally_reason"] == "notification: notification"
     desk.let_pass(1.2)
-    assert {(shown.title, shown.body) for shown in desktop.shown} == {texts for _, texts in PLAIN.values()}
+    assert {(shown.title, shown.body) for shown in desktop.shown} == {
+        ("~: aider", "Aider is waiting"), ("~: aider", "is; waiting"), ("~: aider", "is waiting"),
+    }  # fmt: skip
     assert len(desktop.open) == len(PLAIN) and all(shown.application != "Tallylight" for shown in desktop.shown)
 
 
@@ -240,7 +264,7 @@ def test_what_only_repeats_is_not_shown_twice(desk: Desk, desktop: Desktop) -> N
     desk.send(window, "state=working;tool=aider")
     desk.wait_status(window, "working")
     desk.say(window, b"\x1b]9;Half of it is done\x07")
-    assert wait_shown(desk, desktop, 2).title == "Half of it is done"
+    assert wait_shown(desk, desktop, 2).body == "Half of it is done"
 
 
 WARP = b'\x1b]777;notify;warp://cli-agent;{"v":1,"agent":"aider","event":"%b","summary":"Run rm; or not?"}\x07'
@@ -251,7 +275,7 @@ def test_messages_between_programs(desk: Desk, desktop: Desktop) -> None:
     window = agent(desk)
     desk.say(window, WARP % b"permission_request")
     shown = wait_shown(desk, desktop)
-    assert (shown.title, shown.body) == ("aider asks for permission · ~", "Run rm; or not?")
+    assert (shown.title, shown.body) == ("~: aider asks for permission", "Run rm; or not?")
     desk.say(window, WARP % b"permission_replied")
     desk.say(window, WARP % b"stop")
     desk.let_pass(1)
@@ -292,7 +316,7 @@ def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:
         found = desk.kitty.wait_until(lambda: told.exists() and told.read_text().endswith("|") and told.read_text())
         lines = dict(line.partition("=")[::2] for line in found.splitlines() if line.startswith("TALLY_"))
         assert lines == {
-            "TALLY_TITLE": "claude asks for permission · api",
+            "TALLY_TITLE": "api: claude asks for permission",
             "TALLY_MESSAGE": "Run `touch pwned`; $(touch pwned)?",
             "TALLY_STATUS": "waiting",
             "TALLY_KIND": "permission",
@@ -357,8 +381,8 @@ def test_nobody_on_the_bus_answers_a_permission(desk: Desk, desktop: Desktop, ac
     is_there = lambda: desk.kitty.eval("return boss.active_window.id") == window  # noqa: E731
     desk.kitty.wait_until(lambda: is_there() or typed(desk), what="the window in front")
     assert is_there() and typed(desk) == b""
-    assert (shown.title, shown.buttons) == ("claude asks for permission · ~", {})
-    assert shown.body == "Bash: touch made1. Do you want to proceed?"
+    assert (shown.title, shown.buttons) == ("~: touch made1", {})
+    assert shown.body == "claude asks for permission: Do you want to proceed?"
 
 
 def test_a_click_on_a_permission(desk: Desk, desktop: Desktop) -> None:

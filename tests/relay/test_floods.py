@@ -143,6 +143,13 @@ PAIRS: list[tuple[bytes, bytes, int]] = [
     (envelope.user_var("tally", "state=done;at=1"), envelope.user_var("tally", "state=idle;at=2"), 2),
     (envelope.user_var("tally", "state=done"), b"\x1b]1337;SetUserVar=tally=!\x07", 1),
     (b"\x1b]26;CodeAgent=x;Status=running\x07", b"\x1b]26;Status=idle\x07", 2),
+    # What cannot be read replaces nothing.
+    (b"\x1b]7501;state=done\x07", b"\x1b]7501;state=working:id=\x07", 1),
+    (b"\x1b]7501;state=done:id=a\x07", b"\x1b]7501;state=working:id=a b\x07", 1),
+    (b"\x1b]7501;state=done\x07", b"\x1b]7501;state=working:msg=!\x07", 1),
+    (b"\x1b]7501;state=wrong\x07", b"\x1b]7501;state=working:state=i dle\x07", 1),
+    (b"\x1b]1338;state=done\x07", b"\x1b]1338;state=working;title=\xff\x07", 1),
+    (b"\x1b]88;arm;cmd=dmlt\x07", b"\x1b]88;arm;cmd=!\x07", 1),
 ]
 
 
@@ -153,11 +160,11 @@ def test_of_one_record_the_newest_that_can_be_read_is_read(monkeypatch: pytest.M
         core = RelayCore()
         core.from_child(b"\x1b]7501;state=clear\x07" * PACE.at_once, 1.0)
         core.from_child(older + newer, 1.0)
-        read: list[wire.Event] = []
-        monkeypatch.setattr(wire, "decode", lambda sequence, read=read: read.append(decode(sequence)) or read[-1])
+        read: dict[bytes, wire.Event | None] = {}
+        monkeypatch.setattr(wire, "decode", lambda found, read=read: read.setdefault(found.raw, decode(found)))
         core.tick(1.2)
         monkeypatch.undo()
-        assert sum(event is not None for event in read) == count, newer
+        assert sum(event is not None for event in read.values()) == count, newer
 
 
 IDS = ("", "a", "a/b", "a/b/c", "d", "ab")

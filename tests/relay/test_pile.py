@@ -7,6 +7,7 @@ from base64 import b64encode
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight import wire
 from tallylight.relay.pile import Pile, key_of_sequence
 from tallylight.wire.inbox import Inbox, Limits
 from tallylight.wire.scanner import Sequence, whole
@@ -43,9 +44,12 @@ SEQUENCES = st.one_of(
     st.sampled_from(READ),
     CARRIED.map(variable),
     CARRIED.map(lambda payload: b"\x1b]1338;%b\x1b\\" % payload.encode()),
-    st.builds("7501;state={}:id={}".format, st.sampled_from(STATES), st.sampled_from(IDS))
-    .map(lambda text: text.removesuffix(":id="))
-    .map(lambda text: b"\x1b]%b\x07" % text.encode()),
+    st.builds("7501;state={}{}".format, st.sampled_from(STATES), st.sampled_from(["", ":id=", ":id=!", ":msg=!"])).map(
+        lambda text: b"\x1b]%b\x07" % text.encode()
+    ),
+    st.builds("7501;state={}:id={}".format, st.sampled_from(STATES), st.sampled_from(IDS)).map(
+        lambda text: b"\x1b]%b\x07" % text.encode()
+    ),
     st.builds("7501; id = {} : state = {} ".format, st.sampled_from(["a", "b"]), st.sampled_from(STATES)).map(
         lambda text: b"\x1b]%b\x07" % text.encode()
     ),
@@ -60,10 +64,11 @@ SEQUENCES = st.one_of(
 
 
 def one_by_one(raws: list[bytes], limits: Limits) -> list[bytes]:
-    """What an inbox keeps of *raws*."""
+    """What an inbox keeps of those of *raws* that can be read."""
     inbox, kept = Inbox(limits), []
     for raw in raws:
-        if (key := key_of_sequence(whole(raw))) is not None:
+        sequence = whole(raw)
+        if wire.decode(sequence) is not None and (key := key_of_sequence(sequence)) is not None:
             inbox.keep(key, lambda _, raw=raw: kept.append(raw), len(raw))  # type: ignore[misc]
     for call in inbox.take(1.0):
         call(1.0)

@@ -108,3 +108,15 @@ def test_listeners_are_limited() -> None:
     assert hub.join(lambda: None) is None
     hub.leave(joined[0])
     join(hub)
+
+
+def test_what_is_out_of_date_is_told_once() -> None:
+    """Why the state may be old comes with the whole state, and then each time that it is another reason."""
+    hub = Hub()
+    early = join(hub)
+    assert json.loads(hub.take(early)[0])["stale"] == ""
+    for stale in ("as of noon", "as of noon", ""):
+        hub.publish({}, stale)
+    assert [json.loads(message)["stale"] for message in hub.take(early)] == ["as of noon", ""]
+    hub.publish({}, "as of two")
+    assert json.loads(hub.take(join(hub))[0])["stale"] == "as of two"

@@ -175,7 +175,7 @@ def test_one_message_for_a_question() -> None:
     """It names the agent and the project, and nothing of the conversation unless that was said."""
     one = told()
     assert one.settled(WAITS) == [
-        {"address": "kitty-1:1", "status": "waiting", "title": "claude asks for permission · api"}
+        {"address": "kitty-1:1", "status": "waiting", "title": "api: claude asks for permission"}
     ]
     for _ in range(50):
         assert one.see(attrs.evolve(WAITS), after=1.0) == []
@@ -185,7 +185,9 @@ def test_one_message_for_a_question() -> None:
     assert one.see(attrs.evolve(WAITS, message="And the rest?"), after=GAP_S) == []
     assert len(one.see(attrs.evolve(WAITS, message="And the rest?"), after=SETTLE_S + 0.1)) == 1
     (full,) = told(question=True).settled(WAITS)
-    assert full["body"] == "Bash: npm test. Run the secret migration?"
+    assert (full["title"], full["body"]) == (
+        "api: npm test", "claude asks for permission: Run the secret migration?",
+    )  # fmt: skip
 
 
 def test_the_rules_of_notifications() -> None:
@@ -371,7 +373,7 @@ def test_a_message_reaches_a_browser(
     until(lambda: service.got, "nothing is sent")
     (got,) = service.got
     assert phone.read(got.body) == {
-        "address": "sessions-1:%9", "status": "waiting", "title": "claude asks for permission · api"
+        "address": "sessions-1:%9", "status": "waiting", "title": "api: claude asks for permission"
     }  # fmt: skip
     assert got.path == "/send/a" and len(got.body) <= 4096 and b"claude" not in got.body
     assert {k: got.headers[k] for k in ("content-encoding", "urgency", "host")} == {

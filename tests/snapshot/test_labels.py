@@ -1,4 +1,4 @@
-"""Names, colours and pins of conversations: to whom they belong, and their file."""
+"""Names of conversations: to whom they belong, and their file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.tables import each
 from tests.ui.agent_list.panes import pane
 
 NOW = 1_763_690_000.0
-MAIN = Label("the shop", "blue", is_pinned=True)
+MAIN = Label("the shop")
 
 
 def talking(id_: int, session: str = "", **more: object) -> Pane:
@@ -83,6 +83,23 @@ def test_written_and_read(file: Path) -> None:
     assert second.poll() and not second.poll()
     assert second.labels.of("kitty-7", talking(1, "a\udc80")) == MAIN and second.labels.group == "project"
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_a_file_of_an_earlier_version_is_read(file: Path) -> None:
+    """Its names stay; colours and pins, which there were then, are left out, and go with the next change."""
+    file.parent.mkdir(0o700, parents=True)
+    had = [
+        {"key": "claude/abc", "name": "the shop", "colour": "blue", "pinned": True, "at": NOW},
+        {"key": "claude/other", "name": "", "colour": "red", "pinned": False, "at": NOW},
+    ]
+    file.write_text(json.dumps({"version": 1, "group": "project", "labels": had}))
+
+    reader = LabelsFile(file)
+    assert reader.poll() and not reader.problem and reader.labels.group == "project"
+    assert reader.labels.of("kitty-7", talking(1, "abc")) == MAIN
+    assert reader.labels.of("kitty-7", talking(1, "other")) == NOTHING
+    assert reader.change(lambda found: attrs.evolve(found, group="")) == ""
+    assert json.loads(file.read_bytes())["labels"] == [{"key": "claude/abc", "name": "the shop", "at": NOW}]
 
 
 @each("document", [b"", b"[]", b"{", b'{"version": 9}', b"\xff\xfe\0"])

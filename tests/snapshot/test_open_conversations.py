@@ -147,6 +147,35 @@ def test_the_newest_of_two_hosts_counts(environ: dict[str, str]) -> None:
     assert [(one.pane.id, one.host.written) for one in lost] == [("8", NOW + 60), ("2", NOW)]
 
 
+def test_two_in_one_directory(environ: dict[str, str]) -> None:
+    """Each is kept as its program asked to be resumed, and forgotten as soon as that is taken back."""
+    host = Host(environ)
+    asked = [("claude", "--resume", name) for name in ("aaaa1111", "bbbb2222")]
+    here = ConversationEntry(agent="claude", cwd="/w")
+    both = [pane(str(n), conversation=here, resume=words) for n, words in enumerate(asked)]
+    host.file.publish(both, 0)
+    host.file.publish([both[0], attrs.evolve(both[1], resume=())], INTERVAL_S)
+    kept = json.loads(host.file.path.read_bytes())["panes"]
+    assert [one["resume"] for one in kept] == [list(asked[0]), []]
+    host.file.publish(both, 2 * INTERVAL_S)
+    host.die()
+    lost, _ = read_lost(environ, ())
+    assert [one.pane.resume for one in lost] == asked
+    # One of them was resumed.
+    resumed = Snapshot(host="kitty", pid=1, started=0.0, written=NOW, panes=(attrs.evolve(both[0], id="7"),))
+    assert lost_ids(environ, resumed) == ["1"]
+
+
+def test_two_of_which_nothing_is_known(environ: dict[str, str]) -> None:
+    """In one host they are two; one in a host of before is taken for the same."""
+    here = ConversationEntry(agent="claude", cwd="/w")
+    for at in (NOW, NOW + 1):
+        host = Host(environ, at)
+        host.file.publish([pane(str(n), conversation=here) for n in range(2)], 0)
+        host.die()
+    assert lost_ids(environ) == ["0", "1"]
+
+
 def test_each_is_given_out_once(environ: dict[str, str]) -> None:
     """Of two that want the same conversation one gets it, also when both ask at the same time; it can be given back."""
     host = Host(environ)

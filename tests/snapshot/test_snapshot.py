@@ -55,7 +55,11 @@ def test_what_is_published_is_read(folder: Path) -> None:
     report = Report(source=Source.PROTOCOL, status=Status.WAITING, id="a/b", agent="claude", message="May I?")
     report = attrs.evolve(report, progress=Progress(1, 4), background=2, rule="osc-1338")
     usual = {"str": "a café", "float": 99.5, "int": 5200, "bool": True, "int | None": 82, "float | None": 0.25}
-    usual |= {"tuple[str, ...]": ("Add auth", "{session}"), "Pairs": (("\x1b", "No"), ("1", "Yes"))}
+    usual |= {
+        "tuple[str, ...]": ("Add auth", "{session}"),
+        "tuple[int, int] | None": (120, 14),
+        "Pairs": (("\x1b", "No"), ("1", "Yes")),
+    }
     fields = {field.name: usual[field.type] for field in attrs.fields(Pane) if field.type in usual}
     pane = Pane(
         status=Status.WAITING,
@@ -94,6 +98,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         "what", "choices", "prompt", "resume", "fork", "attach", "agent_pid", "conversation", "snoozed_until",
         "muted_until", "unread", "answered", "waited_s", "notified", "visible", "host_title", "said_per_s",
         "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal", "model", "context",
+        "outcome", "diffstat",
         "children", "reply", "limited_until", "cost", "strange_record", "hangs", "queued", "unsent", "unknown", "signs",
     }  # fmt: skip
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600

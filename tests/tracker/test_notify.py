@@ -25,6 +25,7 @@ from tallylight.tracker.notify import (
     Settings,
     View,
     Withdrawal,
+    enriched,
     notice,
 )
 from tests.tables import each
@@ -110,7 +111,7 @@ def test_a_question_in_a_hidden_pane_is_told_once() -> None:
     line = Line().be(Status.WORKING, 60).be(Status.WAITING, 3600, "Run the migration?", Kind.PERMISSION)
 
     assert [(what.title, what.body) for what in line.shown] == [
-        ("claude asks for permission · api", "Run the migration?")
+        ("api: claude asks for permission", "Run the migration?")
     ]
     assert len(line.told) == 1 and SETTLE_S <= line.told[0][0] - 160 < SETTLE_S + 2 * STEP
 
@@ -184,12 +185,34 @@ def test_a_flicker_is_neither_told_nor_taken_back() -> None:
     assert short.told == []
 
 
+def sleep(line: Line, seconds: float = 3600.0) -> Line:
+    """The machine is suspended, and wakes."""
+    line.notifier.pause(seconds)
+    line.now += seconds
+    line.since += seconds
+    return line
+
+
+def test_a_flicker_across_a_suspend_is_none_either() -> None:
+    """What went a moment before the machine was suspended, and is there when it wakes, never went."""
+    line = Line().be(Status.WAITING, 20, "Go on?").be(Status.WORKING, AGAIN_S / 2)
+    sleep(line).be(Status.WAITING, 600, "Go on?")
+    assert line.words == ["Go on?"]
+
+
+def test_a_turn_is_not_long_for_a_suspend() -> None:
+    """The hour in which nobody ran is none of the turn."""
+    line = Line().be(Status.WORKING, 5, "")
+    sleep(line).be(Status.WORKING, 5, "").be(Status.DONE, 600, "Done.")
+    assert line.told == []
+
+
 def test_its_kind_may_become_clear_later() -> None:
     """A wait whose kind or question is known a moment later is one need, told with what is known by then."""
     line = Line().be(Status.WAITING, 0.5).be(Status.WAITING, 0.25, "", Kind.QUESTION)
     line.be(Status.WAITING, 600, "Which one?", Kind.QUESTION)
 
-    assert [what.title for what in line.shown] == ["claude asks you something · api"]
+    assert [what.title for what in line.shown] == ["api: claude asks you something"]
     assert line.words == ["Which one?"]
 
 
@@ -373,7 +396,8 @@ def test_another_command_is_another_question(between: float) -> None:
     if between:
         line.be(Status.WORKING, between).be(Status.WAITING, 0.5, "Do it?")
     line.be(Status.WAITING, 20, "Do it?", what="Bash: touch zz1")
-    assert line.words == ["Bash: touch zz0. Do it?", "taken back", "Bash: touch zz1. Do it?"]
+    assert line.words == ["claude waits for you: Do it?", "taken back", "claude waits for you: Do it?"]
+    assert [what.title for what in line.shown] == ["api: touch zz0", "api: touch zz1"]
 
 
 @each("between", [0, 1.0])
@@ -386,8 +410,8 @@ def test_another_kind_of_wait_is_told_in_its_words(between: float, words: str) -
     line.be(Status.WAITING, 600, words, Kind.QUESTION)
 
     assert [what.title for what in line.shown] == [
-        "claude asks for permission · api",
-        "claude asks you something · api",
+        "api: claude asks for permission",
+        "api: claude asks you something",
     ]
 
 
@@ -413,19 +437,74 @@ def test_two_names_of_one_command(first: str, second: str, is_other: bool) -> No
     assert len(line.shown) == 1 + is_other
 
 
-def test_what_it_is_about_is_told() -> None:
-    """In front of the question, unless one says the other; of what does not wait only what it said."""
-    for status, what, message, expected in (
-        (Status.WAITING, "Bash: ls", "Do you want to proceed?", "Bash: ls. Do you want to proceed?"),
-        (Status.WAITING, "Bash: ls", "approve Bash: ls", "approve Bash: ls"),
-        (Status.WAITING, "Bash: ls -l", "Bash: ls", "Bash: ls -l"),
-        (Status.WAITING, "Bash: ls", "", "Bash: ls"),
-        (Status.WAITING, "", "Which?", "Which?"),
-        (Status.DONE, "Bash: ls", "All done", "All done"),
-    ):
-        report = Report(source=Source.SCREEN, status=status, message=message, what=what)
-        decision = Decision(status, None, Reason(None, "", 0, ""), 0, report)
-        assert notice("1", View(decision=decision, visible=False)).body == expected
+@each(
+    ("what", "message", "title", "body"),
+    [
+        ("Bash: ls", "Do you want to proceed?", "api: ls", "claude waits for you: Do you want to proceed?"),
+        ("Bash: ls", "approve Bash: ls", "api: ls", "claude waits for you: approve Bash: ls"),
+        ("Bash: ls -l", "Bash: ls", "api: ls -l", "claude waits for you"),
+        ("Bash: ls", "", "api: ls", "claude waits for you"),
+        ("", "Which?", "api: claude waits for you", "Which?"),
+        ("Edit a.py (+1 −2)", "Do it?", "api: Edit a.py (+1 −2)", "claude waits for you: Do it?"),
+        ("mcp__web: tui", "Do it?", "api: tui", "claude waits for you: Do it?"),
+        ("Bash: ls", "Tip: auto mode handles these prompts for you", "api: ls", "claude waits for you"),
+        ("", "May I? Tip: auto mode asks less. Say so.", "api: claude waits for you", "May I? Say so."),
+    ],
+)
+def test_what_it_is_about_is_told(what: str, message: str, title: str, body: str) -> None:
+    """First where and what, without the name of a shell; then who asks, and the question. Adverts are left out."""
+    told = notice("1", _view(Status.WAITING, message, what))
+    assert (told.title, told.body) == (title, body)
+    # On a screen that others see nothing is told of what is asked.
+    assert told.discreet == "api: claude waits for you"
+
+
+def test_a_command_that_the_title_cuts_is_in_the_body() -> None:
+    """All of it, as far as there is room."""
+    what = "Bash: " + " && ".join(f"make target{number}" for number in range(9))
+    told = notice("1", _view(Status.WAITING, "Do it?", what))
+    assert told.title.startswith("api: make target0") and "…" in told.title
+    assert told.body == f"claude waits for you: {what}. Do it?"
+
+
+def test_what_a_turn_came_to() -> None:
+    """Its last sentence and the lines that are not committed; what the agent says of its end, if no more is known."""
+    view = attrs.evolve(_view(Status.DONE, "Finished"), outcome="All 12 tests pass.", diffstat=(120, 14))
+    told = notice("1", view)
+    assert (told.title, told.body) == ("api: claude is done", "All 12 tests pass. (+120 −14)")
+    assert notice("1", attrs.evolve(view, outcome="", diffstat=(0, 0))).body == "Finished"
+    assert notice("1", attrs.evolve(_view(Status.DONE), diffstat=(0, 3))).body == "(+0 −3)"
+
+
+@pytest.mark.parametrize(("is_whole", "least"), [(True, SETTLE_S), (False, QUESTION_S)])
+def test_what_a_turn_came_to_is_waited_for(is_whole: bool, least: float) -> None:
+    """For a moment, and no longer."""
+    notifier = Notifier(Settings(min_turn_s=0))
+    notifier.look("1", _view(Status.WORKING), 0.0, 0)
+    view = attrs.evolve(_view(Status.DONE), is_whole=is_whole)
+    told = [at for at in range(50) if isinstance(notifier.look("1", view, at / 10, 0), Notice)]
+    assert len(told) == 1 and 0 <= told[0] / 10 - least < 0.2
+
+
+@each(
+    ("title", "body", "expected"),
+    [
+        ("Here is a short answer.", "", ("api: claude", "Here is a short answer.")),
+        ("Claude Code", "Claude needs your permission", ("api: claude", "Claude needs your permission")),
+        ("Build", "is green", ("api: claude", "Build: is green")),
+        ("Claude Code", "Ready. Tip: use auto mode!", ("api: claude", "Ready.")),
+        ("Tip: use auto mode", "", ("", "")),
+        ("Claude Code", "💡 Tip: use auto mode.", ("", "")),
+    ],
+)
+def test_a_notification_of_the_agents_own(title: str, body: str, expected: tuple[str, str]) -> None:
+    """With the project and the agent in front of what it says."""
+    assert enriched(_view(Status.WORKING), title, body) == expected
+
+
+def _view(status: Status, message: str = "", what: str = "") -> View:
+    report = Report(source=Source.SCREEN, status=status, agent="claude", project="api", message=message, what=what)
+    return View(decision=Decision(status, None, Reason(None, "", 0, ""), 0, report), visible=False)
 
 
 def test_a_turn_that_ended_with_a_question() -> None:
@@ -450,9 +529,9 @@ def test_every_kind_has_its_words() -> None:
     for kind in (None, *Kind):
         (told,) = Line().be(Status.WAITING, 20, "", kind).shown
         titles[kind] = told.title
-    assert titles[Kind.AUTH] == "claude wants you to log in · api"
-    assert titles[None] == titles[Kind.INPUT] == "claude waits for you · api"
-    assert titles[Kind.LIMIT] == "claude has used up its limit · api"
+    assert titles[Kind.AUTH] == "api: claude wants you to log in"
+    assert titles[None] == titles[Kind.INPUT] == "api: claude waits for you"
+    assert titles[Kind.LIMIT] == "api: claude has used up its limit"
     assert len(set(titles.values())) == 5
 
 

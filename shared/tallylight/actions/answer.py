@@ -223,7 +223,8 @@ def holder_of(seen: Seen) -> Occupant | Refusal:
     """Who holds the foreground of the pane that was *seen*."""
     found = seen.foreground
     if found.is_remote:
-        return Refusal("remote", "the program in the foreground leads to another machine; nothing was typed")
+        text = f"{found.suspect} shows another machine: go to that pane and answer there; nothing was typed"
+        return Refusal("remote", text)
     # A start of 0 is one that could not be read: nobody could tell later whether it still is the same process.
     if found.agent is None or found.process is None or not found.process.start:
         return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")

@@ -1,5 +1,6 @@
 """
-Once: one question is answered once, however often keys are pressed before the agent has drawn anything else.
+Once: one question is answered once, however often keys are pressed before the agent has drawn anything else. And one
+turn is interrupted once, until it has ended or `AGAIN_S` have passed: a second Escape would open a menu.
 
 Two dialogs that look the same have the same fingerprint, so a second answer to the first would be taken for one to the
 second. What is answered is noted before it is typed (`actions.answered`). Whatever surface or process answers it again
@@ -18,7 +19,7 @@ import attrs
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
 from tallylight.actions.answer import Answer, Done, Occupant, Question, Seen, Typist, dialog_of, holder, reached
-from tallylight.actions.answered import Agent, InProcess, OnDisk
+from tallylight.actions.answered import Agent, InProcess, Note, OnDisk
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
@@ -30,7 +31,12 @@ from tallylight.wire.styled import read_screen as read_styled
 SETTLE_S, LOOK_S = 1.0, 0.05
 #: Between two looks, in seconds, whether one that was slower than that has drawn something else.
 LATE_LOOK_S = 0.5
+#: After so many seconds an agent that goes on may be interrupted again: it has missed the key.
+AGAIN_S = 5.0
 _ANSWERED = Refusal("answered", "it was already answered and has not continued since; nothing was typed")
+_INTERRUPTED = Refusal("answered", "it was interrupted a moment ago and has not stopped yet; nothing was typed")
+#: What stands on a screen in the place of a dialog while the agent works; no fingerprint.
+_TURN = "turn"
 
 
 @attrs.frozen
@@ -55,7 +61,7 @@ class Still:
 
 class Once:
     """
-    What was answered, by pane and agent's process, and has not been seen to go on since, by *notes*.
+    What was answered or interrupted, by pane and agent's process, and has not been seen to go on since, by *notes*.
 
     *settle_s*: how long, in seconds, to wait after typing until the screen shows something else. Several threads may
     use it, each pane one at a time.
@@ -72,7 +78,7 @@ class Once:
             agent = (held.pane, held.pid, held.start)
             note = self._notes.read(agent)
             # An answer that was noted during the look is not what the look shows.
-            if note is not None and note.at < began and _shown(seen) != note.fingerprint:
+            if note is not None and note.at < began and _is_over(note, seen, began):
                 self._notes.forget(agent, note)
         return seen
 
@@ -113,14 +119,15 @@ class Once:
 
     def interrupt(self, typist: Typist, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
-        return self._act(typist, None, lambda: says.interrupt(typist, given))
+        turn = Answer(given.pane, given.pid, given.start, _TURN, 0)
+        return self._act(typist, turn, lambda: says.interrupt(typist, given, lambda _: self._note(turn)))
 
     def _act(self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal]) -> Done | Refusal:
         before = self.look(typist)
         if isinstance(before, Refusal):
             return before
         if given is not None and self.is_open(given):
-            return _ANSWERED
+            return _refusal(given)
         done = act()
         if isinstance(done, Done):
             self._settle(typist, before, given)
@@ -129,9 +136,9 @@ class Once:
     def _note(self, given: Answer) -> Refusal | None:
         """Note that *given* is typed now; why it may not be, if so."""
         try:
-            return None if self._notes.add(_agent(given), given.fingerprint) else _ANSWERED
+            return None if self._notes.add(_agent(given), given.fingerprint) else _refusal(given)
         except TallyError as error:
-            return Refusal("answered", f"an answer cannot be noted, so nothing was typed: {error}")
+            return Refusal("answered", f"that cannot be noted, so nothing was typed: {error}")
 
     def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
         """Wait until the screen shows something else than what was answered, or than before, but not for long."""
@@ -156,7 +163,13 @@ def _agent(given: Answer) -> Agent:
     return given.pane, given.pid, given.start
 
 
-def _shown(seen: Seen) -> str:
-    """The fingerprint of what stands on a screen; nothing if that is no dialog."""
+def _refusal(given: Answer) -> Refusal:
+    return _INTERRUPTED if given.fingerprint == _TURN else _ANSWERED
+
+
+def _is_over(note: Note, seen: Seen, now: int) -> bool:
+    """Whether what was noted does not stand on the screen any more, or is a turn that has missed its key."""
+    if note.fingerprint == _TURN:
+        return now - note.at >= AGAIN_S * 1e9 or not says.has_turn(seen)
     dialog = dialog_of(seen)
-    return fingerprint(seen.look.lines, seen.look.columns, dialog) if dialog is not None else ""
+    return dialog is None or fingerprint(seen.look.lines, seen.look.columns, dialog) != note.fingerprint

@@ -193,8 +193,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
     """The agent whose process is there, or, to resume, was there."""
     found = scene.identity
     if found.is_remote:
-        where = found.rule.partition(" ")[0]
-        return Refusal("remote", f"{where} is in the foreground, and what runs there is not on this machine")
+        return Refusal("remote", f"{found.suspect} is in the foreground, and what runs there is not on this machine")
     if found.agent is not None:
         if scene.process is None:
             return Refusal("process", f"{found.agent.display} is named here, but its own process was not found")

@@ -92,9 +92,17 @@ def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = an
     return reached(lambda: text_problem(given.text) or _say(typist, given, unfit))
 
 
-def interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
-    """Look again, and press the agent's key to stop if it works."""
-    return reached(lambda: _interrupt(typist, given))
+def interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
+    """Look again, and press the agent's key to stop if it works, and is not *unfit* to be stopped."""
+    return reached(lambda: _interrupt(typist, given, unfit))
+
+
+def has_turn(seen: Seen) -> bool:
+    """Whether a turn can be interrupted. While an answer streams in, some screens look at rest; the tracker knows."""
+    found = reading_of(seen)
+    if found is not None and found.dialog is not None:
+        return False
+    return seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING)
 
 
 def _taker(typist: Typist) -> Occupant | Busy | Refusal:
@@ -177,7 +185,7 @@ def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
     return None
 
 
-def _interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
+def _interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
@@ -186,8 +194,9 @@ def _interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
     assert agent is not None
     if found is not None and found.dialog is not None:
         return Refusal("asking", "it asks something: choose an answer; nothing was typed")
-    # While an answer streams in, the screen of some looks as at rest; the tracker knows by other signs.
-    if seen.status is not Status.WORKING and (found is None or found.status is not Status.WORKING):
+    if not has_turn(seen):
         return Refusal("no-turn", "it is not working, so there is nothing to interrupt; nothing was typed")
+    if (refused := unfit(seen)) is not None:
+        return refused
     typist.press(agent.interrupt)
     return Done(seen.pane, "interrupted")

@@ -1,4 +1,4 @@
-"""`tally agents`, or `tally top`: every agent of every tab, live; in kitty also what a key binding opens."""
+"""`tally agents`: every agent of every tab, live; in kitty also what a key binding opens."""
 
 from __future__ import annotations
 

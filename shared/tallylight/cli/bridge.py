@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import sys
+import time
 
 import tallylight
 from tallylight.cli.ending import on_signal
@@ -23,8 +22,6 @@ from tallylight.snapshot.writer import directory
 
 #: Seconds in which this machine's terminals must have answered.
 _TERMINAL_S, _PERSON_S = 10.0, 60.0
-#: How our own program is started: it imports from where this one does, and from no other place.
-_RUN = "import sys; sys.path[:] = {!r}; from tallylight.cli.main import run; run()"
 
 
 def make_parser() -> Parser:
@@ -47,7 +44,9 @@ def main(argv: list[str]) -> int:
         raise TallyError("`tally bridge` speaks with another machine, not with a person: see docs/machines.md")
     from tallylight.actions.caller import let_in
     from tallylight.actions.client import PaneClient, here
+    from tallylight.hosts.beside import Beside
     from tallylight.hosts.detached.sessions import Multiplexers
+    from tallylight.pane.pane import MULTIPLEXERS
     from tallylight.remote.bridge import Bridge
 
     feed = Feed(directory(os.environ))
@@ -62,38 +61,18 @@ def main(argv: list[str]) -> int:
         ask_timeout_s=_PERSON_S,
         asks_for=caller,
     )
-    sessions = Sessions(feed)
+    sessions = Beside(os.environ)
+    is_useful = any(shutil.which(program) for program in MULTIPLEXERS)
+
+    def keep() -> None:
+        if is_useful:
+            sessions.keep(time.monotonic(), "--no-machines")
+
     on_signal(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP)
     try:
-        Bridge(feed, client, tallylight.__version__, os.environ, keep=sessions.keep).run(0, 1)
+        Bridge(feed, client, tallylight.__version__, os.environ, keep=keep).run(0, 1)
     except KeyboardInterrupt:
         return 0
     finally:
         sessions.close()
     return 0
-
-
-class Sessions:
-    """Sees to it that the sessions of this machine are watched, by a host that ends with this process if need be."""
-
-    def __init__(self, feed: Feed) -> None:
-        self._feed = feed
-        self._child: subprocess.Popen[bytes] | None = None
-        self._is_useful = any(shutil.which(program) for program in ("tmux", "screen"))
-
-    def keep(self) -> None:
-        """Start one if there is none, once: where it ends, another one runs, or none can."""
-        if self._child is not None:
-            self._child.poll()
-        elif self._is_useful and not any(host.host == "sessions" for host in self._feed.snapshots):
-            folders = [folder for folder in sys.path if folder.startswith("/")]
-            argv = [sys.executable, "-I", "-c", _RUN.format(folders), "host", "sessions", "--with-parent"]
-            nowhere = subprocess.DEVNULL
-            self._child = subprocess.Popen(
-                [*argv, "--no-machines"], stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
-            )
-
-    def close(self) -> None:
-        """End what was started."""
-        if self._child is not None:
-            self._child.terminate()

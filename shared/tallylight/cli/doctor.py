@@ -19,6 +19,7 @@ import tallylight
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
+from tallylight.cli.why import EXACT_THERE
 from tallylight.config import config_file, settings
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
@@ -29,7 +30,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import checks, online, report, running_kitty, sessions, wezterm
 from tallylight.snapshot import history_file, writer
-from tallylight.snapshot.schema import Snapshot
+from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire import tty
 
 #: Of `--json`.
@@ -120,7 +121,9 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:
     """Every finding, in the order in which a fault explains the ones after it."""
     yield from checks.installation(system)
-    yield from checks.terminal(system, has_other=wezterm.look(system).is_here)
+    hosts = {host.host for host in wire.snapshots()[0]}
+    is_in_tmux = bool(system.env.get("TMUX")) or "sessions" in hosts
+    yield from checks.terminal(system, has_other=wezterm.look(system).is_here or is_in_tmux)
     yield from wezterm.findings(system, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
     yield from _feeds(system)
     yield from checks.settings(system)
@@ -129,22 +132,31 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     config, _ = config_file.load_config(system.env)
     if config.history.keep and (problem := history_file.problem(system.env)):
         yield Finding("history", Health.BROKEN, problem, "until it can be written, `tally log` lacks what happens")
-    passthrough = _multiplexer(system)
+    # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
+    has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) is not None
+    passthrough = _multiplexer(system) if has_terminal else []
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
-    light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
+    blocked = any(finding.is_fault for finding in passthrough)
+    light = list(_light(system, wire, blocked=blocked, has_terminal=has_terminal))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
-    # The agents that run now and keep files on a disk that hangs, or records that cannot be read.
-    panes = [pane for host in wire.snapshots()[0] for pane in host.panes]
+    yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
+    yield from passthrough
+    yield from light
+
+
+def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
+    """What is wrong with the agents that run now, or little known of them."""
     for where in sorted({pane.hangs for pane in panes} - {""}):
         names = ", ".join(sorted({pane.agent or pane.unknown for pane in panes if pane.hangs == where} - {""}))
         text = f"{where} does not respond: the files that {names or 'agents'} keep there are not read"
         yield Finding("disk", Health.BROKEN, text, "mount it again; they are read as soon as it responds")
+    if far := sorted({pane.unknown for pane in panes if pane.signs and pane.agent_pid is None}):
+        text = f"an agent behind {', '.join(far)} is known by its screen alone. {EXACT_THERE}"
+        yield Finding("far agents", Health.SKIPPED, text)
     for agent in sorted({pane.agent for pane in panes if pane.strange_record}):
         text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)
-    yield from passthrough
-    yield from light
 
 
 #: What the Lua in a WezTerm says is wrong with it, by the names it uses: what that is, and what to do.
@@ -252,13 +264,13 @@ def _multiplexer(system: System) -> list[Finding]:
     return [Finding("tmux", Health.BROKEN, "allow-passthrough is off: tmux drops Tallylight's sequences", remedy)]
 
 
-def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
+def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> Iterator[Finding]:
     """Send a report from here and look for it in a snapshot."""
     if blocked:
         yield Finding("light", Health.SKIPPED, "not sent: tmux would drop it")
         return
     living, _ = wire.snapshots()
-    if not living and running_kitty.named(system) is None:
+    if not has_terminal:
         yield Finding("light", Health.SKIPPED, "not sent: no terminal on this machine runs tallylight yet")
         return
     record = {"id": f"doctor-{os.getpid()}"}

@@ -8,18 +8,24 @@ when it is told to, or when the process that started it has ended and `--with-pa
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tallylight.cli.ending import on_signal
 from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
+from tallylight.evidence import process_table
+from tallylight.files.lock import locked
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
-from tallylight.snapshot.writer import directory
+from tallylight.snapshot.writer import checked_directory, directory
+
+#: How long, in seconds, a host that ends with its parent may take to make way.
+MAKES_WAY_S = 10.0
 
 if TYPE_CHECKING:
     from tallylight.hosts.polling.host import PollingHost
@@ -64,14 +70,35 @@ def main(argv: list[str]) -> int:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    with _only_one(environ, yields=options.with_parent):
+        return _watch_sessions(options, environ)
+
+
+@contextlib.contextmanager
+def _only_one(environ: Mapping[str, str], *, yields: bool) -> Iterator[None]:
+    """Be the one host of sessions: two would show every session twice. One that ends with its parent makes way."""
+    other = _running("sessions", environ)
+    if other is not None and not yields:
+        pid = int(other.rpartition("-")[2])
+        process = process_table.table().get(pid)
+        if process is not None and "--with-parent" in process.argv:
+            os.kill(pid, signal.SIGTERM)
+            other = None
+    taken = f"the sessions are already watched by {other or 'another process'}"
+    if other is not None:
+        raise TallyError(taken)
+    lock = checked_directory(checked_directory(directory(environ), create=True) / "sessions.lock", create=True)
+    with locked(lock, taken, patience_s=0.0 if yields else MAKES_WAY_S):
+        yield
+
+
+def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
     from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.polling.queue import DeferredTexts
     from tallylight.hosts.tmux.source import TmuxSource
 
-    if (other := _running("sessions", environ)) is not None:
-        raise TallyError(f"the sessions are already watched by {other}")
     sources: list[Source] = []
     tmux = None if options.no_tmux else TmuxSource(environ, options.socket, shows_lights=not options.no_tmux_option)
     if tmux is not None:
@@ -81,6 +108,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
+    poller.notify()
     DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:
         try:
@@ -106,9 +134,11 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.wezterm import sidecar
 
     def began(poller: PollingHost) -> None:
+        from tallylight.hosts.beside import Beside
         from tallylight.hosts.detached.sessions import Multiplexers
         from tallylight.hosts.polling.queue import DeferredTexts
 
+        poller.beside = Beside(environ)
         DeferredTexts.serve(poller, sidecar.HOST, Multiplexers(environ), environ)
 
     sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm, began) + "\n")

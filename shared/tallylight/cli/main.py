@@ -17,41 +17,46 @@ from tallylight.model.errors import TallyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import NoReturn
 
-#: Each verb and what it does, by what one wants, in the order of the help. The module has the verb's name, `_` for `-`.
+#: Each verb and what it does, in the order of the help. The module has the verb's name, `_` for `-`.
 GROUPS = {
     "See": {
         "agents": "live list of all agents: go there, answer, snooze, show why",
-        "panel": "the same list, narrow, to stay beside your work",
         "status": "list the agents of every tab, most urgent first",
         "why": "explain a pane's light: the source, the rule, what would change it",
         "log": "what the agents did today and this week: work, waiting for you, questions",
         "serve": "serve all agents over HTTP and a WebSocket, with a web page",
-        "publish": "send the state of this machine's agents to the broker of a fleet",
     },
     "Act": {
         "jump": "go to the next pane that needs you; after the last, go back",
-        "attach": "show a pane of a detached session here, of this machine or another one",
-        "snooze": "snooze a pane's question",
-        "seen": "mark a pane as looked at",
-        "unread": "mark a pane as not looked at yet",
-        "mute": "stop notifications of a tab, a project or everything, for a time",
-        "unmute": "notify again of what was muted",
+        "quiet": "stop notifications of a pane, a project or everything, for a time",
+        "start": "start an agent in a new pane of kitty or tmux",
         "fork": "fork a pane's conversation into a new pane; the old one is not changed",
         "resume": "resume the conversation of an agent that has ended or crashed",
         "restore": "resume the conversations that were open when a terminal ended",
-        "run": "run an agent through the relay, which reads what this terminal would drop",
     },
     "Set up": {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
         "doctor": "check that everything is set up and that a light arrives",
         "config": "show, edit and check the settings",
-        "completions": "print completions for bash, zsh or fish, or write the manual pages",
+        "exact": "how to make a light exact: hooks, your shell, or one command",
+    },
+    "More": {
+        "panel": "the same list, narrow, to stay beside your work",
+        "attach": "show a pane of a detached session here, of this machine or another one",
+        "seen": "mark a pane as looked at",
+        "unread": "mark a pane as not looked at yet",
         "demo": "show the lights on scripted agents in this terminal",
+    },
+    "More to set up": {
         "hooks": "install, remove or show the hooks of agents",
         "shell-init": "print shell code that runs the known agents through the relay",
+        "run": "run an agent through the relay, which reads what this terminal would drop",
         "host": "watch the sessions of GNU Screen and tmux, and other machines",
+        "publish": "send the state of this machine's agents to the broker of a fleet",
+        "completions": "print completions for bash, zsh or fish, or write the manual pages",
         "agent": "describe an agent that is not known, and try the description on recordings",
         "record": "run a command and record the session with its evidence",
         "replay": "show the light of a recorded session, and why",
@@ -61,7 +66,6 @@ GROUPS = {
         "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
-        "start": "start an agent in a new pane of kitty or tmux",
         "worktree": "make a git worktree on a new branch; no program that the repository names runs",
         "finish": "finish a git worktree of `start` or `fork`: merge, keep or drop its commits",
         "skill": "print a skill file, from which an agent learns to use these",
@@ -72,6 +76,8 @@ GROUPS = {
         "bridge": "tell another machine what the agents of this one do; it calls this",
     },
 }
+#: The groups that people use every day; `tally help --all` shows the others, too.
+DAILY = ("See", "Act", "Set up")
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
 #: Rooms and modules that an installation may lack, by the verbs that go with them.
 ROOMS = {
@@ -83,8 +89,27 @@ ROOMS = {
     "agent": "recordings",
     "restore": "actions.restore_page",
 }
-#: Other names of verbs.
-ALIASES = {"top": "agents"}
+#: Other words for a verb; no help lists them.
+ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}
+#: The spellings that `quiet` had before; no help lists them.
+OF_QUIET = ("snooze", "mute", "unmute")
+#: What people type, and what they want to type.
+WANTED = {
+    **dict.fromkeys(("answer", "approve", "allow"), "agents` and there the key `a"),
+    **dict.fromkeys(("open", "go", "goto", "focus", "next"), "jump"),
+    **dict.fromkeys(("silence", "dnd", "pause"), "quiet"),
+    **dict.fromkeys(("new", "launch", "spawn"), "start"),
+    **dict.fromkeys(("stop", "cancel", "kill"), "interrupt"),
+    **dict.fromkeys(("uninstall", "remove"), "setup --uninstall"),
+    **dict.fromkeys(("update", "upgrade"), "doctor --online"),
+    **dict.fromkeys(("install", "init", "enable"), "setup"),
+    **dict.fromkeys(("check", "debug", "test"), "doctor"),
+    **dict.fromkeys(("history", "today"), "log"),
+    **dict.fromkeys(("settings", "configure", "edit"), "config"),
+    **dict.fromkeys(("web", "page", "server"), "serve"),
+    **dict.fromkeys(("say", "type", "write"), "send"),
+    **dict.fromkeys(("explain", "info"), "why"),
+}
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 #: Verbs that are to be quick and leave nothing open: they leave without the interpreter's farewell.
@@ -141,40 +166,50 @@ def _drop_output() -> None:
 
 def _dispatch(argv: list[str]) -> int:
     if not argv:
-        sys.stderr.write(usage())
-        return USAGE
-    verb = ALIASES.get(argv[0], argv[0])
-    if verb == "help" and argv[1:]:
-        return _dispatch([argv[1], "--help"])
-    if not is_there(verb):
-        _complain(f"this installation has no `{verb}`: its part `tallylight.{ROOMS[verb]}` is missing")
-        return USAGE
-    if verb in VERBS:
-        try:
-            module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
-        except ModuleNotFoundError as error:
-            if not error.name or error.name.startswith("tallylight"):
-                raise
-            raise TallyError(f"the Python module `{error.name}` is missing: run ./install.sh again") from None
-        if not gc.isenabled():
-            gc.freeze()
-            gc.enable()
-        code: int = module.main(argv[1:])
-        return code
+        argv = ["agents" if sys.stdin.isatty() and sys.stdout.isatty() else "status"]
+    verb, *rest = argv
+    verb = ALIASES.get(verb, verb)
     if verb in ("-h", "--help", "help"):
-        sys.stdout.write(usage())
+        if verb == "help" and rest and rest != ["--all"]:
+            return _dispatch([rest[0], "--help"])
+        sys.stdout.write(usage(GROUPS if rest == ["--all"] else DAILY))
         return DONE
     if verb in ("-V", "--version"):
         from tallylight.files import build
 
         sys.stdout.write(f"tally {build.name()}\n")
         return DONE
+    return _run(verb, rest)
+
+
+def _run(verb: str, argv: list[str]) -> int:
+    if not is_there(verb):
+        _complain(f"this installation has no `{verb}`: its part `tallylight.{ROOMS[verb]}` is missing")
+        return USAGE
+    if verb not in (*VERBS, *OF_QUIET):
+        _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
+        return USAGE
+    name = verb.replace("-", "_") if verb in VERBS else "quiet"
+    try:
+        module = __import__(f"tallylight.cli.{name}", fromlist=["main"])
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith("tallylight"):
+            raise
+        raise TallyError(f"the Python module `{error.name}` is missing: run ./install.sh again") from None
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+    code: int = module.main(argv) if verb in VERBS else module.earlier(verb, argv)
+    return code
+
+
+def _meant(word: str) -> str:
+    """What to type in place of *word*, which is no verb."""
     import difflib
 
-    close = difflib.get_close_matches(verb, [*VERBS, *ALIASES], n=1)
-    hint = f", did you mean `{close[0]}`?" if close else ""
-    _complain(f"unknown verb `{_printable(verb)}`{hint}; see `tally --help`")
-    return USAGE
+    meant = {**dict(zip(VERBS, VERBS, strict=True)), **ALIASES, **WANTED}
+    close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
+    return f"you want `tally {meant[close[0]]}`" if close else "`tally help --all` lists them all"
 
 
 def is_there(verb: str) -> bool:
@@ -186,20 +221,18 @@ def is_there(verb: str) -> bool:
     return True
 
 
-def usage() -> str:
-    """Return the help of the whole command, as wide as the terminal."""
+def usage(shown: Iterable[str] = DAILY) -> str:
+    """Return the help of the whole command with the groups *shown*, as wide as the terminal."""
     from tallylight.cli.parser import CODES, paragraph, two_columns
 
-    other = {verb: f"{verb}, {alias}" for alias, verb in ALIASES.items()}
-    groups = {
-        group: [(other.get(verb, verb), what) for verb, what in verbs.items() if is_there(verb)]
-        for group, verbs in GROUPS.items()
-    }
+    groups = {group: [(verb, what) for verb, what in GROUPS[group].items() if is_there(verb)] for group in shown}
     groups["Exit codes"] = [(str(code), what) for code, what in CODES.items()]
     first = max(len(left) for rows in groups.values() for left, _ in rows)
     parts = [f"{group}:\n{two_columns(rows, first=first)}" for group, rows in groups.items()]
-    more = "`tally VERB --help` has the options, examples and exit codes of one verb."
-    return "\n".join(["usage: tally VERB [ARGUMENT …]\n", *parts, paragraph(more)])
+    more = "" if len(groups) > len(GROUPS) else "`tally help --all` lists every verb. "
+    more += "`tally VERB --help` has the options, examples and exit codes of one. "
+    more += "`tally` alone opens the list; in a pipe it prints the status."
+    return "\n".join(["usage: tally [VERB] [ARGUMENT …]\n", *parts, paragraph(more)])
 
 
 def _printable(word: str, most: int = 40) -> str:

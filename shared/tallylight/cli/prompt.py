@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import time
 
 from tallylight.hooks import payload
 from tallylight.snapshot import lives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from tallylight.cli.parser import Parser
@@ -29,6 +30,8 @@ MARKS = {"waiting": "!", "error": "×", "down": "▼", "done": "✓", "backgroun
 VERSION = 1
 MAX_BYTES = 4 * 1024 * 1024
 MAX_FILES = 256
+#: As in `wire.values`.
+LATEST = float(1 << 37)
 
 
 def make_parser() -> Parser:
@@ -38,7 +41,8 @@ def make_parser() -> Parser:
     return Parser(
         prog="tally prompt",
         description="Print one short line for a shell's prompt, most urgent first: !2 wait for you, ×1 has failed, ▼1 "
-        "vanished, ✓1 is done, ○1 has background tasks, ●3 work. Nothing where there is nothing to tell.",
+        "vanished, ✓1 is done, ○1 has background tasks, ●3 work. Nothing where there is nothing to tell. "
+        "If a terminal cannot write what it shows, the time of its last word follows: as of 12:03:10.",
         examples={"tally prompt": "!2 ●3", "PS1='$(tally prompt) '$PS1": "in ~/.bashrc; docs/sessions.md has others"},
         codes={0: "always", 1: ""},
     )
@@ -48,21 +52,31 @@ def main(argv: list[str]) -> int:
     """Print the line, if there is one."""
     if argv:
         make_parser().parse_args(argv)
-    shown = line(statuses(os.environ))
+    folder = _directory(os.environ)
+    hosts = [*_snapshots(folder)]
+    shown = line(statuses(hosts), as_of(hosts, folder))
     if shown:
         sys.stdout.write(f"{shown}\n")
     return 0
 
 
-def line(found: Mapping[str, int]) -> str:
-    """The counts *found* of each status as one line."""
-    return " ".join([f"{mark}{found[status]}" for status, mark in MARKS.items() if status in found])
+def line(found: Mapping[str, int], written: float = 0.0) -> str:
+    """The counts *found* of each status as one line; with the time where they were *written* and are out of date."""
+    counts = [f"{mark}{found[status]}" for status, mark in MARKS.items() if status in found]
+    return " ".join([*counts, *([time.strftime("as of %H:%M:%S", time.localtime(written))] if written else ())])
 
 
-def statuses(environ: Mapping[str, str]) -> dict[str, int]:
-    """How many panes have each status, of all living hosts of this user."""
+def as_of(hosts: Sequence[Mapping[str, Any]], folder: str) -> float:
+    """When what *hosts* show was written into *folder*, if some cannot write it now; else 0."""
+    is_all = lives.unwritable(folder) != ""
+    times = [host.get("written") for host in hosts if is_all or host.get("stale") is True]
+    return max([at for at in times if isinstance(at, int | float) and 0 < at < LATEST], default=0.0)
+
+
+def statuses(hosts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many panes have each status, of all *hosts*."""
     found: dict[str, int] = {}
-    for host in _snapshots(_directory(environ)):
+    for host in hosts:
         panes = host.get("panes")
         for pane in panes if isinstance(panes, list) else ():
             status = pane.get("status") if isinstance(pane, dict) else None

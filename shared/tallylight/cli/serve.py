@@ -104,7 +104,8 @@ def main(argv: list[str]) -> int:
     from tallylight.hosts.detached.sessions import Multiplexers
 
     labels = labels_file.LabelsFile(labels_file.path(os.environ))
-    everyone = Everyone(Feed(writer.directory(os.environ)), labels, subscriber("serve") if options.broker else None)
+    feed = Feed(writer.directory(os.environ))
+    everyone = Everyone(feed, labels, subscriber("serve") if options.broker else None)
     listener = listen(options.bind, options.port)
     port = listener.getsockname()[1]
     names = [*options.allow_host, *_own_name(options.bind)]
@@ -121,7 +122,9 @@ def main(argv: list[str]) -> int:
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     guard = Guard(token, hosts)
     push = _push(guard, config)
-    service = Service(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, push, asking)
+    service = Service(
+        guard, everyone.read, client, config.colours, watch, lambda: labels.labels, lambda: feed.stale, push, asking
+    )
     bound = _ip(options.bind)
     if not (bound.is_loopback if bound is not None else options.bind == "localhost"):
         complain("serve", f"{options.bind} is open to the network, and the connection is not encrypted")

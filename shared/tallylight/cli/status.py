@@ -24,8 +24,10 @@ from tallylight.snapshot.writer import StaleError
 from tallylight.ui import beside, details
 from tallylight.ui.layout import duration
 
-#: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
+#: Of the JSON of commands. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
+#: Of the JSON of this one, whose `label` has no colour and no pin any more.
+VERSION = 2
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
 NARROW = 72
 #: What is left of a name, in cells, where a line also has a message.
@@ -179,7 +181,7 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
     pane = found.pane
     name = clean(found.label.name) or clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
-    marks = ("snoozed", pane.snoozed_until), ("muted", pane.muted_until)
+    marks = ("snoozed", pane.snoozed_until), ("quiet", pane.muted_until)
     return [
         lights.mark(pane.status, pane.kind),
         clean(found.name, 40),
@@ -213,7 +215,7 @@ def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | No
             own["beside"] = besides.get(found.pane.agent_pid or 0, NOTHING).to_json()
         panes_json.append(own)
     return {
-        "version": JSON_VERSION,
+        "version": VERSION,
         "hosts": list(panes.hosts),
         **({"machines": dict(panes.machines)} if panes.machines else {}),
         "panes": panes_json,

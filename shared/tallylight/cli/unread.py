@@ -1,10 +1,10 @@
-"""`tally unread`: see `cli.snooze`."""
+"""`tally unread`: see `cli.seen`."""
 
 from __future__ import annotations
 
 import functools
 
-from tallylight.cli import snooze
+from tallylight.cli import seen
 
-make_parser = functools.partial(snooze.make_marker, "unread")
-main = functools.partial(snooze.mark, "unread")
+make_parser = functools.partial(seen.make_parser, "unread")
+main = functools.partial(seen.main, verb="unread")

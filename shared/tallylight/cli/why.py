@@ -8,16 +8,19 @@ import re
 import time
 from collections.abc import Sequence
 
+from tallylight.agents.agent import Agents
 from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.evidence import process_table
+from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.report import current
 from tallylight.model.status import Status
+from tallylight.pane.pane import MULTIPLEXERS
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
-from tallylight.snapshot.schema import AnswerEntry, status_of
+from tallylight.snapshot.schema import AnswerEntry, Pane, status_of
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.ui import details
 from tallylight.ui.layout import left, rule_words, wrap
@@ -60,16 +63,22 @@ def main(argv: list[str]) -> int:
 
 
 _QUESTIONS = ("turn", "asks", "rest")
-#: What keeps its sessions from the terminal around them.
-_MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
+#: What makes the lights of another machine's agents exact.
+EXACT_THERE = (
+    "For exact lights start the agent there with `tally run`, or add that machine to [machines] (docs/machines.md)"
+)
 
 
 def _advice(found: Found, panes: Sequence[Found], table: process_table.Table) -> str:
-    """What to do about a pane that has no light because another program stands between it and its agents."""
-    if found.pane.agent or found.pane.pid is None:
+    """What to do about a pane of which little is known because another program stands in front of its agents."""
+    pane = found.pane
+    is_seen_only = pane.agent in ("", pane.unknown)
+    process = table.get(pane.pid) if is_seen_only and pane.pid is not None else None
+    if process is None:
         return ""
-    process = table.get(found.pane.pid)
-    name = _MULTIPLEXERS.get(base_name(process.exe), "") if process is not None else ""
+    if (front := identify((process,), Agents(()))).is_remote:
+        return f"{front.suspect} shows another machine. {EXACT_THERE}"
+    name = MULTIPLEXERS.get(base_name(process.exe), "")
     if not name:
         return ""
     if any(other.host.startswith("sessions-") for other in panes):
@@ -115,18 +124,13 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
     whole = AnswerEntry(
         answer=pane.status.value, source=reason.source, rule=reason.rule, at=reason.at, changes=reason.changes
     )
-    unnamed = "which no agent file names"
-    if pane.signs:
-        program = f"{pane.unknown}, {unnamed}, is taken for an agent by {pane.signs}; to describe it:"
-    else:
-        program = f"{pane.unknown}, {unnamed}; if it is an agent:"
     pace = f"{pane.said_per_s} a second, {pane.read_per_s} of them read: the newest of each record"
     return {
         "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
-        "muted": _rest(pane.muted_until, now),
+        "quiet": _rest(pane.muted_until, now),
         "pane": found.name,
         "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
-        "program": f"{program} `tally agent new {pane.unknown}`" if pane.unknown else "",
+        "program": _program(pane),
         "project": pane.project,
         "session": pane.session,
         "about": pane.topic,
@@ -149,6 +153,16 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
     }
 
 
+def _program(pane: Pane) -> str:
+    """What a program that no agent file names is taken for; nothing if there is none."""
+    if not pane.unknown:
+        return ""
+    if pane.signs and pane.agent_pid is None:
+        return f"{pane.unknown} shows an agent of another machine, by {pane.signs}"
+    taken = f", is taken for an agent by {pane.signs}; to describe it" if pane.signs else "; if it is an agent"
+    return f"{pane.unknown}, which no agent file names{taken}: `tally agent new {pane.unknown}`"
+
+
 def _answer(entry: AnswerEntry, now: float) -> str:
     """An answer with who gave it, how long ago, and until when it holds."""
     by = f", by {entry.source}: {rule_words(entry.rule)}, {ago(entry.at, now)}" if entry.source else ""
@@ -160,7 +174,7 @@ def _rest(until: float, now: float, more: str = "") -> str:
     if until <= now:
         return ""
     if until >= MAX_NUMBER:
-        return "until `tally unmute`"
+        return "until `tally quiet … off`"
     clock = time.strftime("%H:%M", time.localtime(until))
     return f"until {clock}, {left(until - now)} more{more}"
 

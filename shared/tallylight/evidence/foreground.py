@@ -72,6 +72,11 @@ class Identity:
         return attributes.evolve(self, agent=self.doubtful, doubtful=None, is_direct=True, unknown="")
 
     @property
+    def suspect(self) -> str:
+        """The name of a program that may be an agent, or may show one of another machine; nothing if it is neither."""
+        return self.unknown or (self.rule.partition(" ")[0] if self.is_remote else "")
+
+    @property
     def stranger(self) -> str:
         """The name of a program that no agent file has for any agent, a candidate's too; nothing if one has it."""
         return self.unknown if self.doubtful is None else ""

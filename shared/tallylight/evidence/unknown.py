@@ -12,6 +12,9 @@ other programs do not, one of these:
 A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
 hints at the keys of a dialog right at the end of its screen, if none stood beside its input before; its title counts
 while a spinner turns in it, and the end of its progress bar. From output and silence nothing is concluded.
+
+A program that leads to another machine (ssh, `docker exec`) is a candidate by the same signs, for what it shows. Many
+programs may run there while it does: once a shell's prompt stands at the end of its screen, the signs begin anew.
 """
 
 from __future__ import annotations
@@ -24,8 +27,10 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
 from tallylight.agents.titles import TitleRule
+from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process import Process
+from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import Row, is_in, read_tail, upwards
 from tallylight.evidence.titles import LAMPS, MAX_CHARS
 from tallylight.model.status import Kind, Status
@@ -165,6 +170,9 @@ class UnknownWatch:
 
     def __init__(self) -> None:
         self.program: Unknown | None = None
+        #: Whether it leads to another machine; looks on end at whose end a shell's prompt stood there.
+        self.is_remote = False
+        self._prompts = 0
 
     @property
     def is_agent(self) -> bool:
@@ -174,11 +182,28 @@ class UnknownWatch:
     def seen(self, found: Identity, *, is_wanted: bool) -> Identity:
         """*found* holds the foreground; with the candidate as its agent, if it is one and one *is_wanted*."""
         process = found.process
-        if found.agent is not None or process is None or not (found.unknown and is_wanted):
+        self.is_remote = found.is_remote
+        if found.agent is not None or process is None or not (found.suspect and is_wanted):
             self.program = None
         elif self.program is None or process.run != self.program.process.run:
-            self.program = Unknown(found.unknown, process)
+            self.program = Unknown(found.suspect, process)
         return self.applied(found)
+
+    def wants_look(self) -> bool:
+        """Whether the screen is to be looked at: for signs, and where it shows another machine for their end."""
+        program = self.program
+        return program is not None and (program.wants_look() or (self.is_remote and program.agent is not None))
+
+    def look(self, look: Look) -> None:
+        """The screen of the program."""
+        if self.program is None:
+            return
+        self.program.look(look.lines, look.cursor_row)
+        if not self.is_remote:
+            return
+        self._prompts = self._prompts + 1 if _ends_in_prompt(look) else 0
+        if self._prompts >= _HELD:
+            self.program = Unknown(self.program.name, self.program.process)
 
     def applied(self, found: Identity) -> Identity:
         """*found*, with the candidate as its agent, if there is one."""
@@ -206,6 +231,14 @@ def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
         screen_rules=hints,
         progress="busy",
     )
+
+
+def _ends_in_prompt(look: Look) -> bool:
+    """Whether the cursor stands behind the last text, as at a shell's prompt, and that asks nothing."""
+    is_last = not any(map(str.strip, look.lines[look.cursor_row + 1 :]))
+    if not (is_last and look.cursor_visible and look.before_cursor.strip()):
+        return False
+    return read_dialog(read_tail(look.lines), look.cursor_row) is None
 
 
 def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[int, int] | None:

@@ -63,16 +63,17 @@ def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made
     words = {}
     name, given = _find(payload, names["tool"]), _find(payload, names["input"])
     tool = _tool(name, given)
-    asked = ""
+    asked = told = ""
     if made["state"] == "done" and "id" not in made:
-        from tallylight.model.prose import last_question  # few events need it, and an agent waits for each
+        from tallylight.model.prose import last_question, last_sentence  # few events need it, and an agent waits
 
-        # The question that the agent's last words end with.
-        found = (last_question(_find(payload, source)) for source in messages if source != "tool")
-        asked = next(filter(None, found), "")
+        # The question that the agent's last words end with, else their last sentence.
+        said = next(filter(None, (_find(payload, source) for source in messages if source != "tool")), None)
+        asked = last_question(said)
+        told = _line(last_sentence(said), MESSAGE)
     if asked:
         words["kind"] = "question"
-    if message := asked or _message(messages, payload, tool):
+    if message := asked or told or _message(messages, payload, tool):
         words["message"] = message
     if status == "waiting" and kind == "permission":
         from tallylight.model.tool_call import tool_call

@@ -20,12 +20,14 @@ import attrs
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
+from tallylight.hosts.beside import Beside
 from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.history import KeptHistory
 from tallylight.hosts.jobs import Submit
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
+from tallylight.hosts.work import Work
 from tallylight.model.decision import Decision
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
@@ -105,6 +107,10 @@ class Engine(ABC, Generic[Id]):
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
+        self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
+        self._submit = submit
+        #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
+        self.beside: Beside | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
     # What a host does ----------------------------------------------------------------------------------------
@@ -150,11 +156,10 @@ class Engine(ABC, Generic[Id]):
         self._touched.add(id_)
         return pane
 
-    def _remove(self, id_: Id, now: float) -> None:
+    def _remove(self, id_: Id) -> None:
         """The pane is gone."""
         pane = self._panes.pop(id_)
         pane.close()
-        self._store.ledger.closed(pane.attention, now)
         del self._published[id_]
         self._left.pop(id_, None)
         self._files.forget(id_)
@@ -168,16 +173,27 @@ class Engine(ABC, Generic[Id]):
         self._last_tick = now
         self._ticks += 1
         if late > SUSPENDED_S:
-            for pane in self._panes.values():
-                pane.tracker.pause(late)
-                pane.attention.pause(late)
+            self._pause(late)
             self._touched.update(self._panes)
+        if self._ticks % KEPT_EVERY == 0:
+            self._keep_sessions(now)
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(self._panes)
         are_few = len(self._panes) <= FEW
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
             if are_few or not published.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
                 self._left[id_] = None
+
+    def _pause(self, seconds: float) -> None:
+        """*seconds* passed in which neither the agents nor we could run."""
+        for pane in self._panes.values():
+            pane.tracker.pause(seconds)
+            pane.attention.pause(seconds)
+
+    def _keep_sessions(self, now: float) -> None:
+        """See to it, now and then, that what runs in tmux and GNU Screen is watched, if any of it is shown here."""
+        if self.beside is not None and any(pane.shows_sessions for pane in self._panes.values()):
+            self._submit("sessions", functools.partial(self.beside.keep, now), self.guarded("sessions", _raised))
 
     def _take_turns(self, now: float) -> list[Id]:
         """Look at those whose turn it is, as far as there is time; which these were."""
@@ -195,6 +211,8 @@ class Engine(ABC, Generic[Id]):
         self._unasked &= self._panes.keys()
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._projects.tell(self._panes[id_] for id_ in looked)
+        for id_ in looked:
+            self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
         return looked
 
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
@@ -292,6 +310,12 @@ class Engine(ABC, Generic[Id]):
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))
+
+
+def _raised(result: object) -> None:
+    """A job has ended; what it raised is raised here."""
+    if isinstance(result, Exception):
+        raise result
 
 
 def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[object, ...], tuple[object, ...]]:

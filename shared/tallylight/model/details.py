@@ -38,6 +38,8 @@ class Details:
     progress: Progress | None = None
     children: tuple[Child, ...] = ()
     reply: str = ""
+    #: The last sentence of that, or the question that it ends with.
+    outcome: str = ""
     limited_until: float = 0.0
     cost: float | None = None
 

@@ -1,9 +1,9 @@
 """
-The question that a reply ends with.
+The question that a reply ends with, and its last sentence.
 
-In: what an agent said last, as it said it. Out: the last question of it if nothing but its answers follows, one line,
-not yet sanitised; else nothing. A question is a sentence that ends in `?`, outside of code. `tally hook` starts with
-this module, so that it imports nothing.
+In: what an agent said last, as it said it. Out: the last question of it if nothing but its answers follows, or its last
+sentence outside of code, one line, not yet sanitised; else nothing. A question is a sentence that ends in `?`, outside
+of code. `tally hook` starts with this module, so that it imports nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ _AROUND = "*_~`\"'”’»)] "
 _MARKS = ("?", "？")
 _ENDS = (". ", "! ", "? ", ": ", "。", "！", "？")
 _BULLETS = ("- ", "* ", "+ ", "• ")
+#: What ends a sentence by itself, and what does if a blank and no small letter follow.
+_STOPS, _DOTS = "。！？", ".!?"
 
 
 def last_question(text: object) -> str:
@@ -34,6 +36,33 @@ def last_question(text: object) -> str:
         if not _is_answer(line) or behind == _ANSWERS:
             break
     return ""
+
+
+def last_sentence(text: object) -> str:
+    """The last sentence of *text* outside of code and tables; the last item, if it ends with a list."""
+    is_code = False
+    for line in reversed(text[-LOOKED_AT:].splitlines()) if isinstance(text, str) else ():
+        row = line.strip()
+        if row.startswith("```"):
+            is_code = not is_code
+        elif not is_code and not row.startswith("|") and any(map(str.isalnum, row)):
+            return _last_of(row)
+    return ""
+
+
+def _last_of(row: str) -> str:
+    """The last sentence of *row*, of a long one its beginning, without the marks of Markdown around its words."""
+    bare = row.replace("**", "").replace("`", "").lstrip("#> ")
+    for bullet in _BULLETS:
+        bare = bare.removeprefix(bullet)
+    last_word = max((at for at, char in enumerate(bare) if char.isalnum()), default=0)
+    ends = (at for at in range(last_word - 1, 0, -1) if _ends(bare, at))
+    return bare[next(ends, -1) + 1 :].strip()[:MOST]
+
+
+def _ends(row: str, at: int) -> bool:
+    """Whether a sentence ends in the middle of *row*."""
+    return row[at] in _STOPS or (row[at] in _DOTS and row[at + 1] == " " and not row[at + 2 : at + 3].islower())
 
 
 def _is_answer(line: str) -> bool:

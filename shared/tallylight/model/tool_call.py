@@ -56,6 +56,12 @@ def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
     return _middle(f"{tool}: {other}") if other else ""
 
 
+def request(what: str) -> str:
+    """*what* without the tool before its command: `npm test` of `Bash: npm test`."""
+    tool, _, command = what.partition(": ")
+    return command if command and tool.isidentifier() else what
+
+
 def _first(given: dict[str, Any], names: tuple[str, ...]) -> str:
     """The first of these that has a text, or a list of words."""
     for name in names:

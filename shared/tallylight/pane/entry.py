@@ -63,13 +63,15 @@ def pane_entry(
         context=details.context,
         children=tuple((child.name, child.status.value) for child in details.children),
         reply=details.reply,
+        outcome=pane.outcome,
+        diffstat=pane.diffstat,
         limited_until=details.limited_until,
         cost=details.cost,
         strange_record=is_strange,
         background=report.background,
         question=asked(decision, dialog),
         what=what,
-        choices=tuple((choice.keys, choice.label) for choice in dialog.choices),
+        choices=_choices(pane, dialog),
         prompt=dialog.fingerprint,
         resume=pane.conversation.resume,
         fork=pane.conversation.fork,
@@ -101,10 +103,16 @@ def pane_entry(
     )
 
 
+def _choices(pane: Pane, dialog: Dialog) -> tuple[tuple[str, str], ...]:
+    """The answers that can be given from here. What another machine asks is answered there."""
+    offered = dialog.choices if not pane.unknown.is_remote else ()
+    return tuple((choice.keys, choice.label) for choice in offered)
+
+
 def _program(watch: UnknownWatch) -> tuple[str, str]:
     """The program in the foreground that no agent file names, and by what it is taken for an agent, if it is."""
     program = watch.program
-    if program is None:
+    if program is None or (watch.is_remote and not watch.is_agent):
         return "", ""
     return program.name, ", ".join(program.signs) if watch.is_agent else ""
 

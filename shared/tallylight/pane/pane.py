@@ -9,22 +9,27 @@ what has to be read is asked for with `requests` and handed back.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 
 import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process import base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.unknown import Unknown, UnknownWatch
 from tallylight.hooks.order import Order
+from tallylight.model.beside import Changes
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
+from tallylight.model.prose import last_sentence
 from tallylight.model.queued import Queued
 from tallylight.model.report import Report
+from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, isolates_faults
@@ -42,6 +47,8 @@ from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
 _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
+#: What keeps its sessions from the terminal around them, by the names of its program.
+MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
 #: A program in the foreground is new for so many looks: a shell may become an agent.
 EAGER_LOOKS = 16
 
@@ -90,6 +97,10 @@ class Pane:
         self._title_at: float | None = None
         #: The text that waits for the end of its agent's turn.
         self.queued: Queued | None = None
+        #: What is not committed where its agent works, as of the end of its turn, if that is known; and which end that
+        #: was, by its time. Its host's to set.
+        self.changes: Changes | None = None
+        self.counted_at = -math.inf
         #: What was last said of the pane itself.
         self._last_report: Report | None = None
 
@@ -117,14 +128,22 @@ class Pane:
     @property
     def agent_pid(self) -> int | None:
         """The process of the agent that holds the foreground, as far as it is known."""
-        process = self._run.identity.process if self._run is not None else None
+        found = self._run.identity if self._run is not None else NOBODY
+        process = found.process if not found.is_remote else None
         return process.pid if process is not None else self.conversation.strangers_pid
+
+    @property
+    def shows_sessions(self) -> bool:
+        """Whether what holds the foreground shows a session of tmux or GNU Screen."""
+        process = self._identity.process
+        return process is not None and base_name(process.exe) in MULTIPLEXERS
 
     @property
     def project(self) -> str:
         """What it works on: as its agent says, else by the directory that its process works in."""
         report = self.decision.report
-        return report.project or self.conversation.project or report.cwd.rstrip("/").rpartition("/")[2]
+        known = self.conversation.project if not self._identity.is_remote else ""
+        return report.project or known or report.cwd.rstrip("/").rpartition("/")[2]
 
     def queue(self, queued: Queued | None) -> None:
         """Have *queued* wait in it, in place of what did; None for nothing."""
@@ -154,6 +173,26 @@ class Pane:
     def transcript(self) -> Transcript | None:
         """The transcript of the agent in the foreground, if it keeps one."""
         return self.own_files.transcript
+
+    @property
+    def outcome(self) -> str:
+        """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
+        decision, transcript = self.decision, self.transcript
+        if decision.status is not Status.DONE:
+            return ""
+        return (transcript.details.outcome if transcript is not None else "") or last_sentence(decision.report.message)
+
+    @property
+    def diffstat(self) -> tuple[int, int] | None:
+        """The lines that are not committed, added and removed, if it shows the end of a turn, and they were counted."""
+        changes = self.changes if self.decision.status is Status.DONE else None
+        return (changes.added, changes.removed) if changes is not None else None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all is known of the end of the turn that it shows, if it shows one."""
+        decision = self.decision
+        return decision.status is not Status.DONE or self.counted_at == decision.since
 
     @property
     def unnamed(self) -> str:
@@ -203,8 +242,15 @@ class Pane:
         """A program that no agent file names shows something, which *tell* tells: it may be taken for an agent now."""
         if self.unknown.program is not None:
             tell(self.unknown.program)
+        self._judge(now)
+
+    def _judge(self, now: float) -> None:
+        """Go by what the program in the foreground is taken for by now."""
         found = self.unknown.applied(self._identity)
-        if self._run is None and found.agent is not None:
+        if found.is_remote and self.tracker.is_told:
+            return  # what an agent of another machine says itself is better than its screen
+        is_over = found.is_remote and found.agent is None and self._run is not None
+        if is_over or (found.agent is not None and self._run is None):
             self._changed_to(found, now)
 
     def holder(self) -> Identity:
@@ -219,11 +265,15 @@ class Pane:
 
     def screen(self, read: Callable[[], Look], now: float) -> None:
         """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
-        if self.unknown.program is not None and self.unknown.program.wants_look():
-            look = read()
-            self._suspect(lambda program: program.look(look.lines, look.cursor_row), now)
+        if self.unknown.wants_look():
+            self._look_for_signs(read(), now)
         if self._screen.is_wanted(now):
             self._take_look(read(), now)
+
+    @isolates_faults("an unknown program")
+    def _look_for_signs(self, look: Look, now: float) -> None:
+        self.unknown.look(look)
+        self._judge(now)
 
     @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
@@ -390,6 +440,8 @@ class Pane:
             self.tracker.foreground(run.foreground, now)
 
     def _remember(self, found: Identity) -> None:
+        if found.is_remote:
+            return  # what is there is not this machine's to continue
         process = found.process or found.leader
         self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
 
@@ -408,4 +460,4 @@ def _foreground(found: Identity, *, is_candidate: bool) -> Foreground | None:
     if found.agent is not None:
         is_candidate = is_candidate or found.is_candidate
         return Foreground(found.agent.name, process.pid, speaks=found.speaks, is_candidate=is_candidate)
-    return Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False) if found.is_remote else None
+    return Foreground(found.suspect, process.pid, is_agent=False) if found.is_remote else None

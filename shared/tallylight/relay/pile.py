@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Set
 
+from tallylight import wire
 from tallylight.model.errors import DecodeError
 from tallylight.wire import envelope, osc88, osc1338, osc7501, user_var
 from tallylight.wire.inbox import RECIPE, Call, Inbox, Key, Limits, key_of, record_key
@@ -21,7 +22,12 @@ from tallylight.wire.scanner import Sequence, whole
 
 #: What is laid aside at most before it is looked at, in sequences and in bytes.
 MOST, MOST_BYTES = 8192, 262_144
-_FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
+#: One that cannot be read is none, as for the codec.
+_FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([A-Za-z0-9_.,+/=-]*)\s*(?=:|\Z)")
+#: Nearly all that names a child in plain words.
+_OF_CHILD = re.compile(
+    rb"\x1b\](?:7501;[^\x07\x1b]*?:id=|1338;[^\x07\x1b%]*?;id=[^;\x07\x1b%]++(?![^\x07\x1b]*;id=))"
+).match
 #: What may concern the program itself, as far as that can be told without decoding anything.
 _OWN = re.compile(
     rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
@@ -95,8 +101,7 @@ class Pile(Inbox):
             if plain and kind in is_over and (is_over[kind] or b"clear" not in plain):
                 continue
             sequence = whole(raw)
-            key = key_of_sequence(sequence)
-            if key is None or key.name in found:
+            if (key := _new_key(sequence, found)) is None:
                 continue
             found |= {key.name, key.replaces}
             if key.is_many:
@@ -111,8 +116,7 @@ class Pile(Inbox):
         for at, raw in enumerate(raws, 1):
             yield raw
             if not self._has_room:
-                # Nearly all of such a flood names a child in plain words.
-                rest = [raw for raw in raws[at:] if b":id=" not in raw or not raw.startswith(b"\x1b]7501;")]
+                rest = [raw for raw in raws[at:] if not _OF_CHILD(raw)]
                 yield from _OWN.findall(b"".join(rest))
                 return
 
@@ -135,6 +139,12 @@ def _own_text(raw: bytes) -> bytes | None:
     _, has_id, rest = text.rpartition(b";id=")
     is_child = has_id and rest[:1] not in (b"", b";", b"\x07", b"\x1b")
     return None if is_child or b";at=" in text else text
+
+
+def _new_key(sequence: Sequence, found: Set[Hashable]) -> Key | None:
+    """What *sequence* is about; None for what is *found* already, and for what cannot be read and replaces nothing."""
+    key = key_of_sequence(sequence)
+    return None if key is None or key.name in found or wire.decode(sequence) is None else key
 
 
 def key_of_sequence(sequence: Sequence) -> Key | None:

@@ -71,7 +71,8 @@ class Service:
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
-    somebody listens; *labels* tells what a person gave conversations; *push* sends messages to browsers, where there
+    somebody listens; *labels* tells what a person gave conversations; *stale* tells why what is shown may be out of
+    date, as `Feed.stale`; *push* sends messages to browsers, where there
     is one; *asking* tells who sends a request.
     """
 
@@ -81,6 +82,7 @@ class Service:
     _colours: Mapping[Status, RGB] = COLOURS
     _watch: Watch | None = None
     _labels: Callable[[], Labels] = Labels
+    _stale: Callable[[], str] = str
     _push: Push | None = None
     _asking: Asking = lambda _request: PERSON
     _answering: Answering = attrs.field(
@@ -147,7 +149,8 @@ class Service:
             if self._push is not None:
                 self._push.look(self._found.values())
             if self._look_beside(is_new=snapshots is not None):
-                self._hub.publish({address: self._session(found) for address, found in self._found.items()})
+                state = {address: self._session(found) for address, found in self._found.items()}
+                self._hub.publish(state, self._stale())
         except Exception as error:  # listeners are told of the next change all the same
             fault = f"{type(error).__name__}: {error}"
             if fault != self._fault:
@@ -200,7 +203,8 @@ class Service:
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
         """Every session with an agent, neediest first; those of one *status* if it is given."""
         found = [self._session(found) for found in self._found.values()]
-        return model.Sessions(sessions=[session for session in found if status in (None, session.status)])
+        found = [session for session in found if status in (None, session.status)]
+        return model.Sessions(sessions=found, stale=self._stale())
 
     async def waiting(self) -> model.Sessions:
         """The sessions that wait for a person, the longest first."""

@@ -33,19 +33,21 @@ class Listener:
 
 @attrs.define(eq=False)
 class Hub:
-    """The present state, by address, and who listens."""
+    """The present state, by address, why it may be out of date, and who listens."""
 
     _state: dict[str, Session] = attrs.field(init=False, factory=dict)
+    _stale: str = attrs.field(init=False, default="")
     _listeners: set[Listener] = attrs.field(init=False, factory=set)
 
     def __len__(self) -> int:
         return len(self._listeners)
 
-    def publish(self, state: Mapping[str, Session]) -> None:
-        """Make *state* the present one, and tell all listeners of what is another in it."""
+    def publish(self, state: Mapping[str, Session], stale: str = "") -> None:
+        """Make *state* the present one, and tell all listeners of what is another in it, and why it may be *stale*."""
         events = [Event(type="change", session=one) for key, one in state.items() if self._state.get(key) != one]
         events += [Event(type="gone", address=key) for key in self._state if key not in state]
-        self._state = dict(state)
+        events += [Event(type="stale", stale=stale)] * (stale != self._stale)
+        self._state, self._stale = dict(state), stale
         for message in [event.model_dump_json() for event in events]:
             for listener in tuple(self._listeners):
                 if not listener.is_behind:
@@ -75,5 +77,6 @@ class Hub:
         listener.queue.clear()
         if listener.is_behind:
             listener.is_behind = False
-            found = [Event(type="state", sessions=list(self._state.values())).model_dump_json()]
+            state = Event(type="state", sessions=list(self._state.values()), stale=self._stale)
+            found = [state.model_dump_json()]
         return found

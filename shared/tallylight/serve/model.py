@@ -32,7 +32,6 @@ Clean = Annotated[str, BeforeValidator(sanitise)]
 Reply = Annotated[str, BeforeValidator(lambda said: sanitise(said, cells=REPLY_CELLS, graphemes=REPLY_CELLS))]
 #: What JSON's readers keep exactly.
 _MAX_NUMBER = 2**53
-ColourWord = Literal["", "red", "green", "yellow", "blue", "magenta", "cyan"]
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
 
@@ -80,11 +79,9 @@ class Beside(BaseModel):
 
 
 class Label(BaseModel):
-    """What a person gave a conversation in the list: nothing, and false, where they gave none."""
+    """What a person gave a conversation in the list: nothing where they gave none."""
 
     name: str
-    colour: ColourWord
-    pinned: bool = Field(description="whether it stays on top")
 
 
 class Session(BaseModel):
@@ -117,6 +114,10 @@ class Session(BaseModel):
     beside: Beside | None = Field(description="null where no repository is known")
     children: list[Child] = Field(description="its subagents")
     reply: Reply = Field(description="the first lines of its last reply")
+    outcome: Reply = Field(description="while it is done: the last sentence of that, or the question that it ends with")
+    diffstat: tuple[int, int] | None = Field(
+        description="while it is done: how many lines were added and removed there and are not committed"
+    )
     limited_until: float = Field(description="until when a limit stops it; 0 for none")
     cost: float | None = Field(description="in US dollars, where the agent itself states it")
     background: int = Field(description="background tasks and subagents that still run")
@@ -134,6 +135,7 @@ class Sessions(Versioned):
     """Sessions, neediest first."""
 
     sessions: list[Session]
+    stale: str = Field(description="why what is shown may be out of date: `kitty-4711: … as of 12:03:10`, or nothing")
 
 
 class Counts(Versioned):
@@ -238,12 +240,17 @@ class Problem(BaseModel):
 
 
 class Event(Versioned):
-    """A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time."""
+    """
+    A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time.
 
-    type: Literal["state", "change", "gone"]
+    `state` has *stale* too, as in `Sessions`, and `stale` tells of a change of it.
+    """
+
+    type: Literal["state", "change", "gone", "stale"]
     sessions: list[Session] | None = None
     session: Session | None = None
     address: str | None = None
+    stale: str | None = None
 
 
 #: What a pane has by the same name.
@@ -257,7 +264,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
     own: dict[str, Any] = {
         "address": found.address,
         "name": found.name,
-        "label": {"name": label.name, "colour": label.colour, "pinned": label.is_pinned},
+        "label": {"name": label.name},
         "host": found.host,
         "machine": place_of(found.host, pane.id)[0],
         "question": (pane.question or pane.message) if waits else "",

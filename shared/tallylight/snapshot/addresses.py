@@ -5,21 +5,23 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tallylight.files import read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.snapshot import writer
+from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.labels import Labels
+from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.names import spellings
-from tallylight.snapshot.rows import Row
+from tallylight.snapshot.rows import Row, repeated
 from tallylight.snapshot.rows import in_order as in_order
 from tallylight.snapshot.schema import OWN, Snapshot
 from tallylight.snapshot.writer import SnapshotError
+from tallylight.wire.text import sanitise
 
 #: How a person names a pane.
-NAMED = "3, 'tmux 2' or kitty-4711:3, as `tally status` lists it"
+NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally status` lists it"
 _LISTED = "`tally status --all` lists them"
 #: A word with nothing in it is what a script has whose own command failed: it means no pane, and never the neediest.
 EMPTY = "the pane is empty; name one that `tally status` lists"
@@ -83,7 +85,7 @@ def labelled(panes: Iterable[Found], labels: Labels) -> tuple[Found, ...]:
     return tuple(attributes.evolve(found, label=labels.of(found.host, found.pane)) for found in panes)
 
 
-def add_pane(parser: argparse.ArgumentParser, name: str = "pane", nargs: str | None = None, help_: str = "") -> None:
+def add_pane(parser: argparse._ActionsContainer, name: str = "pane", nargs: str | None = None, help_: str = "") -> None:
     """Let a command name a pane, as `pick` takes it, by the argument or the option *name*."""
     default = "; by default this one, else the neediest" if nargs == "?" else ""
     parser.add_argument(name, nargs=nargs, type=_named, metavar="PANE", help=help_ or f"{NAMED}{default}")
@@ -95,12 +97,17 @@ def _named(word: str) -> str:
     return word
 
 
-def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
+def own_place(environ: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[str, str]:
     """
     The host and the pane that this process runs in, as far as the variables of its terminal tell; empty if they do not.
 
-    WezTerm's host is a sidecar, whose pid stands in the lock that there is one of for each WezTerm.
+    Within tmux it is the pane of tmux, if one of *hosts* watches it. WezTerm's host is a sidecar, whose pid stands in
+    the lock that there is one of for each WezTerm.
     """
+    sessions = next((host for host in hosts if host.startswith("sessions-")), "")
+    server = environ.get("TMUX", "").rsplit(",", 2)[1:2]
+    if sessions and server and environ.get("TMUX_PANE"):
+        return sessions, f"tmux/{server[0]}/{environ['TMUX_PANE']}"
     if environ.get("TERM_PROGRAM") != "WezTerm" and environ.get("KITTY_PID"):
         return f"kitty-{environ['KITTY_PID']}", environ.get("KITTY_WINDOW_ID", "")
     gui = environ.get("WEZTERM_UNIX_SOCKET", "").rpartition("/gui-sock-")[2]
@@ -113,27 +120,58 @@ def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
     return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")
 
 
+def own(panes: Panes, environ: Mapping[str, str]) -> Found | None:
+    """The pane that this process runs in, if it is one of *panes*."""
+    here = ":".join(own_place(environ, panes.hosts))
+    return next((found for found in panes.panes if found.address == here), None)
+
+
 def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     """
-    Find the pane that *wanted* names in any of its `spellings`. None: the pane we are in, else the neediest.
+    Find the pane that *wanted* names. None: the pane we are in, else the neediest.
 
-    A name that panes of several hosts have means the one of the host we are in.
+    It is one of its `spellings`, else what a person knows an agent by. A name that panes of several hosts have means
+    the one of the host we are in.
     """
-    here, pane = own_place(environ)
     if wanted is None:
         lit = (found for found in panes.panes if found.is_lit)
-        own = (found for found in panes.panes if found.address == f"{here}:{pane}")
-        if nearest := next(itertools.chain(own, lit, panes.panes), None):
+        if nearest := own(panes, environ) or next(itertools.chain(lit, panes.panes), None):
             return nearest
         raise NoPaneError("", f"there is no pane; {_LISTED}")
     wanted = " ".join(wanted.split())
     if not wanted:
         raise NoPaneError(wanted, EMPTY)
-    named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
-    if len(named) > 1:
-        named = [found for found in named if found.host == here] or named
+    named = _spelled(panes, wanted, own_place(environ)[0]) or _known_as(panes, wanted, environ)
     if not named:
         raise NoPaneError(wanted, f"there is no pane {wanted!r}; {_LISTED}")
     if len(named) > 1:
-        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(found.name for found in named)}")
+        called = [", ".join(filter(None, (found.called, found.pane.agent))) for found in named]
+        which = (f"{found.name} ({sanitise(words, cells=40)})" for found, words in zip(named, called, strict=True))
+        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(which)}")
     return named[0]
+
+
+def _spelled(panes: Panes, wanted: str, here: str) -> list[Found]:
+    """The panes of which *wanted* is one of the `spellings`; of several those of the host *here*, if it has any."""
+    named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
+    return [found for found in named if len(named) > 1 and found.host == here] or named
+
+
+def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Found]:
+    """
+    The agents whose project, name or own name is *wanted*, whole: the beginning of a word may be that of another agent.
+
+    Never a bare number: a script that names a pane which is gone must not reach another one.
+    """
+    if not any(c.isalpha() for c in wanted):
+        return []
+    labels = LabelsFile(labels_file.path(environ))
+    labels.poll()
+    left_out = repeated((found.host, found.pane) for found in panes.panes)
+    return [
+        found
+        for found in labelled(panes.panes, labels.labels)
+        if found.is_lit
+        and (found.host, found.pane.id) not in left_out
+        and wanted.casefold() in map(str.casefold, (found.called, found.pane.project, found.pane.agent))
+    ]

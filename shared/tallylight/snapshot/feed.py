@@ -15,7 +15,7 @@ from typing import Protocol
 from tallylight.snapshot import writer
 from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.schema import Snapshot
-from tallylight.snapshot.writer import SnapshotError
+from tallylight.snapshot.writer import SnapshotError, StaleError
 
 #: How often, in seconds, the writers of unchanged files are looked for.
 LIVENESS_S = 1.0
@@ -71,9 +71,15 @@ class Feed:
         self._files, results = files, [found for _, found in files.values()]
         self.snapshots = tuple(found for found in results if isinstance(found, Snapshot))
         unread = (found for found in results if isinstance(found, SnapshotError))
-        self.problems = (*problems, *unread, *writer.stale(self._folder, stamps, self.snapshots))
+        self.problems = (*problems, *unread, *writer.stale(self._folder, self.snapshots))
         # An error is a new object each time it happens.
         return before != (self.snapshots, list(map(str, self.problems)))
+
+    @property
+    def stale(self) -> str:
+        """Why what is shown may be out of date, in words; nothing if it is not."""
+        found = next((problem for problem in self.problems if isinstance(problem, StaleError)), None)
+        return f"{found.path.stem}: {found.problem}" if found is not None else ""
 
     def descriptors(self) -> list[int] | None:
         """What is readable when a host has written or ended since the last `poll`; None if only a poll can tell."""

@@ -1,5 +1,5 @@
 """
-Labels: what a person calls a conversation, its colour, whether it stays on top; and by what the list is grouped.
+Labels: what a person calls a conversation; and by what the list is grouped.
 
 A label belongs to the conversation, not to the pane: it is found again after a resume, a move or a restart. An agent
 whose conversation nobody knows has one for as long as its process runs in that pane.
@@ -16,8 +16,6 @@ from tallylight.wire.text import sanitise
 from tallylight.wire.values import exact
 
 VERSION = 1
-#: The colours there are, as the terminal's palette has them, from its number 1 on.
-COLOURS = ("red", "green", "yellow", "blue", "magenta", "cyan")
 #: What a list can be grouped by; nothing is the first.
 GROUPS = ("", "project", "machine", "terminal")
 #: Of one name, in cells.
@@ -35,11 +33,9 @@ def named(name: str) -> str:
 
 @attributes.frozen
 class Label:
-    """What a person gave one conversation. Each may be missing."""
+    """What a person gave one conversation. A file of an earlier version may hold more, which is left out."""
 
     name: str = key("", "the name you gave its conversation", short(MAX_TEXT, named))
-    colour: str = key("", "the colour you gave it", one_of(("", *COLOURS)))
-    is_pinned: bool = key(False, "it stays on top of the list", name="pinned")
 
     from_json = Reads()
     to_json = write

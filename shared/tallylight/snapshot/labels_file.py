@@ -49,7 +49,7 @@ def read(file: Path) -> Labels:
     except DecodeError:
         found = None
     if found is None:
-        raise BrokenError(f"{file} does not hold names and colours as this version keeps them; it is left out")
+        raise BrokenError(f"{file} does not hold names as this version keeps them; it is left out")
     return found
 
 

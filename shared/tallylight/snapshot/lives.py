@@ -1,6 +1,8 @@
 """
 Lives: whether the process that wrote a snapshot still runs, and is not another one that has got its number.
 
+And whether it can write there.
+
 `tally prompt` starts with this at every prompt, so it imports nothing that the interpreter has not loaded already.
 """
 
@@ -53,3 +55,15 @@ def is_ours(pid: int) -> bool | None:
     except (PermissionError, OverflowError):
         return None
     return True
+
+
+def unwritable(folder: str) -> str:
+    """Why nobody can write into *folder*, in words: `is full`. Nothing if somebody can, or if that cannot be told."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return ""
+    left = found.f_bfree if os.geteuid() == 0 else found.f_bavail
+    # One that counts nothing says 0 of all.
+    is_full = (left == 0 and found.f_blocks > 0) or (found.f_favail == 0 and found.f_files > 0)
+    return "is read-only" if found.f_flag & os.ST_RDONLY else "is full" if is_full else ""

@@ -52,7 +52,9 @@ def is_open(pane: Pane) -> bool:
 
 
 #: What is kept of a pane as it is.
-_KEPT = ("id", "status", "kind", "tab", "os_window", "title", "project", "since", "agent_pid", "conversation")
+_KEPT = (
+    "id", "status", "kind", "tab", "os_window", "title", "project", "since", "agent_pid", "conversation", "resume",
+)  # fmt: skip
 
 
 def _kept(pane: Pane) -> Pane:
@@ -61,8 +63,6 @@ def _kept(pane: Pane) -> Pane:
         **{name: getattr(pane, name) for name in _KEPT},
         agent=pane.conversation.agent,
         question=pane.question or pane.message,
-        # Of an agent that an agent file names, that file tells it.
-        resume=pane.resume if pane.conversation.program else (),
     )
 
 
@@ -211,27 +211,39 @@ class Lost:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells this conversation from others: its session, or where it was if that is not known."""
-        found = self.pane.conversation
-        return (found.agent, found.session) if found.session else (found.agent, "", found.cwd)
+        """What tells this conversation from others."""
+        return _key(self.pane)
+
+
+def _key(pane: Pane) -> tuple[str, ...]:
+    """Its session; if that is not known, where it was, and how its program asked to be resumed."""
+    found = pane.conversation
+    return (found.agent, found.session) if found.session else (found.agent, "", found.cwd, *pane.resume)
 
 
 def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[list[Lost], list[TallyError]]:
     """
     The conversations of hosts that are gone, newest file first, each once, and what is wrong with files.
 
-    One that a host of *live* shows is left out: somebody has resumed it.
+    One that a host of *live* shows is left out: somebody has resumed it. Two agents in one directory of one host are
+    two, also where nobody knows which conversations they had.
     """
-    found: dict[tuple[str, ...], Lost] = {}
+    found: dict[tuple[str, ...], list[Lost]] = {}
+    # Without either, what runs in the same directory may be another conversation.
     running = {
-        (pane.conversation.agent, pane.conversation.session) for host in live for pane in host.panes if is_open(pane)
+        _key(pane)
+        for host in live
+        for pane in host.panes
+        if is_open(pane) and (pane.conversation.session or pane.resume)
     }
     kept, problems = read_kept(environ)
     living = {lost.path: is_alive(lost.host.pid, lost.host.birth) for lost in kept}
     for lost in kept:
         if not living[lost.path] and lost.key not in running and lost.is_over:
-            found.setdefault(lost.key, lost)
-    return list(found.values()), problems
+            same = found.setdefault(lost.key, [])
+            if not same or (same[0].path == lost.path and not lost.pane.conversation.session):
+                same.append(lost)
+    return [lost for same in found.values() for lost in same], problems
 
 
 def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]:

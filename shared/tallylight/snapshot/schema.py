@@ -47,6 +47,12 @@ def _read_choices(value: object) -> Pairs:
     return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
 
 
+def _read_diffstat(value: object) -> tuple[int, int] | None:
+    added, removed = map(values.count, value) if isinstance(value, list) and len(value) == 2 else (None, None)
+    return (added, removed) if added is not None and removed is not None else None
+
+
+_DIFFSTAT = Form(_read_diffstat, {"type": "array", "items": values.COUNT.schema, "minItems": 2, "maxItems": 2}, list)
 _PAIRS: Json = {"type": "array", "items": values.STRINGS | {"minItems": 2, "maxItems": 2}}
 _CHILDREN = Form(
     _read_children, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]]
@@ -79,6 +85,7 @@ class Pane:
     prompt: str = key("", "what tells this prompt from every other")
     model: str = key("", "the model, by the agent's own record")
     reply: str = key("", "the first lines of its last reply, as one line")
+    outcome: str = key("", "while it is done: the last sentence of its reply, or the question that it ends with")
     topic: str = key("", "what the conversation is about, in the agent's words")
     mode: str = key("", "the agent's mode: `plan`")
     worktree: str = key("", "the worktree that the agent names")
@@ -106,6 +113,9 @@ class Pane:
     pid: int | None = key(None, "the process of the pane", values.COUNT)
     agent_pid: int | None = key(None, "the process that the host knows to be the agent", values.COUNT)
     cwd: str = key("", "where the agent works, as it said itself", values.PATH)
+    diffstat: tuple[int, int] | None = key(
+        None, "while it is done: how many lines were added and removed there and are not committed", _DIFFSTAT
+    )
     context: int | None = key(None, "how many percent of its context are used", _PERCENT)
     cost: float | None = key(None, "its cost in US dollars by its own account", _COST)
     children: Pairs = key((), "its subagents, each with what it does", _CHILDREN)
@@ -154,6 +164,8 @@ class Snapshot:
     started: float = key(0.0, "when it started")
     birth: str = key("", "the life of its process")
     written: float = key(0.0, "as of when all this is so")
+    #: Written in its place, `writer.CURRENT`, into the file that stays: so it stands in its head, in every file.
+    stale: bool = key(False, "its host shows something else by now, and cannot write it")
     #: By the writer's own count; 0 where nothing is written.
     heard: int = key(0, "how far the host has read what its terminal wrote for it", is_always=False)
     #: The word of `[scripting] allow` that is in force there.

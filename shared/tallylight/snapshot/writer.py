@@ -5,8 +5,8 @@ One writer a file, so there is no lock, no socket and no daemon. A host publishe
 on disk only when it changed, at most five times a second, by rename. Readers trust nothing in it: sizes are bounded,
 types are checked, and a file whose writer is dead is skipped. Text is sanitised again where it is drawn.
 
-Where a disk takes nothing more, its last file stays. It is marked as out of date by a time of writing that no file has,
-for which a full disk has room; readers say so.
+Where a disk takes nothing more, its last file stays. It is marked as out of date in its place, for which a full disk
+has room; readers say so.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
 from tallylight.snapshot.lives import is_ours as is_ours
+from tallylight.snapshot.lives import unwritable
 from tallylight.snapshot.schema import OWN, VERSION, MachineEntry, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
@@ -36,8 +37,9 @@ from tallylight.wire import values
 MAX_BYTES = 4 * 1024 * 1024
 #: Seconds until the next try after the disk refused.
 RETRY = 5.0
-#: The time of writing of a file that says something else than its host shows.
-STALE = 0
+#: What the head of a file says, in so many bytes, and what of one that says something else than its host shows.
+HEAD = 512
+CURRENT, STALE = b'"stale":false', b'"stale":true '
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")
@@ -183,12 +185,21 @@ class SnapshotWriter:
         except (OSError, SnapshotError) as error:
             self.error = self._words(error)
             self._is_stale = True
-            with contextlib.suppress(OSError):
-                os.utime(self.path, (STALE, STALE))
+            self._mark()
             return False
         self.error, self._is_stale = "", False
         self._written = state
         return True
+
+    def _mark(self) -> None:
+        """Have the last file say that it is out of date."""
+        with contextlib.suppress(OSError):
+            fd = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                if (at := os.pread(fd, HEAD, 0).find(CURRENT)) >= 0:
+                    os.pwrite(fd, STALE, at)
+            finally:
+                os.close(fd)
 
     @property
     def _state(self) -> tuple[object, ...]:
@@ -254,7 +265,7 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
         return [], [error]
     snapshots = [one for one in found if isinstance(one, Snapshot)]
     problems = [one for one in found if isinstance(one, SnapshotError)]
-    return snapshots, [*problems, *stale(folder, names, snapshots)]
+    return snapshots, [*problems, *stale(folder, snapshots)]
 
 
 def read_living(path: Path) -> Snapshot | SnapshotError | None:
@@ -268,21 +279,14 @@ def read_living(path: Path) -> Snapshot | SnapshotError | None:
     return found if is_alive(found.pid, found.birth) else None
 
 
-def stale(folder: Path, names: Mapping[str, tuple[int, int, int]], snapshots: Sequence[Snapshot]) -> list[StaleError]:
-    """What of *snapshots*, whose files in *folder* have *names* and stamps, may not be what their hosts show now."""
-    try:
-        found = os.statvfs(folder if folder.exists() else folder.parent)
-    except OSError:
-        return []
-    left = found.f_bfree if os.geteuid() == 0 else found.f_bavail
-    # One that counts nothing says 0 of all.
-    is_full = (left == 0 and found.f_blocks > 0) or (found.f_favail == 0 and found.f_files > 0)
-    why = "is read-only" if found.f_flag & os.ST_RDONLY else "is full" if is_full else ""
-    marked = [one for one in snapshots if names.get(f"{one.name}.json", (1,))[0] == STALE]
+def stale(folder: Path, snapshots: Sequence[Snapshot]) -> list[StaleError]:
+    """What of *snapshots*, whose files are in *folder*, may not be what their hosts show now."""
     errors = [
-        StaleError(folder / f"{one.name}.json", f"its host cannot write it; it is {_as_of([one])}") for one in marked
+        StaleError(folder / f"{one.name}.json", f"its host cannot write it; it is {_as_of([one])}")
+        for one in snapshots
+        if one.stale
     ]
-    if why:
+    if why := unwritable(str(folder if folder.exists() else folder.parent)):
         what = f"what terminals show here is {_as_of(snapshots)}" if snapshots else "no terminal can tell what it shows"
         errors.append(StaleError(folder, f"{why}; {what}"))
     return errors

@@ -18,13 +18,15 @@ import attrs
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
-from tallylight.wire.text import sanitise
+from tallylight.model.tool_call import request
+from tallylight.wire.text import middle, sanitise, width
 
 #: What may be told.
 STATUSES = (Status.WAITING, Status.ERROR, Status.DONE, Status.DOWN)
 #: How old a need is, in seconds, before it is told: what flickers is over by then, and the question has been read.
 SETTLE_S = 0.7
-#: The same for a wait whose question is not known yet: it has to be drawn, seen on the screen and read.
+#: The same for a wait whose question is not known yet, which has to be drawn, seen on the screen and read; and for a
+#: turn of which it is still being read what it came to.
 QUESTION_S = 2.0
 #: A need that comes back within so many seconds never went: sources disagree for a moment. It is withdrawn after them.
 AGAIN_S = 1.5
@@ -50,6 +52,8 @@ _TELLS: dict[tuple[Status, Kind | None], str] = {
     (Status.DOWN, None): "vanished in the middle of its turn",
 }
 _DIGITS = re.compile(r"[0-9]+")
+#: How an agent advertises itself, up to the end of the sentence: `Tip: auto mode handles these prompts for you`.
+_ADVERT = re.compile(r"(?:^|(?<=[.!?:·—]) )(?:\W )?Tip: [^.!?]*[.!?]*")
 #: What not every source tells of a subject: how much of a file changes, and where its rows end.
 _COUNTED, _GAPS = re.compile(r" \(\+\d+ −\d+\)$"), re.compile(r"[\s↵]+")
 
@@ -83,7 +87,11 @@ class Settings:
 
 @attrs.frozen(kw_only=True)
 class View:
-    """A pane at one moment: what it shows, and what the person has to do with it. *name* is what to call it."""
+    """
+    A pane at one moment: what it shows, and what the person has to do with it. *name* is what to call it.
+
+    *outcome* and *diffstat* are of a turn that is over; not *is_whole*: there may be more to tell of it in a moment.
+    """
 
     decision: Decision
     visible: bool
@@ -92,11 +100,18 @@ class View:
     muted: bool = False
     project: str = ""
     name: str = ""
+    outcome: str = ""
+    diffstat: tuple[int, int] | None = None
+    is_whole: bool = True
 
 
 @attrs.frozen
 class Notice:
-    """What is to be told of a pane. Every text is sanitised and one line."""
+    """
+    What is to be told of a pane. Every text is sanitised and one line.
+
+    *discreet* is a title that says nothing of what is asked, for a screen that others see.
+    """
 
     pane: str
     status: Status
@@ -105,6 +120,7 @@ class Notice:
     project: str
     title: str
     body: str
+    discreet: str = ""
 
 
 @attrs.frozen
@@ -191,7 +207,8 @@ class Notifier:
         if need is None or need.is_told:
             return None
         # Once it has lasted, and not right after the last notice.
-        settle = QUESTION_S if need.status is Status.WAITING and not need.question else SETTLE_S
+        is_unread = (need.status is Status.WAITING and not need.question) or not view.is_whole
+        settle = QUESTION_S if is_unread else SETTLE_S
         gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
         if now < max(need.began + max(settle, self.settings.delay_s), pane.notified_at + gap):
             return None
@@ -218,6 +235,12 @@ class Notifier:
     def told_itself(self, id_: str, now: float) -> None:
         """The agent in the pane has notified the person by itself; ours would be a second one for the same."""
         self._panes.setdefault(id_, _Pane()).own_at = now
+
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run: in no turn, and between no need and its return."""
+        for pane in self._panes.values():
+            pane.ended += seconds
+            pane.turn_began += seconds
 
     def close(self, id_: str) -> Withdrawal | None:
         """The pane is gone."""
@@ -251,20 +274,48 @@ class Notifier:
 
 
 def notice(id_: str, view: View) -> Notice:
-    """Word what there is to tell of a pane."""
+    """Word what there is to tell of a pane: first where and what, then the question, or what it came to."""
     decision = view.decision
     status, kind, report = decision.status, decision.kind, decision.report
-    agent = sanitise(report.agent, cells=32) or "an agent"
+    agent, project = sanitise(report.agent, cells=32) or "an agent", _project(view)
+    tells = f"{agent} {_TELLS.get((status, kind), _TELLS[status, None])}"
+    title = discreet = f"{project}: {tells}" if project not in ("", agent) else tells
+    body = without_adverts(report.message or report.detail)
+    if status is Status.DONE:
+        body = view.outcome or body
+    elif status is Status.WAITING and report.what:
+        head, asked = f"{project or agent}: ", request(report.what)
+        title = head + middle(asked, TITLE_CELLS - width(head))
+        # All of it where the title cuts it, and the question beside it, unless one says the other.
+        body = "" if body in report.what else body
+        whole = "" if asked in title or report.what in body else report.what
+        body = ": ".join(filter(None, (tells, ". ".join(filter(None, (whole, body))))))
+    if view.diffstat is not None and any(view.diffstat):
+        body = f"{body} (+{view.diffstat[0]} −{view.diffstat[1]})".strip()
+    title, discreet = (sanitise(text, cells=TITLE_CELLS) for text in (title, discreet))
+    return Notice(id_, status, kind, agent, project, title, sanitise(body, cells=BODY_CELLS), discreet)
+
+
+def enriched(view: View, title: str, body: str) -> tuple[str, str]:
+    """The title and the body of a notification of the agent's own, with its project and its name, without adverts."""
+    agent, project = sanitise(view.decision.report.agent, cells=32) or "an agent", _project(view)
+    # Most of them call themselves by their names first.
+    title = "" if body and title.lower().startswith(agent.lower()) else without_adverts(title)
+    text = ": ".join(filter(None, (title, without_adverts(body))))
+    head = f"{project}: {agent}" if project not in ("", agent) else agent
+    return (sanitise(head, cells=TITLE_CELLS), sanitise(text, cells=BODY_CELLS)) if text else ("", "")
+
+
+def without_adverts(text: str) -> str:
+    """*text* without what an agent says to advertise itself."""
+    return _ADVERT.sub("", text).strip(" ·—") if "Tip: " in text else text
+
+
+def _project(view: View) -> str:
+    """What the agent works on, as far as anybody knows."""
+    report = view.decision.report
     project = report.project or view.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name
-    project = sanitise(project, cells=40)
-    tells = _TELLS.get((status, kind), _TELLS[status, None])
-    title = f"{agent} {tells}" + (f" · {project}" if project not in ("", agent) else "")
-    # What is asked, and what about: the one beside the other, unless one says the other.
-    what, body = report.what, report.message or report.detail
-    if status is Status.WAITING and what not in body:
-        body = what if body in what else f"{what}. {body}"
-    title, body = sanitise(title, cells=TITLE_CELLS), sanitise(body, cells=BODY_CELLS)
-    return Notice(id_, status, kind, agent, project, title, body)
+    return sanitise(project, cells=40)
 
 
 def _withdraw(id_: str, pane: _Pane) -> Withdrawal | None:

@@ -97,6 +97,11 @@ class Tracker:
         return min(self._deadlines, default=None)
 
     @property
+    def is_told(self) -> bool:
+        """Whether something of the pane stands that an agent said by a protocol."""
+        return Source.PROTOCOL in self._records.own
+
+    @property
     def wants_output(self) -> bool:
         """Whether visible output would be evidence here: not of an agent whose status file is read."""
         own = self._records.own

@@ -1,40 +1,117 @@
 """
 Ansi: lines of styled text as SGR sequences (ECMA-48), and of a screen only what has changed.
 
-The default foreground and background are the theme's, whichever it is. Where there is colour, it is a background with
-black or white on it, so that both are known and stand out from each other. The screens of programs that are shown have
-the colours that those programs chose.
+What needs a person is filled, what works is a plain mark, and each is moved in lightness until it stands out from the
+terminal's own background (`model.contrast`). A terminal that does not tell its colours is taken for a dark one. The
+screens of programs that are shown have the colours that those programs chose.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
+import attrs
+
 from tallylight.model import contrast, lights
+from tallylight.model.lights import RGB
+from tallylight.model.status import Status
 from tallylight.ui.colours import Depth as Depth
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.styled import Colour, Style
 
 #: Synchronised output: the terminal shows nothing of what comes between the two until all of it is there.
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
+#: How far a raised ground is from the background, on the way to the foreground.
+RAISED = 0.13
+#: How far dim text is, where that can be read.
+_DIM = 0.6
+#: Grey that can be read on black and on white alike.
+_GREY: RGB = (0x76, 0x76, 0x76)
 
 
-def sgr(line: Line, depth: Depth) -> str:
+@attrs.frozen
+class Ground:
+    """The terminal's own colours; None where it does not tell."""
+
+    background: RGB | None = None
+    foreground: RGB | None = None
+
+
+UNKNOWN = Ground()
+
+
+@attrs.frozen
+class _Paint:
+    """The colours on one ground: text and background of each light, of its mark, of dim text; the raised ground."""
+
+    lights: dict[Status, tuple[RGB, RGB | None]]
+    marks: dict[Status, tuple[RGB, RGB | None]]
+    dim: RGB
+    raised: RGB | None
+
+
+@functools.lru_cache(maxsize=8)
+def _paint(ground: Ground) -> _Paint:
+    background = ground.background or contrast.BLACK
+    raised, dim = None, _GREY
+    grounds = {background}
+    if ground.background is not None and ground.foreground is not None:
+        raised = lights.blend(ground.foreground, background, RAISED)
+        grounds.add(raised)
+        faint = lights.blend(ground.foreground, background, _DIM)
+        dim = _sign(faint, background, frozenset(grounds))
+    fills = {status: contrast.filled(lights.COLOURS[status], frozenset({background})) for status in lights.FILLED}
+    has_caps = contrast.needs_caps(fills.values(), frozenset({background}))
+    found: dict[Status, tuple[RGB, RGB | None]] = {
+        status: (_sign(colour, background, frozenset(grounds)), None) for status, colour in lights.COLOURS.items()
+    }
+    found |= {Status.IDLE: (dim, None)}
+    found |= {status: (contrast.readable_on(fill), fill) for status, fill in fills.items()}
+    marks = {**found, **({status: (fill, contrast.BLACK) for status, fill in fills.items()} if has_caps else {})}
+    news = contrast.news(lights.COLOURS[Status.DONE], background, fills[Status.WAITING])
+    if news is not None:
+        found[Status.DONE] = marks[Status.DONE] = (contrast.readable_on(news), news)
+    return _Paint(found, marks, dim, raised)
+
+
+def _sign(colour: RGB, background: RGB, grounds: frozenset[RGB]) -> RGB:
+    return contrast.moved(colour, grounds, contrast.SIGN_CONTRAST) or contrast.readable_on(background)
+
+
+def sgr(line: Line, depth: Depth, ground: Ground = UNKNOWN) -> str:
     """A line as text and SGR sequences."""
-    return "".join([_span(span, depth) for span in line])
+    paint = None if depth is Depth.NONE else _paint(ground)
+    return "".join([_span(span, depth, paint) for span in line])
 
 
-def _span(span: Span, depth: Depth) -> str:
-    codes = _attributes(span)
-    if span.chip in lights.COLOURS and depth is not Depth.NONE:
-        colour = lights.COLOURS[span.chip]
-        codes += [_colour(48, colour, depth), _colour(38, contrast.readable_on(colour), depth)]
+def _span(span: Span, depth: Depth, paint: _Paint | None) -> str:
+    codes = _plain(span) if paint is None else _coloured(span, depth, paint)
     if (style := span.style) is not None:
         codes += _attributes(style)
-        for code, shade in ((38, style.foreground), (48, style.background)) if depth is not Depth.NONE else ():
+        for code, shade in ((38, style.foreground), (48, style.background)) if paint is not None else ():
             if shade is not None:
                 codes.append(_colour(code, shade, depth))
     return f"\x1b[{';'.join(codes)}m{span.text}\x1b[0m" if codes else span.text
+
+
+def _plain(span: Span) -> list[str]:
+    """Without colour what is filled is in reverse."""
+    is_filled = span.chip in lights.FILLED or (span.chip is Status.DONE and span.is_mark)
+    codes = _attributes(span)
+    return [*codes, "7"] if is_filled and "7" not in codes else codes
+
+
+def _coloured(span: Span, depth: Depth, paint: _Paint) -> list[str]:
+    """The codes of *span*; a fill takes the place of the ground that it stands on."""
+    text: RGB | None = paint.dim if span.is_dim else None
+    ground = paint.raised if span.is_raised else None
+    if (chip := span.chip) in paint.lights:
+        text, fill = (paint.marks if span.is_mark else paint.lights)[chip]
+        ground = fill or ground
+    codes = _attributes(attrs.evolve(span, is_dim=False, is_reverse=span.is_reverse and ground is None))
+    codes += [_colour(48, ground, depth)] if ground is not None else []
+    return codes + ([_colour(38, text, depth)] if text is not None else [])
 
 
 def _colour(code: int, colour: Colour, depth: Depth) -> str:

@@ -73,7 +73,7 @@ def bar(counted: str, cells: int = BAR) -> str:
     return f"{drawn}{found.done} %" if found.total == _HUNDRED else f"{drawn}{found.done}/{found.total}"
 
 
-def doing(pane: Pane, cells: int = BAR, *, has_words: bool = True) -> str:
-    """Say in one line how far it is and, if *has_words*, what it does: `━━━─── 3/7  Write the tests`."""
-    words = current(pane.progress, pane.tasks) or pane.detail if has_words else ""
+def doing(pane: Pane, cells: int = BAR) -> str:
+    """Say in one line how far it is and what it does: `━━━─── 3/7  Write the tests`."""
+    words = current(pane.progress, pane.tasks) or pane.detail
     return GAP.join(part for part in (bar(pane.progress, cells), words) if part)

@@ -13,10 +13,14 @@ import re
 
 import attrs
 
+from tallylight.model.lights import RGB
+
 #: What a terminal is asked for, and what takes it back: mouse buttons and wheel, in SGR form; bracketed paste; kitty's
 #: protocol for keys.
 ENABLE = "\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[>1u"
 DISABLE = "\x1b[<u\x1b[?2004l\x1b[?1006l\x1b[?1000l"
+#: Asks for the foreground and the background (OSC 10 and 11, xterm).
+ASK_COLOURS = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
 #: The same for the keyboard's coming and going (1004).
 ENABLE_FOCUS, DISABLE_FOCUS = "\x1b[?1004h", "\x1b[?1004l"
 #: Of one paste, in bytes; what is over it is dropped. More than the longest text that is typed into an agent can have.
@@ -55,7 +59,15 @@ class Focus:
     is_in: bool
 
 
-Event = Key | Paste | Mouse | Focus
+@attrs.frozen
+class Told:
+    """A colour of the terminal's own: of its background, or of its text."""
+
+    is_background: bool
+    colour: RGB
+
+
+Event = Key | Paste | Mouse | Focus | Told
 
 _CONTROL = {0x0D: "enter", 0x09: "tab", 0x7F: "backspace", 0x08: "backspace", 0x1B: "escape"}
 _LETTERS = {
@@ -74,6 +86,8 @@ _LOCKS = 64 | 128
 _MODIFIED = ("shift+tab", "shift+enter", "alt+enter", "ctrl+enter")
 _SS3 = re.compile(rb"\x1bO(.)", re.DOTALL)
 _SGR_MOUSE = re.compile(r"<([0-9]{1,4});([0-9]{1,5});([0-9]{1,5})")
+_COLOUR = re.compile(rb"\x1b\](1[01]);rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:/[^\x07\x1b]*)?")
+_STRING_END = re.compile(rb"\x07|\x1b\\")
 _OLD_MOUSE = b"\x1b[M"
 _PASTE, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 _WHEEL = {64: "wheel_up", 65: "wheel_down"}
@@ -161,6 +175,8 @@ def _sequence(data: bytes) -> tuple[int, Event | None]:
         return (found.end(), _key(_LETTERS.get(chr(found[1][0]), ""))) if found is not None else (0, None)
     if data[1:2] == b"\r":
         return 2, Key("alt+enter")
+    if data[1:2] == b"]":
+        return _string(data)
     if data[1:2] != b"[":
         return 2, None  # alt and a key
     if data.startswith(_OLD_MOUSE):
@@ -171,6 +187,18 @@ def _sequence(data: bytes) -> tuple[int, Event | None]:
     # No continuation makes a control sequence of what has other characters in it.
     is_broken = any(byte < 0x20 or byte > 0x7E for byte in data[2:])
     return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or is_broken else 0, None
+
+
+def _string(data: bytes) -> tuple[int, Event | None]:
+    """What a terminal says in an operating system command: a colour that it was asked for, or nothing to us."""
+    end = _STRING_END.search(data, 2)
+    if end is None:
+        return MAX_SEQUENCE if len(data) >= MAX_SEQUENCE else 0, None
+    found = _COLOUR.fullmatch(data, 0, end.start())
+    if found is None:
+        return end.end(), None
+    red, green, blue = (round(255 * int(part, 16) / (16 ** len(part) - 1)) for part in found.groups()[1:])
+    return end.end(), Told(found[1] == b"11", (red, green, blue))
 
 
 def _csi(parameters: str, final: str) -> Event | None:

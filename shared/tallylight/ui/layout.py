@@ -60,6 +60,32 @@ def chop(text: str, cells: int) -> list[str]:
     return lines
 
 
+def folded(text: str, cells: int) -> list[str]:
+    """Break clean *text* into lines of at most *cells*, between words where that can be; nothing of it is left out."""
+    return [part for line in wrap(text, cells) for part in chop(line, cells)]
+
+
+#: What joins two commands in a shell, and the first word of the second one.
+_JOINED = re.compile(r"(?:&&|\|\||[;|]) *[^\s;&|]\S*")
+#: Cells of the beginning that are kept in front of a tail, at least.
+_HEAD = 8
+
+
+def brief(text: str, cells: int) -> str:
+    """
+    Cut clean *text* to *cells*: of joined commands the last one stays, for that is where harm hides.
+
+    A tail keeps its first word, or is not there at all.
+    """
+    if width(text) <= cells:
+        return text
+    *_, last = [None, *_JOINED.finditer(text)]
+    if last is None or width(last[0]) + _HEAD + 2 > cells:
+        return clean(text, cells)
+    tail = clean(text[last.start() :], max(width(last[0]) + 1, cells - _HEAD - 1))
+    return f"{clean(text[: last.start()].rstrip() + ' ' * cells, cells - width(tail) - 1)} {tail}"
+
+
 def pad(text: str, cells: int) -> str:
     """Fill *text* with spaces to *cells*."""
     return text + " " * (cells - width(text))

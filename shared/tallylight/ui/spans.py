@@ -14,16 +14,19 @@ from tallylight.wire.text import width
 @attrs.frozen
 class Span:
     """
-    Text of one look. *chip* is drawn on the colour of that status, in black or white, whatever the theme.
+    Text of one look. *chip* has the colour of that light, filled as its rank wants it; *is_mark*: it is the mark alone.
 
-    Dim is for lines alone: what is dim on white can hardly be read. *style* is that of a program whose screen is shown.
+    *is_raised*: on a ground a little apart from the terminal's. What is in reverse as well is so only where the
+    terminal does not tell its colours. *style* is that of a program whose screen is shown.
     """
 
     text: str
     chip: Status | None = None
+    is_mark: bool = False
     is_bold: bool = False
     is_dim: bool = False
     is_reverse: bool = False
+    is_raised: bool = False
     style: Style | None = None
 
 
@@ -33,6 +36,11 @@ Line = tuple[Span, ...]
 def filled(lines: list[Line], height: int) -> list[Line]:
     """The first *height* of *lines*, with empty ones behind them where there are fewer."""
     return (lines + [()] * height)[:height]
+
+
+def cells(line: Line) -> int:
+    """How many cells *line* takes."""
+    return sum(width(span.text) for span in line)
 
 
 def painted(line: StyledLine) -> Line:

@@ -15,9 +15,9 @@ import tty
 from collections.abc import Iterator, Sequence
 
 from tallylight.ui.agent_list.channel import MARK, UNMARK
-from tallylight.ui.keys import DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
+from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
 
-_ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
+_ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}{ASK_COLOURS}"
 _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
 #: Of one read, in bytes.
 _CHUNK = 4096
@@ -50,6 +50,10 @@ class Terminal:
         self._enter, self._leave = _ENTER, _LEAVE
         if stays:
             self._enter, self._leave = f"{MARK}{_ENTER}{ENABLE_FOCUS}", f"{DISABLE_FOCUS}{_LEAVE}{UNMARK}"
+        if os.environ.get("TERM_PROGRAM") == "WezTerm":
+            # It calls a program that sets no title by its process, `python3.11`. The last is its word for no title.
+            self._enter += "\x1b]2;tally agents\x07"
+            self._leave += "\x1b]2;wezterm\x07"
         self._woken, self._wake = ends = os.pipe()
         for end in ends:
             os.set_blocking(end, False)

@@ -316,6 +316,26 @@ def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> 
     rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
 
 
+def test_a_kitty_that_notifies_of_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of a notification costs notifications, and neither the lights nor the snapshot."""
+    window = rig.claude(1, status="busy")
+    rig.start()
+    rig.until(lambda: rig.snapshot() == {"1": "working"}, "the snapshot")
+
+    def failed(*_args: object) -> None:
+        raise AttributeError("no such method")
+
+    monkeypatch.setattr(rig.boss.notification_manager, "create_notification_cmd", failed)
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot, "RETRY", 0.1)
+        patch.setattr(snapshot.SnapshotWriter, "_write", _refused)
+        rig.host.on_set_user_var(window, CARRIER, "state=waiting;tool=claude;message=Well")
+        rig.until(lambda: len(rig.kitty.log) > 1, "a line of what failed")
+    assert rig.kitty.log[1:] == ["tallylight: notifications switched off: AttributeError: no such method"]
+    rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
+    assert rig.status(1) is Status.WAITING
+
+
 def _refused(*_args: object, **_options: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
 

@@ -87,6 +87,9 @@ class Manager:
         title, _, body = raw.partition(";")
         self.notify_with_command(Command(title, body, report_requested="report" in raw), channel)
 
+    def is_notification_filtered(self, command: Command) -> bool:
+        return not self.lets_through or "unwanted" in command.title
+
     def close_notification(self, number: int) -> None:
         self.closed.append(number)
         del self.in_progress_notification_commands[number]
@@ -293,6 +296,27 @@ def test_at_work_it_may_say_what_it_likes(bench: Bench) -> None:
     bench.say(ASK)
     bench.wait(1)
     assert bench.send("reminder") == 1, "the question is in front of the person"
+
+
+def test_an_agents_notification_is_enriched(bench: Bench) -> None:
+    """It says where and who, once, and ours for the same is left out; the person's own rules are about what it said."""
+    bench.say("state=working;tool=aider;project=shop")
+    bench.wait(1)
+    bench.send("Here is a short answer.")
+    bench.say("state=done;tool=aider;project=shop")
+    bench.wait(10)
+    assert [(shown.title, shown.body) for shown in bench.manager.shown] == [("shop: aider", "Here is a short answer.")]
+    assert bench.send("unwanted") == 2
+    assert bench.manager.shown[1].title == "unwanted", "kitty's own filter sees what the agent said"
+    bench.send("not of an agent", id_=2)
+    assert bench.manager.shown[2].title == "not of an agent"
+
+
+def test_an_advertisement_is_not_shown(bench: Bench) -> None:
+    """Nor does it light the tab; one of which the program wants to hear is shown as it is."""
+    assert bench.send("Tip: auto mode handles these prompts for you") == 0
+    assert bench.panes[1].decision.status is not Status.WAITING and bench.heard == []
+    assert bench.send("Tip: report it") == 1 and bench.manager.shown[0].title == "Tip: report it"
 
 
 def test_a_reminder_in_quiet_hours(bench: Bench) -> None:

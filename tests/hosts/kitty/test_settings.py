@@ -154,6 +154,22 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
     running.until(lambda: running.host.surfaces.tabs.style == "off", "the new style")
 
 
+def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
+    """Every light goes out and nothing is published, until it has us again; one that never had us says nothing."""
+    window = running.claude(1, status="busy")
+    running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light")
+    for options in ({"/data/kittens/tally_watcher.py": ""}, {"/other.py": ""}):
+        running.kitty.options = copy.copy(running.kitty.options)
+        running.kitty.options.watcher = options  # type: ignore[attr-defined]
+        running.tick()
+        assert running.host.is_wired() == ("/other.py" not in options)
+    running.until(lambda: not running.snapshot(), "the end of the snapshot")
+    assert not running.host.panes and "tally_status" not in window.user_vars
+    running.kitty.options = copy.copy(running.kitty.options)
+    running.kitty.options.watcher = {"/data/kittens/tally_watcher.py": ""}  # type: ignore[attr-defined]
+    running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light again")
+
+
 def test_what_has_not_changed_is_not_read(running: Rig) -> None:
     """Looking at the files is all that is done for those that are as they were."""
     settings = running.host.settings

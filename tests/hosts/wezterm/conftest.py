@@ -85,7 +85,12 @@ class Bench:
         self.fake.pump()
 
     def write_snapshot(
-        self, *panes: dict[str, Any], pid: int | None = None, written: float | None = None, heard: int = 0
+        self,
+        *panes: dict[str, Any],
+        pid: int | None = None,
+        written: float | None = None,
+        heard: int = 0,
+        stale: bool = False,
     ) -> None:
         """The sidecar writes, at the fake's time; it has read the feed of the number *heard*."""
         rows = [{"tab": "", "kind": None, "since": 0, "reason": {"source": "title"}, **pane} for pane in panes]
@@ -95,9 +100,11 @@ class Bench:
             "pid": pid or self.sidecar,
             "started": 1.0,
             "birth": "b",
+            "written": self.fake.now + 0.5 if written is None else written,
+            "stale": stale,
             "heard": heard,
         }
-        data = {**head, "written": self.fake.now + 0.5 if written is None else written, "panes": rows}
+        data = {**head, "panes": rows}
         self.snapshot.write_text(json.dumps(data, separators=(",", ":")))
 
     def title(self, pane: Pane) -> Any:
@@ -105,7 +112,7 @@ class Bench:
         return self.fake.format_tab(pane.tab, 40)
 
     def light(self, pane: Pane) -> str:
-        """The first text of the title: the light; nothing where WezTerm's own title stays."""
+        """The first text of the title: the light without blanks; nothing where WezTerm's own title stays."""
         return light_of(self.title(pane))
 
 
@@ -114,7 +121,7 @@ def light_of(items: Any) -> str:
     if not isinstance(items, list):
         return ""
     texts = [item["Text"] for item in items if isinstance(item, dict) and "Text" in item]
-    return next(text for text in texts if text.strip())
+    return next((text.strip() for text in texts if text.strip()), "")
 
 
 @pytest.fixture(params=api.PROFILES)

@@ -15,7 +15,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane, Snapshot
-from tallylight.ui.agent_list import press, state
+from tallylight.ui.agent_list import flow, press, state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Effects, Perform
 from tallylight.ui.agent_list.record import Mode, State
@@ -76,6 +76,13 @@ def asked(start: State, *keys: str) -> State:
     row = row_for(question, effects)
     assert start.mode is Mode.LIST
     return state.drawn(state.asked(start, row, question_of(row.pane)))
+
+
+def glanced(start: State, *above: str) -> State:
+    """After its question was read off the screen of the selected pane, and drawn for long enough."""
+    row = flow.wanted(start)
+    assert row is not None
+    return flow.stands(state.drawn(flow.read(start, row, question_of(row.pane, *above))), 0.0)
 
 
 def row_for(asked: Callable[[str], Request], effects: Effects) -> Row:

@@ -37,7 +37,6 @@ from tallylight.model.status import Status
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import CHANNEL
-from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.agent_list.selection import Act
 from tallylight.wire.text import width
 from tests.actions.desk import Desk, seen
@@ -204,16 +203,25 @@ def test_a_detached_question_is_answered_once(tmp_path: Path) -> None:
 
 
 def test_a_long_row_is_wrapped_and_not_cut() -> None:
-    """Every character of what is asked is in some line, at any width, and no line is wider than the screen."""
+    """Every word of what is asked is in some line, at any width, and no line is wider than the screen."""
     row = "  $ rm -rf " + "日本 " * 40 + "tail"
-    for columns in (5, 20, 79, 80, 300):
-        shown = asking.opened(attrs.evolve(question(), context=(row,), first=0), rows_of(asks(3))[0], columns)
-        lines = [text for text, _ in shown.lines]
-        assert "".join(lines).startswith(row)
-        assert max(map(width, lines)) <= columns
-        assert sum(number > 0 for _, number in shown.lines) == 4
+    for columns in (7, 20, 79, 80, 300):
+        asked = attrs.evolve(question(), context=(row,), first=0)
+        shown = asking.sized(asking.opened(asked, rows_of(asks(3))[0]), columns, 10, is_page=True)
+        lines = [part.text for part in shown.lines]
+        assert "".join("".join(lines).split()).startswith("".join(row.split()))
+        assert max(map(width, lines)) <= columns - asking.INDENT
+        assert sum(part.number > 0 for part in shown.lines) == 4
 
 
-def test_named_keys() -> None:
-    """What moves a pointer is named key by key."""
-    assert keys_named("\x1b[B\x1b[B\r") == "Down Down ⏎" and keys_named("\x1b[Z") == "Shift+Tab"
+def test_the_command_is_told_from_what_is_said_of_it() -> None:
+    """The rows that hold what is asked for are marked, also where its middle was left out, and no others."""
+    rows = ("Bash command", "", "  cd /srv/app &&", "  rm -rf /var/lib/backups", "  Remove old backups", "", "Proceed?")
+    for what in ("Bash: cd /srv/app && rm -rf /var/lib/backups", "Bash: cd /srv/app && r…/var/lib/backups", ""):
+        row = rows_of(asks(3, what=what))[0]
+        asked = asking.opened(attrs.evolve(question(), context=rows, first=0), row)
+        shown = asking.sized(asked, 80, 20, is_page=True)
+        assert [part.text.strip() for part in shown.lines if part.is_command] == (
+            ["cd /srv/app &&", "rm -rf /var/lib/backups"] if "…" not in what and what else
+            ["cd /srv/app &&"] if what else []
+        )  # fmt: skip

@@ -14,7 +14,7 @@ from tallylight.model.beside import Beside, Changes
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.record import Mode, State
-from tests.ui.agent_list.panes import listed, pane, texts
+from tests.ui.agent_list.panes import asking, listed, pane, texts
 from tests.ui.agent_list.program import Host, List
 
 BESIDE = Beside(branch="main", worktree="app-2", changes=Changes(added=12, removed=3, ahead=1))
@@ -29,28 +29,37 @@ def at(id_: int, directory: Path | str, **more: Any) -> Pane:
 
 def shown(columns: int, **more: Any) -> State:
     now = listed(at(1, "/api", **more), pane(2, project="docs"), columns=columns, lines=16)
-    return attrs.evolve(now, beside={5: BESIDE})
+    return state.filtered(attrs.evolve(now, beside={5: BESIDE}))
 
 
 def test_a_wide_list_has_a_column() -> None:
-    """Of the agent in that directory, and of no other."""
-    first, second = texts(shown(120))[1:3]
+    """The branch of the agent in that directory, and of no other; what has changed stands in the detail alone."""
+    first, second = texts(shown(100))[1:3]
 
-    assert "main +12 −3 ↑1" in first and "main" not in second
-    assert "main" not in "".join(texts(shown(100))[1:3])
+    assert first.endswith("1m  claude  main") and second.endswith("claude")
+    assert "main" not in "".join(texts(shown(99))[1:3])
+
+
+def test_a_branch_gives_way_to_a_request() -> None:
+    """As soon as it would cost any request a line."""
+    asks = asking(3, what="Bash: " + "x" * 65, project="api")
+    for length, is_there in ((60, True), (66, False)):
+        now = listed(at(1, "/api"), attrs.evolve(asks, what="Bash: " + "x" * length), columns=100)
+        now = state.filtered(attrs.evolve(now, beside={5: BESIDE}))
+        assert ("claude  main" in texts(now)[2]) is is_there and "x" * length in texts(now)[1]
 
 
 def test_the_details_have_it_at_any_width() -> None:
     """Of the selected row, as much as fits; what the agent says of its worktree is not said twice."""
-    assert "main +12 −3 ↑1 worktree app-2" in texts(shown(60))
-    assert "main +12 −3 ↑1" in texts(shown(24))
-    assert "main +12 −3 ↑1, mode plan, worktree w" in texts(shown(60, mode="plan", worktree="w"))
+    assert "main +12 −3 ↑1 worktree app-2 · pane 1" in "\n".join(texts(shown(60)))
+    assert " claude · main +12 −3 ↑1" in texts(shown(24))
+    assert "mode plan · worktree w" in "\n".join(texts(shown(60, mode="plan", worktree="w")))
 
 
 def test_only_what_can_be_seen_is_read() -> None:
     """Rows that are scrolled away, or covered by a text, are not."""
     now = listed(*(pane(n) for n in range(20)), columns=80, lines=10)
-    assert len(state.visible(now)) == geometry.areas(now).rows < 20
+    assert len(state.visible(now)) == geometry.areas(now).rows - 1 < 19  # one line tells how many there are more
     assert state.visible(attrs.evolve(now, mode=Mode.WEEK)) == ()
 
 

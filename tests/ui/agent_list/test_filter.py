@@ -43,7 +43,7 @@ def test_a_key_goes_through_the_orders() -> None:
     for order, ids in (("age", "dbac"), ("name", "cbda"), ("need", "abdc")):
         now, _ = pressed(now, "o")
         assert "".join(row.pane.id for row in now.shown) == ids and now.selected.endswith(":a")
-        assert texts(now)[-1] == f"sorted by {order}"
+        assert texts(now)[-1] == f" sorted by {order}"
 
 
 def test_a_filter_is_typed() -> None:
@@ -57,6 +57,8 @@ def test_only_keys_that_apply_are_named() -> None:
     asks, works, ended = (
         texts(listed(found, columns=200))[-1] for found in (asking(1), pane(1), pane(1, "down", unread=True))
     )
-    assert "a answer" in asks and "e write" not in asks and "r resume" not in asks
-    assert "a answer" not in works and "e write" in works and "u unread" in works
-    assert "r resume" in ended and "a answer" not in ended and "u unread" not in ended
+    assert "1-3 answer" in asks and "e write" not in asks and "r resume" not in asks and "A answer all" not in asks
+    assert "answer" not in works and "e write" in works and "u unread" in works
+    assert "r resume" in ended and "answer" not in ended and "u unread" not in ended
+    assert all(line.endswith("   ? help   q quit") for line in (asks, works, ended))
+    assert "A answer all" in texts(listed(asking(1), asking(2), columns=200))[-1]

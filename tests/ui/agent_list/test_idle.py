@@ -78,7 +78,7 @@ def test_it_is_asleep_again_after_a_change_and_a_key(host: Host, shown: List) ->
     host.publish(pane(1, "idle", project="forge", since=0.0))
     shown.wait("forge")
     shown.terminal.type(b"?")
-    shown.wait("answer its question here")
+    shown.wait("one page after the other")
 
     until(lambda: is_asleep(shown))
 
@@ -88,7 +88,7 @@ def test_a_list_without_hosts_sees_the_first_one(tmp_path: Path) -> None:
     """Where there is no folder yet, it is looked for; what comes is shown."""
     shown = List(tmp_path)
     with shown.terminal:
-        shown.wait("no agent runs")
+        shown.wait("No agent runs")
         Host(tmp_path).publish(pane(1, project="shop"))
         shown.wait("shop")
 

@@ -15,6 +15,7 @@ from tallylight.actions.request import Visible, decode_reply, encode, encode_rep
 from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.actions import Channelled
 from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK
+from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Perform, Plain
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.keys import Decoder, Focus, Mouse
@@ -37,41 +38,32 @@ FEW = (
 )
 
 
-def test_three_lines_where_there_is_room() -> None:
-    """Mark, name and age; what it is about; tasks and context. Wide characters are cut to whole cells."""
+def test_what_needs_somebody_has_two_lines_where_there_is_room() -> None:
+    """Mark, name and age; below what it asks. Wide characters are cut to whole cells; one idle agent is a row."""
     assert texts(panel(*FEW)) == [
-        "3 agents  ! 1",
-        "  !  shop             3m",
-        "  Bash: alembic upgrade…",
-        "",
-        "  ●  日本語プロジェ…  1m",
-        "  テストは全部通りまし…",
-        "  42%",
-        "  ·  docs             1m",
-        "  claude",
-        "",
-        "",
-        "",
+        " ! 1   ● 1  · 1",
+        " !  shop              3m",
+        "    Bash: alembic upgra…",
+        " ●  日本語プロジェ…   1m",
+        " ·  docs              1m",
+        *[""] * 7,
     ]
 
 
 def test_one_line_where_there_is_not() -> None:
-    """Many agents have one line each; a few lines more, and each has what it is about."""
-    assert texts(panel(*FEW, lines=6))[1:4] == [
-        "  !  shop             3m", "  ●  日本語プロジェ…  1m", "  ·  docs             1m",
+    """Many agents have one line each, and the idle ones together one."""
+    assert texts(panel(*FEW, lines=5))[1:4] == [
+        " !  shop              3m", " ●  日本語プロジェ…   1m", " ·  docs              1m",
     ]  # fmt: skip
-    assert [line.strip() for line in texts(panel(*FEW, lines=8))[1:7]][1::2] == [
-        "Bash: alembic upgrade…", "テストは全部通りまし…", "claude",
-    ]  # fmt: skip
+    idle = [pane(n, "idle", project=f"p{n}") for n in (4, 5)]
+    assert texts(panel(*FEW, *idle))[4] == " ·  3 idle: docs, p4, p5"
 
 
-def test_wider_is_more() -> None:
-    """In 40 columns there is a bar, and what is below stands under the name; from 56 on it is the list as elsewhere."""
-    busy = pane(1, project="shop", message="Writing", progress="3/7", tasks=("a", "b", "Test", "d"), context=42)
-    assert texts(panel(busy, columns=40))[1:4] == [
-        "  ●  shop                             1m", "     Writing", "     ━━──── 3/7  d  42%",
-    ]  # fmt: skip
-    assert "━━──── 3/7" in texts(panel(busy, columns=60))[1]
+def test_wider_is_the_list() -> None:
+    """From 41 columns on it is the list as elsewhere."""
+    busy = pane(1, project="shop", message="Writing", progress="3/7", tasks=("a", "b", "c", "Test"), context=42)
+    assert texts(panel(busy, columns=40))[1] == " ●  shop                              1m"
+    assert "Test  Writing  ━━──── 3/7" in texts(panel(busy, columns=60))[1]
 
 
 @given(
@@ -96,15 +88,15 @@ def test_without_the_keyboard_nothing_is_selected() -> None:
     """The selection and the keys that apply show while the panel has the keyboard; the terminal tells of it."""
     assert Decoder().feed(b"\x1b[I\x1b[O") == [Focus(True), Focus(False)]
     now, _ = pressed(panel(*FEW, lines=6), Focus(True))
-    assert texts(now)[1].startswith("▸ !") and texts(now)[-1].startswith("? help")
+    assert any(span.is_raised for span in draw(now)[1]) and texts(now)[-1] == " ? help   q quit"
     now, _ = pressed(now, Focus(False))
-    assert "▸" not in "".join(texts(now)) and texts(now)[-1] == ""
+    assert not any(span.is_raised for line in draw(now) for span in line) and texts(now)[-1] == ""
 
 
 def test_one_click_goes_there() -> None:
     """A click on any line of a row goes to its pane; the others are as in the list."""
     now = panel(*FEW)
-    for line, name in ((1, "shop"), (3, "shop"), (4, "日本語プロジェクト"), (9, "docs")):
+    for line, name in ((1, "shop"), (2, "shop"), (3, "日本語プロジェクト"), (4, "docs")):
         _, effects = pressed(now, Mouse("press", line, 3))
         assert [effect.row.pane.project for effect in effects if isinstance(effect, Perform)] == [name]
     assert pressed(now, Mouse("press", 10, 3))[1] == ()
@@ -120,14 +112,13 @@ def test_escape_gives_the_keyboard_back_and_q_closes() -> None:
 
 
 def test_many_rows_scroll_by_what_is_in_view() -> None:
-    """With rows of several lines the wheel and the page keys still show the last one."""
-    many = [pane(n, project=f"p{n}") for n in range(8)]
-    now = panel(*many, lines=10)
-    assert geometry.height_of_row(now) == 1
-    two = panel(*many[:4], lines=10)
-    assert geometry.height_of_row(two) == 2
-    now, _ = pressed(attrs.evolve(now, has_focus=True), "end")
-    assert "▸" in texts(now)[8]
+    """The wheel and the page keys show the last one, above the line that counts the others."""
+    many = [asking(n, n, project=f"p{n}") for n in range(12)]
+    assert geometry.drawn_heights(panel(*many[:4], lines=10)) == (2,) * 4
+    now = attrs.evolve(panel(*many, lines=10), has_focus=True)
+    assert geometry.drawn_heights(now) == ()
+    now, _ = pressed(now, "end")
+    assert "p0 " in texts(now)[7] and "↑ 5 above" in texts(now)[8]
 
 
 # The program -----------------------------------------------------------------------------------------------------

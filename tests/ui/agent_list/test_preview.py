@@ -24,30 +24,31 @@ from tallylight.wire.styled import StyledScreen, read_screen
 from tallylight.wire.text import width
 from tests.strategies import at_most
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, OWN, asked, asking, listed, pane, pressed, rows_of, texts
+from tests.ui.agent_list.panes import NOW, OWN, asked, asking, glanced, listed, pane, pressed, rows_of, texts
 
 SHOP = asking(1, project="shop", what="Bash: npm test", question="Do you want to proceed?")
 TASKS = ("Read the code", "Write the test", "Change the code")
 
 
 def beside(now: State) -> list[str]:
-    """What stands right of the list."""
-    return [text[list_columns(now) + geometry.BETWEEN :] for text in texts(now)[1:-1]]
+    """The preview, at the right of the list and below the detail."""
+    details = areas(now).details
+    return [text[list_columns(now) + geometry.BETWEEN :] for text in texts(now)[1 + details : -1]]
 
 
 def screen(*rows: str, columns: int = 200, cursor: tuple[int, int] | None = None) -> StyledScreen:
     return read_screen(rows, columns, cursor=cursor)
 
 
-def shown(*rows: str, columns: int = 120, lines: int = 12, cursor: tuple[int, int] | None = None) -> State:
+def shown(*rows: str, columns: int = 200, lines: int = 22, cursor: tuple[int, int] | None = None) -> State:
     """The list of `SHOP` with the preview of a screen of these rows."""
     now = pressed(listed(SHOP, columns=columns, lines=lines), " ")[0]
     return state.pictured(now, f"{OWN}:1", screen(*rows, cursor=cursor))
 
 
-def on(page: Page, found: object = SHOP, columns: int = 120) -> list[str]:
+def on(page: Page, found: object = SHOP, columns: int = 200) -> list[str]:
     """The lines of that page, without the titles and the empty ones."""
-    now = listed(found, columns=columns, lines=20)  # type: ignore[arg-type]
+    now = listed(found, columns=columns, lines=30)  # type: ignore[arg-type]
     now = pressed(now, " ", *["tab"] * PAGES.index(page))[0]
     return [line for line in beside(now)[1:] if line]
 
@@ -56,25 +57,26 @@ def on(page: Page, found: object = SHOP, columns: int = 120) -> list[str]:
 
 
 def test_it_opens_beside_the_list() -> None:
-    """Space opens the right half with the screen as it is, and another space closes it again."""
-    before = listed(SHOP, columns=120, lines=12)
+    """Space shows the screen as it is below the detail, and another space closes it again."""
+    before = listed(SHOP, columns=200, lines=22)
     now = shown("$ claude", "", "❯ 1. Yes")
 
-    assert beside(now)[0].startswith("─ screen ─ asked ─ reply ─ plan ─ why ─")
+    assert beside(now)[0].startswith("─ screen ─ reply ─ plan ─ why ─")
     assert [line for line in beside(now)[1:] if line] == ["$ claude", "❯ 1. Yes"]
     assert all(f"{text} "[list_columns(now) : list_columns(now) + 3] == " │ " for text in texts(now)[1:-1])
     assert "shop" in texts(now)[1]
     assert pressed(now, " ") == (before, ())
 
 
-def test_in_a_narrow_window_it_is_the_lower_half() -> None:
-    """Below 100 columns the rows stay above and the preview takes the place of the details."""
-    now = shown(*(f"line {n}" for n in range(30)), columns=99, lines=12)
+def test_in_a_narrow_window_it_is_below_all() -> None:
+    """Below 160 columns the rows and what decides stay above, and a line counts the rows that gave way."""
+    now = glanced(shown(*(f"line {n}" for n in range(30)), columns=80, lines=24))
     lines = texts(now)
 
-    assert "shop" in lines[1] and lines[6].startswith("─ screen ─")
-    assert lines[7:11] == ["line 26", "line 27", "line 28", "line 29"]
-    assert texts(shown("x", columns=30, lines=12))[6].startswith("─ screen  1/5 ─")
+    assert "shop" in lines[1] and "$ rm -r build" in lines[3] and "  3  No" in lines
+    at = next(number for number, line in enumerate(lines) if line.startswith("─ screen ─"))
+    assert lines[at + 1 : -1] == [f"line {n}" for n in range(30 - (22 - at), 30)] and at < 14
+    assert any(line.startswith("─ screen  1/4 ─") for line in texts(shown("x", columns=24, lines=24)))
 
 
 def test_what_covers_the_list_covers_it() -> None:
@@ -99,20 +101,20 @@ def test_escape_closes_what_was_opened_last() -> None:
 def test_its_end_is_shown_and_the_rest_can_be_reached() -> None:
     """A screen that is larger than the preview begins at its end; keys and the wheel move the view, no further than
     there is anything."""
-    now = shown(*(f"{n:02} {'x' * 70} right end {n:02}" for n in range(40)), cursor=(39, 0))
+    now = shown(*(f"{n:02} {'x' * 90} right end {n:02}" for n in range(40)), cursor=(39, 0))
     assert [line[:2] for line in beside(now)[1:]] == [f"{n:02}" for n in range(31, 40)]
 
     assert beside(pressed(now, "[")[0])[1][:2] == "26"
     assert beside(pressed(now, *["["] * 20)[0])[1][:2] == "00"
     assert beside(pressed(now, *["["] * 20, "]")[0])[1][:2] == "05"
-    assert beside(pressed(now, Mouse("wheel_up", 3, 100))[0])[1][:2] == "28"
+    assert beside(pressed(now, Mouse("wheel_up", 14, 150))[0])[1][:2] == "28"
     assert not any("right" in line for line in beside(now)) and all("right end" in line
         for line in beside(pressed(now, "right", "right")[0])[1:])  # fmt: skip
     assert pressed(now, "right", "left", "left")[0] == now
 
     # The wheel over the list moves the list, and a click beside it does nothing.
     assert pressed(now, Mouse("wheel_up", 3, 5))[0] == now
-    assert pressed(now, Mouse("press", 1, 100)) == (now, ())
+    assert pressed(now, Mouse("press", 14, 150)) == (now, ())
 
 
 def test_the_cursor_is_seen() -> None:
@@ -127,13 +129,13 @@ def test_the_cursor_is_seen() -> None:
     assert beside(at_end)[1] == "❯ ab"
 
 
-@each("columns", range(100, 108))
+@each("columns", range(160, 168))
 def test_wide_characters_are_cut_at_cells(columns: int) -> None:
     """No half of a character stands at either edge, wherever the view is: every line has the cells it should have."""
     now = shown("日本語" * 40, "a" + "日本語" * 40, columns=columns)
     for moved in (now, pressed(now, "right")[0], pressed(now, "right", "right")[0]):
         assert all(width(text) <= columns for text in texts(moved))
-        assert all(width(line) in (columns // 2, columns // 2 - 1) for line in beside(moved)[1:3])
+        assert all(width(line) in (columns - 115, columns - 116) for line in beside(moved)[1:3])
 
 
 def test_colours_are_those_of_the_program() -> None:
@@ -151,7 +153,7 @@ def test_colours_are_those_of_the_program() -> None:
 @settings(max_examples=at_most(60), deadline=None)
 @given(
     st.lists(st.one_of(st.text(max_size=40), st.sampled_from(["\x1b[31m", "\x1b[7m日本", "\x1b]0;x\x07"])), max_size=9),
-    st.integers(1, 140),
+    st.integers(1, 200),
     st.integers(1, 30),
     st.lists(st.sampled_from(["tab", "shift+tab", "[", "]", "left", "right"]), max_size=6),
     st.tuples(st.integers(0, 50), st.integers(0, 90)),
@@ -186,17 +188,6 @@ def test_tab_turns_the_pages() -> None:
     assert back.preview is not None and back.preview.page is Page.WHY
 
 
-def test_what_is_asked_is_shown_with_its_choices() -> None:
-    """What it is about, the question, and each choice with the keys that it would type."""
-    assert on(Page.ASKED) == [
-        "Bash: npm test", "Do you want to proceed?",
-        "1  Yes  types 1", "2  Yes, always  types 2", "3  No  types Esc",
-        "a shows all of it and answers.",
-    ]  # fmt: skip
-    assert on(Page.ASKED, asking(1, choices=(), question="Your name?"))[-1].startswith("Its choices are not known")
-    assert on(Page.ASKED, pane(1)) == ["it asks nothing: working"]
-
-
 def test_the_last_reply_is_wrapped() -> None:
     """All that is known of it, broken between words."""
     reply = "All tests pass now. " * 6
@@ -221,7 +212,7 @@ def test_the_plan_has_its_steps() -> None:
 
 def test_it_follows_the_selection() -> None:
     """Of another agent nothing is shown before its screen was read; one that comes late for another is not shown."""
-    now = pressed(listed(SHOP, pane(2, project="docs"), columns=120), " ")[0]
+    now = pressed(listed(SHOP, pane(2, project="docs"), columns=200), " ")[0]
     now = state.pictured(now, f"{OWN}:1", screen("of the shop"))
     other = pressed(now, "down")[0]
 
@@ -233,7 +224,7 @@ def test_it_follows_the_selection() -> None:
 
 def test_an_agent_that_goes_is_told_of() -> None:
     """When it leaves the list while it is shown, the preview says so, and shows no other before a key was pressed."""
-    now = pressed(listed(SHOP, pane(2, project="docs"), columns=120), " ")[0]
+    now = pressed(listed(SHOP, pane(2, project="docs"), columns=200), " ")[0]
     now = state.refreshed(now, rows_of(pane(2, project="docs")), NOW)
     assert [line for line in beside(now)[1:] if line] == ["shop is no longer in the list"]
     assert state.watched(now) is None
@@ -360,7 +351,7 @@ def test_a_fault_costs_one_picture(is_own: bool) -> None:
 
 def test_no_part_is_lost_on_the_smallest_screens() -> None:
     """Down to one line and one column there are as many lines as the screen has."""
-    for columns in (1, 2, 20, 101):
+    for columns in (1, 2, 20, 101, 161):
         for lines in range(1, 12):
             now = state.resized(shown("here"), columns, lines)
             assert len(draw(now)) == lines and areas(now).preview <= lines

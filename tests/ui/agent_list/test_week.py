@@ -125,12 +125,13 @@ def test_work_and_waiting_differ_without_colour() -> None:
 
 
 def test_the_key() -> None:
-    """`t` asks for the week and shows that it is read; what was read is shown; `t`, Esc or any other key leads back."""
+    """`t` asks for the week and shows that it is read; what was read is shown; any key leads back, and `q` quits."""
     shown, effects = press.press(listed(pane(1)), Key("t"))
     assert effects == (Plain.LOOK_BACK,) and shown.mode is Mode.WEEK
     found = state.looked_back(shown, WEEK)
     assert "Sun 22" in draw(found)[1][0].text
-    for event in (Key("t"), Key("escape"), Key("q"), Mouse("press", 1, 1)):
+    assert press.press(found, Key("q"))[1] == (Plain.QUIT,)
+    for event in (Key("t"), Key("escape"), Mouse("press", 1, 1)):
         back, effects = press.press(found, event)
         assert (back.mode, back.week, effects) == (Mode.LIST, None, ())
     assert state.looked_back(listed(pane(1)), WEEK).week is None, "it comes late, and nobody looks any more"
@@ -184,11 +185,11 @@ def test_in_a_terminal(tmp_path: Path) -> None:
     path = history_file.path({"XDG_STATE_HOME": str(tmp_path / "state")})
     history_file.append(path, [turn(0, "claude", 2, 1, began=began, ended=began + 30)])
     shown = List(tmp_path, XDG_STATE_HOME=str(tmp_path / "state"))
-    shown.wait("no agent runs in any pane")
+    shown.wait("No agent runs yet")
     shown.terminal.type(b"t")
-    assert any("█▒" in line or "▒" in line for line in shown.wait("claude"))
+    assert any("█▒" in line or "▒" in line for line in shown.wait("worked"))
     shown.terminal.type(b"t")
-    shown.wait("no agent runs in any pane")
+    shown.wait("No agent runs yet")
     shown.terminal.type(b"q")
 
     assert shown.end() == 0

@@ -70,6 +70,8 @@ end
 ---@return boolean
 function M.write(path, data, number)
   local aside = path .. '.new'
+  -- What lies there may be a FIFO, which would be waited for.
+  os.remove(aside)
   local file = io.open(aside, 'w')
   if not file then
     return false

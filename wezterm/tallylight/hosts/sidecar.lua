@@ -35,6 +35,7 @@ local is_asked = false
 local failures = 0
 local gone_at
 local heard, speaker = 0, 0
+local is_stale = false
 --- What was installed when this Lua state first learned of it: what it was loaded from.
 local release
 
@@ -179,7 +180,7 @@ function M.ensure(tally, now)
     looked_at = now
     if not wezterm.procinfo.executable_path_for_pid(known.pid) then
       os.remove(known.snapshot)
-      known, written = nil, nil
+      known, written, is_stale = nil, nil, false
       gone_at, heard = now, 0
       remember({ started_at = memory().started_at })
     end
@@ -203,7 +204,7 @@ function M.refresh()
     return 0
   end
   local found, of
-  found, written, of = snapshot.read(known.snapshot, known.pid, written)
+  found, written, is_stale, of = snapshot.read(known.snapshot, known.pid, written)
   if found then
     gone_at, heard, speaker = nil, of or 0, known.pid
     panes.set_entries(found)
@@ -215,6 +216,16 @@ end
 ---@return integer
 function M.speaker()
   return speaker
+end
+
+--- As of when it tells what it shows, and cannot write anything newer: a time of the day; nil if it can.
+---@return string|nil
+function M.as_of()
+  if not known or not is_stale then
+    return nil
+  end
+  local is_time, at = pcall(os.date, '%H:%M:%S', math.floor(tonumber(written) or 0))
+  return is_time and at or 'an unknown time'
 end
 
 --- The name of a pane on the command line, `wezterm-4711:3`; nil without a sidecar.

@@ -1,10 +1,12 @@
 --- The sidecar's snapshot: one JSON file, replaced as a whole. Called in asynchronous events only.
 ---
 --- Lua cannot ask for a file's date, so the head of the file is read, which holds the time of writing; the rest only if
---- that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised.
+--- that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised. It is
+--- opened for writing too, because then nothing waits where it is a FIFO, and only what has a size is read.
 
 local wezterm = require('wezterm')
 local text = require('tallylight.wire.text')
+local titles = require('tallylight.evidence.titles')
 local words = require('tallylight.model.status')
 
 local M = {}
@@ -14,6 +16,8 @@ M.HEAD = 512
 --- Of the whole file: a pane has about 1 kB.
 M.LIMIT = 1024 * 1024
 M.MAX_PANES = 1000
+--- The number of the error of a disk that is read-only.
+M.READ_ONLY = 30
 
 ---@param value any
 ---@return number
@@ -28,8 +32,8 @@ local function entry_of(pane)
     return nil
   end
   local reason = type(pane.reason) == 'table' and pane.reason or {}
-  local asks = text.sanitise(pane.what)
-  asks = asks ~= '' and asks or text.sanitise(pane.question)
+  local what = text.sanitise(pane.what)
+  local asks = what ~= '' and what or text.sanitise(pane.question)
   return pane.id,
     {
       status = pane.status,
@@ -37,6 +41,7 @@ local function entry_of(pane)
       agent = text.sanitise(pane.agent, 64),
       project = text.sanitise(pane.project, 128),
       message = asks ~= '' and asks or text.sanitise(pane.message),
+      request = what ~= '' and titles.request(what) or nil,
       source = words.RANKS[reason.source] and reason.source or 'heuristic',
       since = number(pane.since),
       snoozed_until = number(pane.snoozed_until),
@@ -67,31 +72,52 @@ function M.parse(data, pid)
   return entries, math.type(found.heard) == 'integer' and found.heard or 0
 end
 
+---@param path string
+---@return file*|nil
+---@return boolean # whether nobody can write it
+local function open(path)
+  local file, _, code = io.open(path, 'r+')
+  -- Of a FIFO nobody says that.
+  local is_read_only = code == M.READ_ONLY
+  if is_read_only then
+    file = io.open(path, 'r')
+  end
+  if file and (file:seek('end') or 0) > 0 then
+    file:seek('set')
+    return file, is_read_only
+  elseif file then
+    file:close()
+  end
+  return nil, false
+end
+
 --- Read the file if it was written anew since *written*.
 ---@param path string
 ---@param pid integer
 ---@param written string|nil # as returned before
 ---@return table<string, tallylight.State>|nil # nil where there is nothing new, or nothing to be read
 ---@return string|nil # when it was written; nil if there is no file
+---@return boolean # whether its writer shows something else by now, and cannot write it
 ---@return integer|nil # the last feed that its writer had read, where there is something new
 function M.read(path, pid, written)
-  local file = io.open(path, 'r')
+  local file, is_stale = open(path)
   if not file then
-    return nil, nil
+    return nil, nil, false
   end
   local head = file:read(M.HEAD) or ''
   local now = head:match('"written":([%d.]+)')
+  is_stale = is_stale or head:find('"stale":true', 1, true) ~= nil
   if now == nil or now == written then
     file:close()
-    return nil, written
+    return nil, written, is_stale
   end
   local data = head .. (file:read(M.LIMIT) or '')
   file:close()
   if #data > M.LIMIT then
-    return nil, now
+    return nil, now, is_stale
   end
   local entries, heard = M.parse(data, pid)
-  return entries, now, heard
+  return entries, now, is_stale, heard
 end
 
 return M

@@ -10,7 +10,8 @@ M.MAX_TOLD = 200
 M.WORDS_S = 1.5
 --- The sidecar dates a status a little otherwise than we do, in seconds.
 local SLACK_S = 5
-local TIMEOUT_MS = 10000
+--- How long a toast stands, in milliseconds.
+M.TIMEOUT_MS = 10000
 
 local WORDS = {
   waiting = 'needs you',
@@ -137,7 +138,7 @@ function M.show(states, context)
       else
         kept[key] = need
         local title, message = M.words(state)
-        context.window:toast_notification(title, message, nil, TIMEOUT_MS)
+        context.window:toast_notification(title, message, nil, M.TIMEOUT_MS)
       end
     end
   end

@@ -13,7 +13,7 @@ import re
 
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
-from tallylight.evidence.records.reading import Reading, lines, number_of, word
+from tallylight.evidence.records.reading import Reading, number_of, word
 
 NAME = ".aider.chat.history.md"
 _START = "# aider chat started at "
@@ -50,7 +50,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             found, reply = Reading(is_known=True), []
         elif text.startswith(_PROMPT):
             found.is_known = True
-            found.reply, reply = "", []
+            found.reply, found.outcome, reply = "", "", []
         elif text.startswith("> ") and found.is_known:
             if (model := _MODEL.match(text)) is not None:
                 found.model = word(model[1])
@@ -61,5 +61,5 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         elif text.strip() and found.is_known and not text.startswith(">"):
             reply.append(text)
     if reply:
-        found.reply = lines("\n".join(filter(None, [found.reply, *reply])))
+        found.replied("\n".join(filter(None, [found.reply, *reply])))
     return found

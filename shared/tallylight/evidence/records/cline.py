@@ -70,7 +70,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         beside, document = b"", tail
     if not document.rstrip().endswith(_LAST):
         return state if state is not None else Reading()
-    found = Reading(reply=state.reply if state is not None else "")
+    found = Reading(reply=state.reply, outcome=state.outcome) if state is not None else Reading()
     for message in _messages(document):
         at = epoch(message.get("ts"))
         match message.get("role"):

@@ -80,7 +80,7 @@ def tail(rows: Sequence[tuple[object, ...]]) -> bytes:
 
 def read(tail: bytes, state: Reading | None) -> Reading:
     """What the rows say. They tell everything again, except for a reply that is longer ago than they go back."""
-    found = Reading(reply=state.reply if state is not None else "")
+    found = Reading(reply=state.reply, outcome=state.outcome) if state is not None else Reading()
     rows: dict[str, list[dict[str, Any]]] = {"session": [], "message": [], "part": [], "todo": [], "child": []}
     for entry in entries(tail, (b'"row"',)):
         rows.get(values.text(entry.get("kind"), 16), []).append(table(entry, "row"))

@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.model.details import Child, Details
 from tallylight.model.errors import DecodeError
-from tallylight.model.prose import last_question
+from tallylight.model.prose import last_question, last_sentence
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
@@ -83,8 +83,9 @@ class Reading:
     children: dict[str, Child] = attrs.Factory(dict)
     calls: dict[str, str] = attrs.Factory(dict)
     reply: str = ""
-    #: The question that the last reply of this turn ends with.
+    #: The question that the last reply of this turn ends with, and its last sentence.
     question: str = ""
+    outcome: str = ""
     limited_until: float = 0.0
     cost: float | None = None
     turn: Turn | None = None
@@ -127,6 +128,7 @@ class Reading:
             progress=Progress(done, len(in_order)) if in_order else None,
             children=tuple(self.children.values()),
             reply=self.reply,
+            outcome=self.outcome,
             limited_until=self.limited_until,
             cost=self.cost,
         )
@@ -160,6 +162,7 @@ class Reading:
         if said := lines(text):
             self.reply = said
             self.question = last_question(text)
+            self.outcome = line(self.question or last_sentence(text))
 
     def called(self, id_: object, name: object, target: object) -> None:
         """A tool is called: `Bash: touch made`."""
@@ -189,7 +192,7 @@ class Reading:
         """A turn began: what was left of the one before is over, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
-        self.limited_until, self.question, self.asked = 0.0, "", {}
+        self.limited_until, self.question, self.outcome, self.asked = 0.0, "", "", {}
         started = self.children | self.left
         self.children = {id_: child for id_, child in started.items() if child.status is Status.WORKING}
         self.left = {}

@@ -35,6 +35,7 @@ from tallylight.actions.caller import PERSON
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
 from tallylight.hosts.kitty import actions, answering, channel, screens
+from tallylight.hosts.kitty import colours as kitty_colours
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.peers import Channel
@@ -264,7 +265,9 @@ def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, en
         termios.tcsetattr(window.child.child_fd, termios.TCSANOW, settings)
     screen = window.screen
     first = state.refreshed(state.resized(empty, screen.columns, screen.lines), shown, now)
+    profile = screen.color_profile
+    ground = ansi.Ground(kitty_colours.rgb(profile.default_bg), kitty_colours.rgb(profile.default_fg))
     for number, line in enumerate(draw.draw(first)):
         screen.cursor.x, screen.cursor.y = 0, number
-        draw_attributed_string(ansi.sgr(line, colours.depth(environ)), screen)
+        draw_attributed_string(ansi.sgr(line, colours.depth(environ), ground), screen)
     screen.cursor_visible = False

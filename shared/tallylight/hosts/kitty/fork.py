@@ -30,7 +30,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.confirm import ask
+from tallylight.ui.confirm import announce, ask
 
 if TYPE_CHECKING:
     from tallylight.actions.start import Start
@@ -60,6 +60,7 @@ def main(args: Sequence[str]) -> Json | None:
     parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
     options = parser.parse_args(list(args[1:]))
     verb = Verb.RESUME if options.resume else Verb.FORK
+    announce(verb, 1)
     agents, _ = agent_files.load_agents(os.environ)
     root = int(os.environ.get("KITTY_CHILD_PID", "0"))
     found = plan(verb, agents, root)

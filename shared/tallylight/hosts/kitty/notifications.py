@@ -6,7 +6,8 @@ Ours are kitty's: a click focuses the pane, a button answers a plain question th
 program on the session bus can: so what asks for a permission has no button. Of what programs send (OSC 9, 99, 777,
 https://sw.kovidgoyal.net/kitty/desktop-notifications/) only an agent's is looked at. It raises attention; one that
 only repeats what the person was told or has in front of them is not shown a second time; one that is a message between
-programs is not shown. All else passes as if we were not there.
+programs, or an advertisement, is not shown. The others are shown with the project and the agent, which they leave out.
+All else passes as if we were not there.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from tallylight.hosts.worker import Worker
 from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
+from tallylight.pane.view import view_of
 from tallylight.tracker.mutes import Mutes
-from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal
+from tallylight.tracker.notify import Notice, Notifier, Settings, Withdrawal, enriched
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
 CREATED_S = 5.0
@@ -137,16 +139,7 @@ class Notices:
             # The same decision, not an equal one: comparing them costs as much as looking.
             if before is not None and before[0] is decision and before[1:] == state[1:]:
                 continue
-            view = View(
-                decision=decision,
-                visible=attention.visible,
-                seen=attention.seen,
-                snoozed=attention.snoozed,
-                muted=is_muted,
-                project=pane.project,
-                name=self.name_of(id_),
-            )
-            self._do(self._notifier.look(str(id_), view, now, minute), now)
+            self._do(self._notifier.look(str(id_), view_of(pane, self.name_of(id_)), now, minute), now)
             attention.notified = self._notifier.was_notified(str(id_))
             if self._notifier.is_resting(str(id_)):
                 self._looked[id_] = state
@@ -155,6 +148,10 @@ class Notices:
         if self._command is not None:
             self._command.tick(now)
         self._fade(now)
+
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run."""
+        self._notifier.pause(seconds)
 
     def close(self, id_: int, now: float) -> None:
         """The window is gone."""
@@ -293,7 +290,7 @@ class Notices:
         return True
 
     def _take_notification(self, command: Any, id_: int) -> bool:
-        """Take note of an agent's notification; True if the person need not see it."""
+        """Take note of an agent's notification, and add what it leaves out; True if the person need not see it."""
         pane = self._agent_in(id_)
         if pane is None or self._reading is None:
             return False
@@ -301,15 +298,25 @@ class Notices:
         command.finalise()
         if not command.title:
             return False
-        before = pane.decision
-        report = notified.plain(self._reading[0], command.title, command.body)
+        status = pane.decision.status
+        title, body = enriched(view_of(pane, self.name_of(id_)), command.title, command.body)
+        # An advertisement raises nothing.
+        report = notified.plain(self._reading[0], command.title, command.body) if title else None
         if report is not None:
             self._receive(id_, pane, report)
         # A program that wants to hear of its notification has to be told, so there must be one.
         asks_back = command.close_response_requested or command.report_requested or command.buttons
-        if asks_back or before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
+        if not asks_back and (not title or self._is_known(id_, pane, status)):
+            return True
+        # The person's own rules are about what the agent says; kitty looks at them once more.
+        if title and not self.boss.notification_manager.is_notification_filtered(command):
+            command.title, command.body = title, body
+        return False
+
+    def _is_known(self, id_: int, pane: Pane, status: Status) -> bool:
+        """Whether the person knows already what the light was showing, *status*."""
+        if status not in (Status.WAITING, Status.DONE, Status.ERROR):
             return False
-        # The person knows without it what the light was showing already.
         return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
     def _receive(self, id_: int, pane: Pane, report: Report) -> None:

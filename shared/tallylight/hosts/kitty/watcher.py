@@ -8,6 +8,7 @@ the feature it is in, with one line in kitty's log.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import kitty.launch  # noqa: F401 - read from the disk now, and not when a key is pressed for the first time
 from kitty.utils import log_error
 
+from tallylight.hosts.beside import Beside
 from tallylight.hosts.kitty import agent_list, answering, queue, raises, scripts, starter, user_vars
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
@@ -41,10 +43,12 @@ def start(boss: Any) -> KittyHost | None:
         starter.took_over(boss, sys.modules[__name__])
         return None
     _host.perform = functools.partial(answering.perform, _host)
+    _host.beside = Beside(os.environ, lambda *words: agent_list.command(_host.command if _host else "", *words))
     _host.guarded("scripts", scripts.serve)(_host)
     _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
     _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))
-    _host.guarded("open windows", _adopt)(boss, _host)
+    _host.adopt = functools.partial(_host.guarded("open windows", _adopt), boss, _host)
+    _host.adopt()
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
     return _host
 
@@ -70,7 +74,7 @@ def _adopt(boss: Any, host: KittyHost) -> None:
 
 def _call(feature: str, call: Callable[[KittyHost], None], window: Any = None) -> None:
     """*call* the host of what happens, in *window* if any: a panel of ours is none that has a light."""
-    if _host is not None and (window is None or is_watched(window)):
+    if _host is not None and _host.is_wired() and (window is None or is_watched(window)):
         _host.guarded(feature, call)(_host)
 
 

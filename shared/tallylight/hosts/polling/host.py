@@ -33,6 +33,7 @@ from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.mailbox import Mailbox
+from tallylight.hosts.polling.notices import Notices
 from tallylight.hosts.polling.screens import PolledPane, Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
@@ -79,7 +80,7 @@ class PollingHost(Engine[str]):
         clock: Callable[[], float] = time.monotonic,
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._report = report
+        self._host, self._environ, self._report = host, environ, report
         self._reported: set[str] = set()
         self._powers = Powers(environ)
         agents, more = agent_files.load_agents(environ)
@@ -103,6 +104,8 @@ class PollingHost(Engine[str]):
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         self._screens = Screens(self._jobs, clock, self._touched.add)
+        #: Tells a person what they need to know; None for a host whose terminal does that.
+        self._notices: Notices | None = None
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []
         self._tick_due = 0.0
@@ -127,6 +130,18 @@ class PollingHost(Engine[str]):
     def entry(self, id_: str) -> PaneEntry | None:
         """What was last told of the pane *id_*. On the loop only."""
         return self._entries({id_} & self._published.keys()).get(id_)
+
+    def notify(self) -> None:
+        """Notify the person from now on."""
+        name = f"{self._host}-{os.getpid()}"
+        self._notices = Notices(
+            name,
+            self._panes,
+            self.config.notify,
+            self._environ,
+            self.entry,
+            lambda error: self._report_once(str(error)),
+        )
 
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
@@ -183,6 +198,11 @@ class PollingHost(Engine[str]):
         self._conversations.close()
         self._history.close(self._clock())
 
+    def _pause(self, seconds: float) -> None:
+        super()._pause(seconds)
+        if self._notices is not None:
+            self._notices.pause(seconds)
+
     def step(self, now: float) -> float:
         """Do what is due at monotonic *now*; the seconds until something is again."""
         while not self._posted.is_empty():
@@ -200,6 +220,8 @@ class PollingHost(Engine[str]):
             if self._ticks % POWERS_EVERY == 0:
                 self._jobs.submit("settings", self._powers.look, self._looked_at_powers)
             self.guarded("ledger", self._keep_ledger)(now)
+            if self._notices is not None:
+                self.guarded("notifications", self._notices.look)(now)
         self._let_pass(now)
         self._settle(now)
         is_new = self._is_unsaved
@@ -271,7 +293,9 @@ class PollingHost(Engine[str]):
         for id_ in [i for i, polled in self._held.items() if polled.source is asked.source and i not in source_panes]:
             self.problems.pop(f"evidence of pane {id_}", None)
             self._screens.gone(self._held.pop(id_))
-            self._remove(id_, now)
+            self._remove(id_)
+            if self._notices is not None:
+                self._notices.gone(id_)
         for id_, source_pane in source_panes.items():
             polled = self._held.get(id_)
             if polled is None:

@@ -2,8 +2,9 @@
 tmux as a source of panes: those of every server of this user. https://man.openbsd.org/tmux.1
 
 Servers are the sockets in `$TMUX_TMPDIR/tmux-<uid>` (what `-L` makes lies there too, and so does a tmux inside a
-tmux), the one of `$TMUX`, and those named with *sockets*. A server nobody is attached to is asked for its panes once a
-look, by one short command. Where a person is attached, a control client reports changes instead.
+tmux), the one of `$TMUX`, those of the clients in the panes of terminals, and those named with *sockets*. A server
+nobody is attached to is asked for its panes once a look, by one short command. Where a person is attached, a control
+client reports changes instead.
 
 The screen of a pane is captured only while it would be evidence. The light goes into the options `@tally` (the status),
 `@tally_mark` and `@tally_colour` of the window, for the person's own `window-status-format`; nothing a program wrote is
@@ -14,21 +15,25 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import getopt
 import os
 import secrets
 import shutil
 import stat
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from tallylight.evidence import process_table
+from tallylight.evidence.process import base_name
 from tallylight.files.program import StuckError
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.pane_list import CLIENTS, PANES, SCREENS, Form
 from tallylight.hosts.tmux.server import EVERY_S, Server, id_of, run_tmux
 from tallylight.pane.pane import Look
+from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -39,6 +44,8 @@ EARLY = 0.7
 #: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32
+#: Those of tmux that stand before its command.
+_OPTIONS = "2CDhlNuUvVc:f:L:S:T:"
 #: Screens read by one command: their text has to fit into what a command may print.
 MAX_TOGETHER = 16
 #: What the control client has evaluated once a second; it tells when it is another text.
@@ -69,6 +76,7 @@ class TmuxSource:
         self._lock = threading.Lock()
         #: What the hosts in terminals see, where tmux does not know whether anybody looks.
         self._feed = Feed(directory(environ))
+        self._shown: tuple[str, ...] = ()
         self._is_closed = False
         self.changed: Callable[[], None] = lambda: None
 
@@ -78,6 +86,8 @@ class TmuxSource:
         """A `SourcePane` for every pane of every server that answers; None if no server had to be asked."""
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
+        now = time.monotonic()
+        self._look_at_clients(now)
         sockets = self._sockets()
         with self._lock:
             gone = self._servers.keys() - sockets.keys()
@@ -90,9 +100,6 @@ class TmuxSource:
                 if stamp != server.stamp:
                     server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
             servers = list(self._servers.values())
-        now = time.monotonic()
-        if any(not client.is_control for server in servers for client in server.clients):
-            self._feed.poll(now)
         is_new = bool(gone)
         for server in servers:
             is_new |= self._ask(server, now)
@@ -112,10 +119,16 @@ class TmuxSource:
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
         return {pane.pid: pane.visible for pane in panes if pane.pid is not None}
 
+    def _look_at_clients(self, now: float) -> None:
+        """Look where the servers are that terminals show."""
+        if self._feed.poll(now):
+            here = (found for found in self._feed.snapshots if not is_elsewhere(found.name))
+            self._shown = sockets_of(pane.pid for found in here for pane in found.panes)
+
     def _sockets(self) -> dict[str, object]:
         """The sockets of this user, and of each what changes when somebody attaches to it."""
         folder = Path(self._env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
-        paths = [*self._named, *([self._inner] if self._inner else [])]
+        paths = [*self._named, *([self._inner] if self._inner else []), *self._shown]
         with contextlib.suppress(OSError):
             found = folder.lstat()
             if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
@@ -259,13 +272,14 @@ class TmuxSource:
                 self._run(server, *command)
 
     def act(self, request: Request) -> None:
-        """Make the pane the one its session shows, and bring a person who is attached to the server there."""
+        """Make the pane the one its session shows, and bring the person who typed last on that server there."""
         for server in list(self._servers.values()):
             for pane in server.panes:
                 if id_of(pane) == request.pane:
                     select = ["select-window", "-t", f"{pane.session_id}:{pane.window_id}", ";"]
                     self._run(server, *select, "select-pane", "-t", pane.id)
-                    person = next((c for c in server.clients if not c.is_control and c.tty), None)
+                    people = [client for client in server.clients if not client.is_control and client.tty]
+                    person = max(people, key=lambda client: client.active_at, default=None)
                     if person is not None and person.session_id != pane.session_id:
                         self._run(server, "switch-client", "-c", person.tty, "-t", pane.session_id)
 
@@ -275,3 +289,18 @@ class TmuxSource:
         for server in self._servers.values():
             self._leave(server)
             self._light(server, {})
+
+
+def sockets_of(pids: Iterable[int | None]) -> tuple[str, ...]:
+    """The sockets of those processes that are clients of tmux, as far as their arguments and their environment tell."""
+    table, found = process_table.table(), dict[str, None]()
+    for pid in filter(None, pids):
+        process = table.get(pid)
+        if process is None or base_name(process.exe) != "tmux" or len(found) >= MAX_SERVERS:
+            continue
+        with contextlib.suppress(getopt.GetoptError):
+            options = dict(getopt.getopt(list(process.argv[1:]), _OPTIONS)[0])
+            named = os.path.join(table.cwd(pid), options["-S"]) if "-S" in options else ""  # noqa: PTH118
+            folder = table.environ(pid).get("TMUX_TMPDIR") or "/tmp"  # noqa: S108 - where tmux has it
+            found[named or f"{folder}/tmux-{os.getuid()}/{options.get('-L', 'default')}"] = None
+    return tuple(found)

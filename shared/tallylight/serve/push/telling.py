@@ -69,6 +69,8 @@ class Teller:
                 muted=away[1],
                 project=pane.project,
                 name=pane.host_title or pane.project or found.name,
+                outcome=pane.outcome,
+                diffstat=pane.diffstat,
             )
             notice = self._notifier.look(address, view, now, minute)
             if isinstance(notice, Notice):
@@ -79,7 +81,11 @@ class Teller:
         return messages
 
     def _message(self, address: str, notice: Notice) -> Message:
-        fields = {"address": address, "status": notice.status.value, "title": notice.title}
+        fields = {
+            "address": address,
+            "status": notice.status.value,
+            "title": notice.title if self._with_question else notice.discreet,
+        }
         if self._with_question:
             fields["body"] = notice.body
         text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")

@@ -1,6 +1,5 @@
 """
-Commands: the keys that choose several rows and act on all that are chosen, or else on the selected one; and those that
-name, colour and pin a conversation, and group the list.
+Commands: the keys that mark the selected row, name its conversation, and group the list.
 """
 
 from __future__ import annotations
@@ -14,45 +13,17 @@ from tallylight.ui.agent_list import editor
 from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Relabel
 from tallylight.ui.agent_list.filtering import after
 from tallylight.ui.agent_list.record import Mode, Naming, State
-from tallylight.ui.agent_list.state import filtered, listing, notified, select
-
-#: What is said when the hosts of several rows were asked; "0" ends a snooze.
-_WORDS = {
-    ("snooze", ()): "snoozed",
-    ("snooze", ("0",)): "no longer snoozed",
-    ("seen", ()): "marked seen",
-    ("unread", ()): "marked unread",
-}
+from tallylight.ui.agent_list.state import filtered, listing, notified
 
 
-def toggled(state: State, row: Row) -> tuple[State, Effects]:
-    """Choose *row*, or not any more, and go on to the next."""
-    toggled = attrs.evolve(state, chosen=state.chosen ^ {row.address})
-    return select(toggled, toggled.index + 1), ()
+def snoozing(row: Row, now: float) -> Effects:
+    """Snooze *row*, or take that back."""
+    return marking(row, "snooze", *(("0",) if is_snoozed(row.pane, now) else ()))
 
 
-def all_or_none(state: State) -> tuple[State, Effects]:
-    """Choose all rows that are shown; none, if any is chosen."""
-    every = frozenset(row.address for row in state.shown)
-    return attrs.evolve(state, chosen=frozenset() if state.chosen else every), ()
-
-
-def rows_for(state: State, row: Row) -> tuple[Row, ...]:
-    """The rows that are chosen, whether the filter shows them or not; *row* where none is."""
-    return tuple(one for one in state.rows if one.address in state.chosen) or (row,)
-
-
-def asked(state: State, rows: tuple[Row, ...], verb: str, *args: str) -> tuple[State, Effects]:
-    """Ask the hosts of *rows* for *verb*; nothing is chosen any more."""
-    done = notified(state, f"{len(rows)} {_WORDS[verb, args]}") if state.chosen else state
-    return attrs.evolve(done, chosen=frozenset()), tuple(Perform(one, Mark(verb, one.pane.id, args)) for one in rows)
-
-
-def snoozing(state: State, row: Row) -> tuple[State, Effects]:
-    """Snooze those that are not; where all are, take it back."""
-    every = rows_for(state, row)
-    awake = tuple(one for one in every if not is_snoozed(one.pane, state.now))
-    return asked(state, awake, "snooze") if awake else asked(state, every, "snooze", "0")
+def marking(row: Row, verb: str, *args: str) -> Effects:
+    """Ask the host of *row* for *verb*."""
+    return (Perform(row, Mark(verb, row.pane.id, args)),)
 
 
 # Labels -------------------------------------------------------------------------------------------------------------
@@ -81,18 +52,6 @@ def named(state: State, text: str) -> State:
     # A blank at the end may be followed by another word.
     kept = labels.named(text + "x").removesuffix("x") if text.endswith(" ") else labels.named(text)
     return attrs.evolve(state, naming=Naming(state.naming.address, kept))
-
-
-def pin(state: State, row: Row) -> tuple[State, Effects]:
-    """Keep *row* on top, or let it go."""
-    label = attrs.evolve(row.label, is_pinned=not row.label.is_pinned)
-    return notified(state, "pinned to the top" if label.is_pinned else "no longer pinned"), (Relabel(row, label),)
-
-
-def colour(state: State, row: Row) -> tuple[State, Effects]:
-    """Give *row* the next colour."""
-    label = attrs.evolve(row.label, colour=after(row.label.colour, ("", *labels.COLOURS)))
-    return notified(state, label.colour or "no colour"), (Relabel(row, label),)
 
 
 def group(state: State) -> tuple[State, Effects]:

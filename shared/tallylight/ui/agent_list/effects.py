@@ -8,6 +8,7 @@ import enum
 
 import attrs
 
+from tallylight.actions.answer import Question
 from tallylight.actions.request import Open, Request
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.rows import Row
@@ -46,6 +47,14 @@ class Propose:
 
 
 @attrs.frozen
+class Gather:
+    """Find out which of *rows* ask the very same as *like*: `proposed` takes it."""
+
+    rows: tuple[Row, ...]
+    like: Question
+
+
+@attrs.frozen
 class Relabel:
     """Keep *label* for the conversation of *row*."""
 
@@ -54,7 +63,7 @@ class Relabel:
 
 
 #: A `Proposal` is to be done as it was shown.
-Effect = Plain | Perform | Propose | Proposal | Relabel
+Effect = Plain | Perform | Propose | Proposal | Gather | Relabel
 Effects = tuple[Effect, ...]
 
 

@@ -2,8 +2,8 @@
 Filtering: which rows a filter lets through, the orders in which they can stand, and the groups.
 
 A filter is words, each of which has to stand somewhere in what is known of a pane, and terms such as `is:waiting` or
-`agent:codex`, each of which has to begin what it names. What is pinned stands first, whatever the order is. A group
-stands where its first row would, below a heading: a project, a machine or a terminal.
+`agent:codex`, each of which has to begin what it names. A group stands where its first row would, below a heading: a
+project, a machine or a terminal.
 """
 
 from __future__ import annotations
@@ -48,14 +48,12 @@ def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
     pane = row.pane
     match key:
         case "is":
-            marks = (("unread", pane.unread), ("snoozed", is_snoozed(pane, now)), ("pinned", row.label.is_pinned))
+            marks = (("unread", pane.unread), ("snoozed", is_snoozed(pane, now)))
             return (pane.status, pane.kind or "", *(word for word, holds in marks if holds))
         case "agent":
             return (pane.agent,)
         case "project":
             return (pane.project,)
-        case "colour":
-            return (row.label.colour,)
         case "host":
             return (row.host, pane.host_title)
         case _:
@@ -63,15 +61,15 @@ def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
 
 
 def ordered(rows: Iterable[Row], order: Order) -> tuple[Row, ...]:
-    """*rows*, which stand by need, in this order, those that are pinned first; of equals the neediest stays first."""
+    """*rows*, which stand by need, in this order; of equals the neediest stays first."""
     match order:
         case Order.NEED:
-            return tuple(sorted(rows, key=lambda row: not row.label.is_pinned))
+            return tuple(rows)
         case Order.AGE:
             # The longest in its status first; where nobody knows since when, last.
-            return tuple(sorted(rows, key=lambda row: (not row.label.is_pinned, not row.pane.since, row.pane.since)))
+            return tuple(sorted(rows, key=lambda row: (not row.pane.since, row.pane.since)))
         case Order.NAME:
-            return tuple(sorted(rows, key=lambda row: (not row.label.is_pinned, row.called.casefold())))
+            return tuple(sorted(rows, key=lambda row: row.called.casefold()))
 
 
 _TERMINALS = {"kitty": "kitty", "wezterm": "WezTerm", "sessions": "detached sessions"}

@@ -9,78 +9,102 @@ from collections.abc import Callable
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.geometry import is_previewing
-from tallylight.ui.agent_list.record import Mode, State
+from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.layout import clean, end_of
-from tallylight.ui.spans import Line, Span
+from tallylight.ui.spans import Line, Span, cells
 
-_HINTS = {
-    Mode.LIST: (
-        "? help",
-        "Enter go",
-        "a answer",
-        "/ filter",
-        "Space preview",
-        "e write",
-        "o sort",
-        "s snooze",
-        "w why",
-        "t week",
-        "f fork",
-        "r resume",
-        "u unread",
-        "x choose",
-        "n name",
-        "g group",
-        "p pin",
-        "c colour",
-        "v seen",
-        "i interrupt",
-        "D close",
-        "q",
-    ),
-    Mode.WRITE: ("Enter send", "Alt+Enter new line", "Esc leave, the draft is kept"),
-    Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
+#: A key, and what it does.
+Hint = tuple[str, str]
+#: What always stands last, and is never left out.
+_LAST: tuple[Hint, ...] = (("?", "help"), ("q", "quit"))
+_LIST: tuple[Hint, ...] = (
+    ("Enter", "go"),
+    ("1-9", "answer"),
+    ("A", "answer all"),
+    ("Space", "screen"),
+    ("e", "write"),
+    ("/", "find"),
+    ("f", "fork"),
+    ("r", "resume"),
+    ("w", "why"),
+    ("s", "snooze"),
+    ("v", "seen"),
+    ("t", "week"),
+    ("i", "interrupt"),
+    ("o", "sort"),
+    ("u", "unread"),
+    ("n", "name"),
+    ("D", "close"),
+)
+_HINTS: dict[Mode, tuple[Hint, ...]] = {
+    Mode.WRITE: (("Enter", "send"), ("Alt+Enter", "new line"), ("Esc", "leave, the draft is kept")),
+    Mode.FILTER: (("Enter", "keep"), ("Esc", "show all")),
+    Mode.TEXT: (("↑ ↓", "scroll"), ("Esc", "back"), *_LAST[1:]),
+    Mode.HELP: (("/", "search"), ("↑ ↓", "scroll"), ("Esc", "back"), *_LAST[1:]),
 }
-
-
-_FOR_SEVERAL = ("s snooze", "v seen", "u unread", "i interrupt", "D close", "x, X choose", "Esc none")
+_PREVIEW: tuple[Hint, ...] = (("Tab", "page"), ("[ ] ← →", "move"), ("Space", "close"))
 
 
 def line(state: State) -> Line:
-    """The last line: what there is to tell, else the keys that do something to the selected row."""
+    """The last line: what there is to tell, else the keys that do something now."""
     if state.naming is not None:
         typed = end_of(clean(state.naming.text), max(1, state.columns - 7))
         return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)
     if state.message:
-        return (Span(clean(state.message, state.columns), is_bold=True),)
-    if not state.has_focus:
-        return ()
-    hints = ""
-    for hint in _hints(state):
-        longer = f"{hints}   {hint}" if hints else hint
-        if len(longer) > state.columns:
-            break
-        hints = longer
-    return (Span(hints),)
+        return (Span(clean(f" {state.message}", state.columns), is_bold=True),)
+    return _drawn(_hints(state), state.columns) if state.has_focus else ()
 
 
-def _hints(state: State) -> tuple[str, ...]:
-    if is_previewing(state) and state.mode is Mode.LIST:
-        first, *more = _HINTS[Mode.LIST]
-        return (first, "Tab page", "[ ] ← → move", "Space close", *(hint for hint in more if "Space" not in hint))
+def _drawn(hints: tuple[Hint, ...], columns: int) -> Line:
+    """As many of *hints* as fit; the last ones stay, the others go from the right."""
+    last = tuple(hint for hint in hints if hint in _LAST)
+    others = [hint for hint in hints if hint not in last]
+
+    def spans() -> Line:
+        return tuple(
+            span
+            for number, (key, word) in enumerate((*others, *last))
+            for span in (Span("   " if number else " "), Span(key, is_bold=True), Span(f" {word}", is_dim=True))
+        )
+
+    while others and cells(spans()) > columns:
+        others.pop()
+    return spans()
+
+
+def _hints(state: State) -> tuple[Hint, ...]:
     if state.writing is not None and state.writing.why:
-        return ("Enter queue", *_HINTS[Mode.WRITE][1:])
-    if state.mode is Mode.LIST and state.row is not None:
-        pane = state.row.pane
-        if state.chosen:
-            return (f"{len(state.chosen)} chosen", *_FOR_SEVERAL)
-        return tuple(hint for hint in _HINTS[Mode.LIST] if hint[0] not in _APPLIES or _APPLIES[hint[0]](pane))
-    return _HINTS.get(state.mode) or _answering(state)
+        return (("Enter", "queue"), *_HINTS[Mode.WRITE][1:])
+    if state.mode is Mode.LIST:
+        return (*_of_the_list(state), *_LAST)
+    if state.mode is Mode.ANSWER:
+        return _answering(state)
+    if state.mode is Mode.HELP and state.sought is not None:
+        return (("type", "to search"), ("Esc", "back"))
+    if state.proposal is not None:
+        unread = len(state.text) - state.proposal.read
+        first = ((f"{unread} more lines", "to read: scroll"),) if unread > 0 else state.proposal.hints
+        return (*first, ("Esc", "back"))
+    return _HINTS.get(state.mode, _HINTS[Mode.TEXT] if state.mode in OVER else ())
+
+
+def _of_the_list(state: State) -> tuple[Hint, ...]:
+    row = state.row
+    if row is None:
+        return ()
+    hints = [hint for hint in _LIST if hint[0] not in _APPLIES or _APPLIES[hint[0]](row.pane)]
+    if len(state.waiting) < 2:
+        hints = [hint for hint in hints if hint[0] != "A"]
+    choices = min(9, len(row.pane.choices))
+    hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]
+    if is_previewing(state):
+        return (*_PREVIEW, *(hint for hint in hints if hint[0] != "Space"))
+    return tuple(hints)
 
 
 #: Whether a key can do something to the selected pane, as far as its light says; those that are missing always can.
 _APPLIES: dict[str, Callable[[Pane], bool]] = {
-    "a": lambda pane: pane.status is Status.WAITING,
+    "1-9": lambda pane: pane.status is Status.WAITING,
     "i": lambda pane: pane.status is Status.WORKING,
     "v": lambda pane: pane.status in (Status.DONE, Status.DOWN) or pane.unread,
     "e": lambda pane: pane.status not in (Status.WAITING, Status.DOWN),
@@ -89,31 +113,20 @@ _APPLIES: dict[str, Callable[[Pane], bool]] = {
 }
 
 
-def _answering(state: State) -> tuple[str, ...]:
-    """What to press while a question is shown, and how much of it is not."""
+def _answering(state: State) -> tuple[Hint, ...]:
+    """What to press while a question has the screen, and how much of it has not been seen."""
     shown = state.asking
-    if shown is None or not shown.height:
-        return ("the window is too small to show it", "Esc leave")
-    below = len(shown.lines) - shown.window.stop
-    more = (f"… {below} more below",) if below else ()
+    others: tuple[Hint, ...] = (("Esc", "leave"), *_LAST[1:])
+    if state.run:
+        others = (("Enter", "skip"), ("Backspace", "back"), ("S", "the same for all that ask it"), *others)
+    if shown is None:
+        return others
+    if not shown.height:
+        return (("", "the window is too small to show it"), *others)
     if shown.question.missing:
-        return (*more, "Enter go there", "Esc leave")
+        return others if state.run else (("Enter", "go there"), *others)
     if shown.unread:
-        return (f"… {shown.unread} to read: scroll", *more, "then a number answers", "Esc leave")
-    return (*more, "a number answers", "Esc leave")
-
-
-def of_text(state: State) -> str:
-    """The last line below a text over the whole list."""
-    if state.message:
-        return state.message
-    if state.mode is Mode.HELP:
-        return "type to search   up, down: scroll   Esc: back"
-    if state.proposal is not None:
-        left = len(state.text) - state.proposal.read
-        return (
-            f"… {left} more lines to read: scroll   Esc: back"
-            if left > 0
-            else f"y {state.title.rstrip('?')}   Esc: back"
-        )
-    return "up, down: scroll   any other key: back"
+        return ((f"{shown.unread} more lines", "to read: scroll"), *others)
+    numbers = min(9, len(shown.question.choices))
+    then = ", then the next" if state.run else ""
+    return ((f"1-{numbers}" if numbers > 1 else "1", f"answer{then}"), *others)

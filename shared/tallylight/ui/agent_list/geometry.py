@@ -1,5 +1,7 @@
 """
 Geometry: which lines and columns of the screen each part of the list has, and which rows have room.
+
+Where all rows fit, each has as many lines as it wants; else one. How high a row is does not depend on the selection.
 """
 
 from __future__ import annotations
@@ -8,26 +10,31 @@ from collections.abc import Iterator
 
 import attrs
 
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list import table
 from tallylight.ui.agent_list.editor import rows_of
+from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.record import OVER, Mode, State
 
-#: From this many lines of details on there is a rule above them.
-ROOMY = 4
-#: From so many columns on the preview stands beside the list, else below; and the columns of what stands between them.
-BESIDE = 100
-BETWEEN = 3
+#: From so many columns on the detail stands at the right of the list, which has so many, and so many part them.
+BESIDE, LIST, BETWEEN = 160, 112, 3
 #: A text that is written has at least so many lines, if there is room.
 WRITTEN = 3
-#: Below so many columns a panel has rows of several lines.
-NARROW = 56
+#: Up to so many columns a panel has rows of its own form.
+NARROW = 40
+#: Lines of the detail that are kept for a question beside its answers, and for what asks nothing.
+_QUESTION, _FACTS = 6, 4
+#: Rows that are kept above a preview below the list.
+_ABOVE_PREVIEW = 3
 
 
 @attrs.frozen
 class Areas:
     """
-    How many lines each part has: a head of one, rows, a rule and the details of the selected one, a foot of one.
+    How many lines each part has: a head of one, rows, the detail of the selected one, a preview, a foot of one.
 
-    The *preview* is below the rows, in place of the details, or beside both.
+    The detail and the preview are below the rows, or at their right.
     """
 
     rows: int
@@ -36,24 +43,36 @@ class Areas:
 
 
 def areas(state: State) -> Areas:
-    """Part the lines: on a small screen there are fewer details, so that rows remain, and in a narrow one none."""
+    """Part the lines: the rows have what they want, the detail is never without room for what decides."""
     middle = max(0, state.lines - 2)
     if state.mode in OVER:
         return Areas(middle, 0)
-    if state.mode is Mode.ANSWER and state.asking is not None:
-        # A rule, what is asked, and the answers; the selected row stays if it can, to show whom it is about.
-        wanted = min(1 + len(state.asking.lines), max(min(1, middle), middle - 1))
-        return Areas(middle - wanted, wanted)
-    if state.writing is not None:
-        wanted = 1 + max(WRITTEN, len(rows_of(state.writing.editor, list_columns(state))[0]))
-        wanted = min(wanted, max(min(1, middle), middle - 1))
-        return Areas(middle - wanted, wanted, middle if is_beside(state) else 0)
-    details = 0 if is_narrow(state) else min(5, middle // 3)
-    if not is_previewing(state):
-        return Areas(middle - details, details)
+    if state.mode is Mode.ANSWER:
+        return Areas(0, middle)
+    if is_narrow(state) and state.writing is None:
+        return Areas(middle, 0)
     if is_beside(state):
-        return Areas(middle - details, details, middle)
-    return Areas(middle - middle // 2, 0, middle // 2)
+        details = middle // 2 if is_previewing(state) else middle
+        return Areas(middle, details, middle - details)
+    if state.writing is not None:
+        wanted = 1 + max(WRITTEN, len(rows_of(state.writing.editor, state.columns)[0]))
+        wanted = min(wanted, max(min(1, middle), middle - 1))
+        return Areas(middle - wanted, wanted)
+    if not state.shown and not state.folded:
+        return Areas(middle, 0)
+    kept = _kept(state, middle)
+    wanted = sum(state.heights) or len(state.shown)
+    rows = min(max(1, wanted + bool(state.folded) + len(set(state.headings))), middle - kept)
+    if not is_previewing(state):
+        return Areas(rows, middle - rows)
+    rows = min(rows, max(_ABOVE_PREVIEW, (middle - kept) // 3), middle - kept)
+    return Areas(rows, kept, middle - rows - kept)
+
+
+def _kept(state: State, middle: int) -> int:
+    """The lines that the detail has at least: as many for each row, so that the rows do not move with the cursor."""
+    asking = [len(row.pane.choices) for row in state.shown if row.pane.status is Status.WAITING]
+    return min(middle // 2, _QUESTION + max(asking) if asking else _FACTS)
 
 
 def is_previewing(state: State) -> bool:
@@ -63,40 +82,78 @@ def is_previewing(state: State) -> bool:
 
 
 def is_beside(state: State) -> bool:
-    """Whether the preview has the right half of the screen."""
-    return is_previewing(state) and state.columns >= BESIDE
+    """Whether the detail is at the right of the list."""
+    return state.columns >= BESIDE and state.mode is not Mode.ANSWER
 
 
 def list_columns(state: State) -> int:
     """The columns of the list."""
-    return state.columns - state.columns // 2 - BETWEEN if is_beside(state) else state.columns
+    return LIST if is_beside(state) else state.columns
 
 
-def preview_columns(state: State) -> int:
-    """The columns of the preview."""
-    return state.columns // 2 if is_beside(state) else state.columns
+def side_columns(state: State) -> int:
+    """The columns of the detail and the preview."""
+    return state.columns - LIST - BETWEEN if is_beside(state) else state.columns
 
 
 def is_narrow(state: State) -> bool:
-    """Whether rows are drawn one below the other's details, as in a panel, and not as the lines of a table."""
-    return state.is_panel and state.columns < NARROW
+    """Whether rows are drawn as in a panel, and not as the lines of a table."""
+    return state.is_panel and state.columns <= NARROW and state.mode is not Mode.ANSWER
 
 
-def height_of_row(state: State) -> int:
-    """How many lines a row has: in a narrow panel up to three, where all rows have room for as many."""
-    if not is_narrow(state):
-        return 1
-    return max(1, min(3, (areas(state).rows - len(set(state.headings))) // max(1, len(state.shown))))
+def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
+    """Whether the idle ones of *rows*, which stand in order, are to be one line, so that those before them fit."""
+    if state.is_open or state.filter or state.group or state.order is not Order.NEED:
+        return False
+    idle = [row for row in rows if row.pane.status is Status.IDLE]
+    is_held = state.has_focus and any(row.address == state.selected for row in idle)
+    if is_held or not 1 < len(idle) < len(rows):
+        return False
+    middle = max(0, state.lines - 2)
+    if is_narrow(state):
+        return True
+    return len(rows) > (middle if is_beside(state) else middle - _kept(attrs.evolve(state, shown=rows), middle))
+
+
+def heights(state: State) -> tuple[int, ...]:
+    """How many lines each row is to have where all of them fit; nothing where each has one."""
+    middle = max(0, state.lines - 2)
+    room = middle if is_narrow(state) or is_beside(state) else middle - _kept(state, middle)
+    room -= bool(state.folded) + len(set(state.headings))
+    if len(state.shown) > room:
+        return ()
+    if is_narrow(state):
+        found = tuple(1 + table.needs(row, state.now) for row in state.shown)
+    else:
+        cells = table.table(state, list_columns(state), is_roomy=True).said
+        said = [table.said(row, state) for row in state.shown]
+        found = tuple(len(table.lines_of(one, cells, table.MOST_LINES)) for one in said)
+    return found if sum(found) <= room else ()
+
+
+def drawn_heights(state: State) -> tuple[int, ...]:
+    """How many lines each row has now; nothing where each has one, as beside an editor or a preview."""
+    room = areas(state).rows - bool(state.folded) - len(set(state.headings))
+    return state.heights if sum(state.heights) <= room else ()
+
+
+def capacity(state: State) -> int:
+    """How many lines the rows and their headings have, without what is said of those that have no room."""
+    room = areas(state).rows - bool(state.folded)
+    is_more = len(state.shown) + len(set(state.headings)) > room > 1 + bool(state.headings)
+    return max(0, room - is_more)
 
 
 def in_view(state: State) -> int:
     """How many rows there is room for, from the top one on. The heading of the first is always drawn."""
-    lines, height = areas(state).rows, height_of_row(state)
+    if drawn_heights(state):
+        return len(state.shown) - state.top
+    lines = capacity(state)
     if not state.headings:
-        return lines // height
+        return min(lines, len(state.shown) - state.top)
     used, index = 0, state.top
     while index < len(state.shown):
-        used += height + (index == state.top or state.headings[index] != state.headings[index - 1])
+        used += 1 + (index == state.top or state.headings[index] != state.headings[index - 1])
         if used > lines:
             break
         index += 1
@@ -105,11 +162,13 @@ def in_view(state: State) -> int:
 
 def least_top(state: State, index: int) -> int:
     """The first row that can be on top while row *index* has room; *index* itself where there is room for none."""
-    headings, height = state.headings, height_of_row(state)
-    used, top = height + bool(headings), index
+    if drawn_heights(state):
+        return 0
+    headings, lines = state.headings, capacity(state)
+    used, top = 1 + bool(headings), index
     while top > 0:
-        used += height + bool(headings and headings[top - 1] != headings[top])
-        if used > areas(state).rows:
+        used += 1 + bool(headings and headings[top - 1] != headings[top])
+        if used > lines:
             break
         top -= 1
     return max(0, top)
@@ -123,11 +182,22 @@ def placed(state: State) -> Iterator[tuple[str, int]]:
         yield "", index
 
 
-def row_at(state: State, line: int) -> int | None:
-    """The index of the row that is drawn on *line* of the screen, the head being line 0; None if none is."""
-    height, at = height_of_row(state), 1
+def row_at(state: State, line: int, column: int = 0) -> int | None:
+    """The index of the row that is drawn there, the head being line 0; None if none is."""
+    each, at = drawn_heights(state), 1
+    if not 1 <= line <= areas(state).rows or column >= list_columns(state):
+        return None
     for heading, index in placed(state):
-        at += 1 if heading else height
-        if at > line >= 1:
+        at += 1 if heading or not each else each[index]
+        if at > line:
             return None if heading else index
     return None
+
+
+def detail_line(state: State, line: int, column: int) -> int | None:
+    """Which line of the detail, below its heading, is on *line* of the screen; None if none is."""
+    parts = areas(state)
+    if is_beside(state) and column < LIST + BETWEEN:
+        return None
+    first = 2 if is_beside(state) else 2 + parts.rows
+    return line - first if first <= line < first + parts.details - 1 else None

@@ -1,40 +1,41 @@
 """
-Help: the keys of the list, and those of them that a person looks for.
+Help: the keys of the list in groups, and those of them that a person looks for. No line has more than 80 columns.
 """
 
 from __future__ import annotations
 
+#: A line that begins with a letter other than a key is the heading of a group.
 HELP: tuple[str, ...] = (
-    "Enter     go there; or click twice",
-    "a         answer its question here",
-    "e         write to it, or queue a text until its turn ends: Enter sends, Alt+Enter begins a line",
-    "E         cancel what is queued for it",
-    "Space     preview: its screen as it is now; Tab, shift+Tab: what it asks, last reply, plan, why",
-    "[ ] ← →   move the preview",
-    "/         filter by words, is:waiting, is:unread, is:pinned, agent:codex, project:…, host:…, colour:…; Esc: all",
-    "o         sort by need, age or name",
-    "g         group by project, machine or terminal",
-    "n         name its conversation; an empty name takes it away",
-    "p         pin it to the top, or let it go",
-    "c         give it the next colour",
-    "x         choose it, for s, v, u, i and D; again: not any more",
-    "X         choose all that are shown, or none",
-    "s         snooze it, or end the snooze",
-    "v         mark it seen",
-    "u         mark it unread",
-    "i         interrupt it, after a page that shows which",
-    "D         close its pane, after a page that shows which",
-    "f         fork it into a new pane",
-    "r         resume it after its agent has ended",
-    "w         show why it has this light",
-    "t         what the agents did this week",
-    "up, down  or k, j; page up, page down, home, end",
-    "q, Esc    leave",
+    "Answer",
+    "  1-9        answer the question below; one that is cut there is shown first",
+    "  a          show the whole question and what stands above it",
+    "  A          answer all questions, one page after the other",
+    "  e, E       write to it, or queue a text for the end of its turn; cancel that",
+    "Go",
+    "  Enter      go there; or click twice",
+    "  f, r       fork it into a new pane; resume it after its agent has ended",
+    "Look",
+    "  Space      its screen; Tab: last reply, plan, why; [ ] and arrows move it",
+    "  w          show why it has this light",
+    "  t          show what the agents did this week",
+    "Arrange",
+    "  /          filter: words, is:waiting, is:unread, agent:codex, project:shop",
+    "  o, O       sort by need, age or name; group by project, machine or terminal",
+    "  z          show the idle ones that stand in one line, or fold them",
+    "  n          name its conversation; an empty name removes it",
+    "Mark and end",
+    "  s          snooze it, or end the snooze",
+    "  v, u       mark it seen, or unread",
+    "  i, D       interrupt it, close its pane; a page shows it first; again: all",
+    "Move",
+    "  j, k       down, up; also arrows, page keys and the wheel",
+    "  g, G       to the top, to the end",
+    "  Esc, q     one step back; quit",
 )
 
 
 def found(sought: str) -> tuple[str, ...]:
-    """The lines of the help in which each word of *sought* stands, in any case."""
+    """The lines of the help in which each word of *sought* stands, in any case; all of it where nothing is sought."""
     words = sought.casefold().split()
     lines = tuple(line for line in HELP if all(word in line.casefold() for word in words))
     return lines or ("no key does that",)

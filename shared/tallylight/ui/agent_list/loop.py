@@ -7,15 +7,16 @@ for the next age that changes, and costs nothing; where a feed cannot tell, it i
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.answer import Done, Occupant, Question
+from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import DeferredText, Open, Reply, Request
+from tallylight.actions.request import QUESTION, DeferredText, Look, Open, Reply, Request
 from tallylight.actions.say import Busy, Say
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed, Hosts
@@ -23,14 +24,13 @@ from tallylight.snapshot.history import History
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.rows import Row
-from tallylight.snapshot.writer import StaleError
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, reading, state, writing
+from tallylight.ui.agent_list import clock, draw, effects, flow, geometry, press, preview, reading, state, writing
 from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.reading import Reading, Screens
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.agent_list.selection import Proposal, outcome
-from tallylight.ui.keys import Decoder
+from tallylight.ui.agent_list.selection import Act, Proposal, outcome, together
+from tallylight.ui.keys import Decoder, Event, Told
 from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
@@ -44,6 +44,8 @@ ESCAPE_S = 0.05
 CLOCK_S = 1.0
 #: How long after its time an age is drawn: sooner, the clock might say that it has not come.
 LATE_S = 0.01
+#: How long, in seconds, the first picture waits for the terminal to tell its colours. Some never do.
+COLOURS_S = 0.1
 #: How long, in seconds, to wait for a file that is as new as the picture. A host keeps it back for half a second at
 #: most; a disk that does not respond is not waited for.
 PATIENCE_S = 3.0
@@ -106,6 +108,8 @@ class _List:
     #: What was told of hosts that cannot write what they show.
     _stale: str = ""
     _refreshed_at: float = float("-inf")
+    _ground: ansi.Ground = ansi.UNKNOWN
+    _questions: Reading[tuple[Row, Reply]] = attrs.Factory(Reading)
     _screens: Screens = attrs.Factory(lambda self: Screens(self.actions), takes_self=True)
     _week: Reading[History | str] = attrs.Factory(Reading)
     _beside: Watch | None = None
@@ -121,12 +125,9 @@ class _List:
             changed = True
             self.state = attrs.evolve(self.state, group=self.labels.labels.group)
             self._notify(self.labels.problem)
-        if changed and isinstance(self.feed, Feed):
-            stale = [problem for problem in self.feed.problems if isinstance(problem, StaleError)]
-            words = f"{stale[0].path.stem}: {stale[0].problem}" if stale else ""
-            if words != self._stale:
-                self._stale = words
-                self._notify(words)
+        if isinstance(self.feed, Feed) and self.feed.stale != self._stale:
+            self._stale = self.feed.stale
+            self._notify(self._stale)
         if changed or now - self._refreshed_at >= CLOCK_S:
             self._refreshed_at = now
             self._take_rows(time.time())
@@ -139,6 +140,13 @@ class _List:
         """Have the preview show its agent as it is now."""
         if (found := self._screens.poll(state.watched(self.state), now)) is not None:
             self.state = state.pictured(self.state, *found)
+        if (asked := self._questions.poll()) is not None:
+            self.state = flow.read(self.state, *asked)
+        if (asks := flow.wanted(self.state)) is not None:
+            is_near = self.actions.has_channel and asks.is_own
+            self._questions.begin(functools.partial(self._ask, asks), at_once=is_near)
+            if is_near and (asked := self._questions.poll()) is not None:
+                self.state = flow.read(self.state, *asked)
         if (week := self._week.poll()) is not None:
             self.state = state.looked_back(self.state, week)
         if self.make_beside is not None and self._drawn is not None:
@@ -146,11 +154,15 @@ class _List:
             if self._beside is None:
                 self._beside = self.make_beside()
             if self._beside.poll((row.pane for row in state.visible(self.state)), now):
-                self.state = attrs.evolve(self.state, beside=self._beside.known)
+                self.state = state.filtered(attrs.evolve(self.state, beside=self._beside.known))
+        self._explain()
+
+    def _explain(self) -> None:
+        """Keep the explanation in the preview as new as its row."""
         shown = self.state.preview
         if shown is None or shown.page is not preview.Page.WHY:
             return
-        columns = geometry.preview_columns(self.state)
+        columns = geometry.side_columns(self.state)
         wanted = (shown.address, self._refreshed_at, columns)
         row = self.state.row
         if row is not None and row.address == shown.address and wanted != self._explained:
@@ -159,16 +171,46 @@ class _List:
             if text != shown.why:
                 self.state = attrs.evolve(self.state, preview=attrs.evolve(shown, why=text))
 
+    def _ask(self, row: Row) -> tuple[Row, Reply]:
+        try:
+            return row, self.actions.perform(row, Look(row.pane.id, QUESTION))
+        except Exception as error:  # on a thread nobody else would hear of it
+            return row, Refusal("fault", f"what it asks could not be read: {error or type(error).__name__}")
+
     def _draw(self) -> None:
         # What a person has read by this drawing changes what the next one says of it.
         while self.state is not self._drawn:
-            lines = [ansi.sgr(line, self.depth) for line in draw.draw(self.state)]
+            lines = [ansi.sgr(line, self.depth, self._ground) for line in draw.draw(self.state)]
             if written := self._screen.update(lines):
                 self.terminal.write(written)
             self._drawn = self.state
-            self.state = state.drawn(self.state)
+            self.state = flow.stands(state.drawn(self.state), time.monotonic())
+
+    def _take(self, event: Event) -> None:
+        """A colour of the terminal's, or what a person did."""
+        if isinstance(event, Told):
+            name = "background" if event.is_background else "foreground"
+            self._ground, self._drawn = attrs.evolve(self._ground, **{name: event.colour}), None
+            return
+        self.state, effects = press.press(self.state, event, time.monotonic())
+        for effect in effects:
+            self._carry_out(effect)
+
+    def _learn_colours(self) -> list[Event]:
+        """Wait a moment for the terminal's colours, so that the first picture has them; what else was typed."""
+        end, typed = time.monotonic() + COLOURS_S, list[Event]()
+        while None in (self._ground.background, self._ground.foreground) and not typed:
+            if (patience := end - time.monotonic()) <= 0 or not (read := self.terminal.read(patience)):
+                break
+            for event in self._decoder.feed(read):
+                if isinstance(event, Told):
+                    self._take(event)
+                else:
+                    typed.append(event)
+        return typed
 
     def run(self) -> None:
+        events = self._learn_colours() if self.depth is not ansi.Depth.NONE else []
         while self._is_open:
             if self.actions.is_seen:
                 size = self.terminal.size()
@@ -188,12 +230,11 @@ class _List:
             if read is None:
                 return
             self.actions.listen()
-            events = self._decoder.feed(read) if read else self._decoder.flush()
+            events += self._decoder.feed(read) if read else self._decoder.flush()
             for event in events:
                 if self._is_open:
-                    self.state, effects = press.press(self.state, event)
-                    for effect in effects:
-                        self._carry_out(effect)
+                    self._take(event)
+            events = []
 
     def _patience(self, *, is_woken: bool) -> float | None:
         """How long, in seconds, to wait for a key; for ever, where changes are told and nothing is due by the clock."""
@@ -204,7 +245,7 @@ class _List:
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
         until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        until_week = reading.WAIT_S if self._week.is_going else math.inf
+        until_week = reading.WAIT_S if self._week.is_going or self._questions.is_going else math.inf
         patience = min(until_look, until_age, until_week)
         if self.make_beside is not None:
             # At once, when the first picture stands.
@@ -227,16 +268,23 @@ class _List:
             case effects.Perform(row, asked):
                 self._show(row, asked, self.actions.perform(row, asked))
             case effects.Propose(act, wanted):
-                found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
-                targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
-                left_out = tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal))
-                self.state = state.proposed(self.state, Proposal(act, targets, left_out))
+                self.state = state.proposed(self.state, self._proposal(act, wanted))
             case Proposal(act, targets):
                 done = [(row, self.actions.perform(row, act.of(held))) for row, held in targets]
                 failed = tuple((row, reply.text) for row, reply in done if isinstance(reply, Refusal))
                 self._notify(outcome(act, len(done) - len(failed), failed))
+            case effects.Gather(wanted, like):
+                looks = [self._ask(row) for row in wanted]
+                read = tuple((row, reply) for row, reply in looks if isinstance(reply, Question))
+                self.state = state.proposed(self.state, together(read, like))
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
+
+    def _proposal(self, act: Act, wanted: tuple[Row, ...]) -> Proposal:
+        """What would be done to *wanted*, as they are now."""
+        found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
+        targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
+        return Proposal(act, targets, tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal)))
 
     def _show(self, row: Row, asked: Request, reply: Reply) -> None:
         """Show what came of what was *asked* of the pane of *row*."""
@@ -245,6 +293,10 @@ class _List:
                 self._notify("it asks for text, not for a choice; press Enter to go there")
             case Question(), _:
                 self.state = state.asked(self.state, row, reply)
+            case Done(text=text), Answer():
+                self.state = flow.answered(self.state, row, text)
+            case Refusal(text=text), Answer():
+                self.state = flow.refused(self.state, text)
             case Occupant(), _:
                 self.state = writing.begun(self.state, row, reply)
             case Busy(holder, why), _:

@@ -8,43 +8,54 @@ What effects there are, `effects` says; they are for the loop to carry out. `hel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import attrs
 
+from tallylight.actions.answer import Choice
 from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
 from tallylight.actions.say import MAX_TEXT, Say
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import commands, editor, geometry, preview, writing
+from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
-from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Propose, opening
+from tallylight.ui.agent_list.effects import Effects, Gather, Perform, Plain, Propose, opening
 from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
-from tallylight.ui.agent_list.record import OVER, Mode, State
-from tallylight.ui.agent_list.selection import Act
-from tallylight.ui.keys import Event, Focus, Mouse, Paste
+from tallylight.ui.agent_list.record import OVER, Mode, State, told
+from tallylight.ui.agent_list.selection import Act, Together
+from tallylight.ui.keys import Event, Focus, Mouse, Paste, Told
 
 #: Lines that a turn of the wheel moves.
 WHEEL = 3
+#: The keys that answer, and where they do.
+_NUMBERS = tuple("123456789")
+_NUMBERED = (Mode.LIST, Mode.ANSWER, Mode.CONFIRM)
+_READ_ALL = "read all of it first: scroll with up, down and the page keys"
+_TOO_SOON = "this has only just appeared: read it, then press {} again"
 #: More than any text over the list has.
 MAX_LINES = 100_000
 
 
-def press(state: State, event: Event) -> tuple[State, Effects]:
-    """A person pressed a key, pasted, used the mouse, or came to the list or left it."""
+def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effects]:
+    """A person pressed a key, pasted, used the mouse, or came to the list or left it; *at* this time, as in `flow`."""
     if isinstance(event, Focus):
-        return attrs.evolve(state, has_focus=event.is_in), ()
+        return states.filtered(attrs.evolve(state, has_focus=event.is_in)), ()
+    if isinstance(event, Told):
+        return state, ()
     state = attrs.evolve(state, message="")
     effects: Effects = ()
     if isinstance(event, Mouse):
-        state, effects = _mouse(state, event)
+        state, effects = _mouse(state, event, at)
     elif isinstance(event, Paste):
         state = _pasted(state, event.text)
     elif state.mode is Mode.WRITE:
         state, effects = _write_key(state, event.name)
     elif event.name == "ctrl+c":
         effects = (Plain.QUIT,)
+    elif event.name in _NUMBERS and state.mode in _NUMBERED:
+        state, effects = _numbered(state, event.name, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
     return states.followed(state), effects
@@ -67,9 +78,7 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _escaped(state: State) -> tuple[State, Effects]:
-    """One step back: from what is chosen, from the filter, from the list."""
-    if state.chosen:
-        return attrs.evolve(state, chosen=frozenset()), ()
+    """One step back: from the filter, from the list."""
     if state.filter:
         return states.filtering(state, ""), ()
     return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
@@ -102,7 +111,7 @@ def _preview_moved(state: State, lines: int, columns: int) -> State:
     """The view of the preview moved, as far as there is anything to see."""
     shown = state.preview
     assert shown is not None
-    count = len(preview.body(shown, state.row, geometry.preview_columns(state)))
+    count = len(preview.body(shown, state.row, geometry.side_columns(state)))
     height = max(0, geometry.areas(state).preview - 1)
     return attrs.evolve(state, preview=preview.scrolled(shown, lines, columns, count, height))
 
@@ -119,27 +128,68 @@ def _filter_key(state: State, name: str) -> tuple[State, Effects]:
 
 def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     row, shown = state.row, state.asking
-    if name in ("escape", "q") or row is None or shown is None:
+    if name == "escape" or row is None:
         return states.listing(state), ()
+    if name == "q":
+        return state, (Plain.QUIT,)
+    if state.run and name in ("enter", "backspace"):
+        return flow.stepped(state, 1 if name == "enter" else -1), ()
+    if shown is None:
+        return state, ()
     if (step := _step(name, max(1, shown.height - 1), len(shown.lines))) is not None:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
-    if shown.question.missing:
-        if name == "enter":
-            return state, opening(row)
-        return states.notified(state, shown.question.missing), ()
+    if state.run and name == "S":
+        return state, (Gather(flow.alike(state), shown.question),)
+    return state, opening(row) if shown.question.missing and name == "enter" else ()
+
+
+def _numbered(state: State, name: str, at: float) -> tuple[State, Effects]:
+    """A number: it answers what has stood on the screen whole; in the list it shows first what has not."""
+    too_soon, typed = flow.is_too_soon(state, at), attrs.evolve(state, typed_at=at)
+    row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
+    if isinstance(state.proposal, Together):
+        return _together(typed, state.proposal, name, too_soon)
+    if row is None or not (is_page or state.asks(row)):
+        return state, ()
+    if shown is None or shown.address != row.address:
+        return (state, ()) if is_page else _answering(typed, row)
+    if not is_page and (not shown.is_whole or shown.question.missing):
+        return states.asked(attrs.evolve(typed, asking=None), row, shown.question), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
         return state, ()
+    if problem := _problem(shown, choice, name, too_soon):
+        return states.notified(typed, problem), ()
+    after = attrs.evolve(typed, asking=None) if state.run else states.listing(typed)
+    return attrs.evolve(after, looked=told(row)), (Perform(row, shown.question.answer(choice.number)),)
+
+
+def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) -> str:
+    """Why *choice* of what is shown is not made by this key; nothing if it is."""
+    if shown.question.missing:
+        return shown.question.missing
     if shown.unread:
-        return states.notified(
-            state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
-        ), ()
+        return f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
     if not choice.keys:
-        return states.notified(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
-    return states.listing(state), (Perform(row, shown.question.answer(choice.number)),)
+        return "the keys for this choice are not known; press Esc, then Enter to go there"
+    return _TOO_SOON.format(name) if too_soon else ""
+
+
+def _together(state: State, found: Together, name: str, too_soon: bool) -> tuple[State, Effects]:
+    """The same answer to several agents, each for what was shown of it."""
+    given = found.chosen(name)
+    if not given:
+        return state, ()
+    if found.read < len(state.text):
+        return states.notified(state, _READ_ALL), ()
+    if too_soon:
+        return states.notified(state, _TOO_SOON.format(name)), ()
+    return states.listing(state), tuple(Perform(row, answer) for row, answer in given)
 
 
 def _help_key(state: State, name: str) -> tuple[State, Effects]:
+    if state.sought is None:
+        return (states.helped(state, ""), ()) if name == "/" else _text_key(state, name)
     # Letters and blanks are what is looked for.
     if len(name) > 1 and (moved := _scrolled(state, name)) is not None:
         return moved, ()
@@ -153,11 +203,18 @@ def _text_key(state: State, name: str) -> tuple[State, Effects]:
     proposal = state.proposal
     if (moved := _scrolled(state, name)) is not None:
         return moved, ()
-    if name != "y" or proposal is None:
+    if name == "q":
+        return state, (Plain.QUIT,)
+    if proposal is None or isinstance(proposal, Together):
+        return states.listing(state), ()
+    if name == proposal.act.key:
+        # The same key again: all that the list shows, which is a page to be read of its own.
+        return states.listing(state), (Propose(proposal.act, state.shown),)
+    if name != "y":
         return states.listing(state), ()
     if proposal.read < len(state.text):
-        return states.notified(state, "read all of it first: scroll with up, down and the page keys"), ()
-    return attrs.evolve(states.listing(state), chosen=frozenset()), (proposal,)
+        return states.notified(state, _READ_ALL), ()
+    return states.listing(state), (proposal,)
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
@@ -180,7 +237,7 @@ def _pasted(state: State, text: str) -> State:
     if state.naming is not None:
         return commands.named(state, state.naming.text + text)
     if state.mode is Mode.HELP:
-        return states.helped(state, state.sought + text)
+        return state if state.sought is None else states.helped(state, state.sought + text)
     if state.writing is None:
         return states.filtering(state, state.filter + text) if state.mode is Mode.FILTER else state
     before = state.writing.editor
@@ -199,7 +256,8 @@ def _scrolled(state: State, name: str) -> State | None:
 def _step(name: str, page: int, all_: int) -> int | None:
     """By how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
     steps = {
-        "up": -1, "k": -1, "down": 1, "j": 1, "page_up": -page, "page_down": page, " ": page, "home": -all_, "end": all_
+        "up": -1, "k": -1, "down": 1, "j": 1, "page_up": -page, "page_down": page, " ": page,
+        **dict.fromkeys(("home", "g"), -all_), **dict.fromkeys(("end", "G"), all_),
     }  # fmt: skip
     return steps.get(name)
 
@@ -223,7 +281,7 @@ def _moved(state: State, name: str) -> State | None:
 
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
-    if not row.is_own and not row.pane.attach and not row.host.startswith(("wezterm-", "machines-")):
+    if not flow.can_ask(row):
         return states.notified(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
@@ -236,62 +294,81 @@ def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     return state, (Perform(row, Unqueue(row.pane.id)),)
 
 
+def _unfolded(state: State) -> tuple[State, Effects]:
+    """Show the idle ones that stand in one line, or fold them again."""
+    if not state.folded and not state.is_open:
+        return states.notified(state, "the idle ones are shown already"), ()
+    return states.filtered(attrs.evolve(state, is_open=not state.is_open)), ()
+
+
 #: The keys that need no row.
 _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "escape": _escaped,
     "q": lambda state: (state, (Plain.QUIT,)),
     "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
     "?": lambda state: (states.helped(state), ()),
-    "X": commands.all_or_none,
+    "A": lambda state: (flow.begun(state), ()),
     "o": _resorted,
-    "g": commands.group,
+    "O": commands.group,
+    "z": _unfolded,
     "t": lambda state: (attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0), (Plain.LOOK_BACK,)),
 }
-#: The keys that are for the selected row, or for those that are chosen.
+#: The keys that are for the selected row.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, opening(row)),
     "a": _answering,
     "E": _unqueueing,
-    "D": lambda state, row: (state, (Propose(Act.CLOSE, commands.rows_for(state, row)),)),
-    "c": commands.colour,
+    "D": lambda state, row: (state, (Propose(Act.CLOSE, (row,)),)),
     "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
-    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, commands.rows_for(state, row)),)),
+    "i": lambda state, row: (state, (Propose(Act.INTERRUPT, (row,)),)),
     "n": commands.naming,
-    "p": commands.pin,
     "r": lambda state, row: (state, opening(row, "resume")),
-    "s": commands.snoozing,
-    "u": lambda state, row: commands.asked(state, commands.rows_for(state, row), "unread"),
-    "v": lambda state, row: commands.asked(state, commands.rows_for(state, row), "seen"),
+    "s": lambda state, row: (state, commands.snoozing(row, state.now)),
+    "u": lambda state, row: (state, commands.marking(row, "unread")),
+    "v": lambda state, row: (state, commands.marking(row, "seen")),
     "w": lambda state, _row: (state, (Plain.WHY,)),
-    "x": commands.toggled,
 }
 
 
 # The mouse -------------------------------------------------------------------------------------------------------
 
 
-def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
+def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
     if event.what != "press":
-        step = WHEEL if event.what == "wheel_down" else -WHEEL
-        if state.asking is not None:
-            return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
-        if _is_in_preview(state, event):
-            return _preview_moved(state, step, 0), ()
-        if state.mode in (Mode.WRITE, Mode.NAME):
-            return state, ()
-        return (states.scrolled(state, step) if state.mode in OVER else states.wheeled(state, step)), ()
+        return _wheeled(state, event, WHEEL if event.what == "wheel_down" else -WHEEL), ()
     if state.mode in OVER:
         return states.listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
-    index = geometry.row_at(state, event.line)
+    if number := _number_at(state, event):
+        return _numbered(state, str(number), at)
+    index = geometry.row_at(state, event.line, event.column)
     if index is None:
         return state, ()
     row = state.shown[index]
-    if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):
+    if state.is_panel or row.address == state.selected:
         return states.select(state, index), opening(row)
     return states.select(states.listing(state), index), ()
+
+
+def _wheeled(state: State, event: Mouse, step: int) -> State:
+    if state.asking is not None and state.mode is Mode.ANSWER:
+        return attrs.evolve(state, asking=asking.scrolled(state.asking, step))
+    if _is_in_preview(state, event):
+        return _preview_moved(state, step, 0)
+    if state.mode in (Mode.WRITE, Mode.NAME):
+        return state
+    return states.scrolled(state, step) if state.mode in OVER else states.wheeled(state, step)
+
+
+def _number_at(state: State, event: Mouse) -> int:
+    """The number of the answer that is drawn there; 0 for none."""
+    line, shown = geometry.detail_line(state, event.line, event.column), state.asking
+    if line is None or shown is None or state.mode not in (Mode.LIST, Mode.ANSWER):
+        return 0
+    lines = [shown.lines[index] for index in shown.window]
+    return lines[line].number if line < len(lines) else 0
 
 
 def _is_in_preview(state: State, event: Mouse) -> bool:
@@ -299,5 +376,5 @@ def _is_in_preview(state: State, event: Mouse) -> bool:
         return False
     parts = geometry.areas(state)
     if geometry.is_beside(state):
-        return event.column >= geometry.list_columns(state) and 1 <= event.line <= parts.preview
-    return parts.rows < event.line <= parts.rows + parts.preview
+        return event.column >= geometry.LIST and event.line > parts.details
+    return event.line > parts.rows + parts.details

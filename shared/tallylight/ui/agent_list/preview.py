@@ -1,5 +1,5 @@
 """
-Preview: one agent beside the list, or below it: its screen as it is now, what it asks, its last reply, its plan, why.
+Preview: one agent beside the list, or below it: its screen as it is now, its last reply, its plan, why.
 
     preview = turned(preview, step)             the next page
     lines = draw(preview, row, columns, height)
@@ -15,29 +15,25 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.model.report import progress
-from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details
 from tallylight.ui.agent_list.filtering import after
-from tallylight.ui.agent_list.question import keys_named
-from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
+from tallylight.ui.layout import UNBOUNDED, folded
 from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
 from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 
 #: How far one key moves the view, in lines and in columns.
 LINES, COLUMNS = 5, 20
-#: What is in front of a task, done, current and to do, and of a choice.
+#: What is in front of a task, done, current and to do.
 _DONE, _NOW, _TO_DO = "✓ ", "▸ ", "· "
-_NUMBER = 3
 
 
 class Page(enum.Enum):
     """What of an agent is shown; the values are their titles."""
 
     SCREEN = "screen"
-    ASKED = "asked"
     REPLY = "reply"
     PLAN = "plan"
     WHY = "why"
@@ -135,22 +131,6 @@ def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
     return [painted(cut(line, columns, preview.across)) for line in rows]
 
 
-def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
-    if pane.status is not Status.WAITING:
-        return _words(f"it asks nothing: {status_words(pane.status, pane.kind)}", columns)
-    texts = dict.fromkeys(text for text in (pane.what, pane.question, pane.message) if text)
-    lines = [line for text in texts for line in _words(text, columns)] or _words("what it asks is not known", columns)
-    if not pane.choices:
-        return [*lines, (), *_words("Its choices are not known; Enter goes there.", columns)]
-    lines.append(())
-    for number, (keys, label) in enumerate(pane.choices, 1):
-        types = f"types {keys_named(keys)}" if keys else "keys not known"
-        lines += _item(Span(f"{number:<{_NUMBER}}", is_bold=True), f"{label}  {types}", columns)
-    if not any(keys for keys, _ in pane.choices):
-        return [*lines, (), *_words("a shows what can be seen of it; Enter goes there.", columns)]
-    return [*lines, (), *_words("a shows all of it and answers.", columns)]
-
-
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     found = progress(pane.progress)
     done = found.done if found is not None else -1
@@ -177,12 +157,11 @@ def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list
 def _words(text: str, columns: int) -> list[Line]:
     """*text*, made harmless, in lines that break between words where they can."""
     whole = sanitise(text, cells=UNBOUNDED, graphemes=UNBOUNDED)
-    return [(Span(piece),) for line in wrap(whole, columns) for piece in chop(line, columns)]
+    return [(Span(piece),) for piece in folded(whole, columns)]
 
 
 _PAGES: dict[Page, Callable[[Preview, Pane, int], list[Line]]] = {
     Page.SCREEN: _screen,
-    Page.ASKED: _asked,
     Page.REPLY: lambda _, pane, columns: _words(
         pane.reply or pane.message or "nothing is known of its last reply", columns
     ),

@@ -1,9 +1,9 @@
 """
-Asking: a question as the list shows it, all of it, wrapped and scrolled; and whether the person has seen it all.
+Asking: a question as the list shows it, whole, wrapped and scrolled; and whether the person has seen all of it.
 
-What is asked and its choices are one text of `Line`s. Its end is shown first. A choice can be pressed once every line
-from the dialog's beginning on has been drawn: what could not be shown cannot be agreed to. Of a question that is not
-whole on its screen, the choices are shown without numbers, and what is missing is said.
+What is asked and its choices are one text of `Part`s. A choice can be pressed once every line of the dialog has been
+drawn: what could not be shown cannot be agreed to. Of a question that is not whole on its screen, the choices are shown
+without numbers, and what is missing is said. Blank lines of the dialog go first where there is little room.
 """
 
 from __future__ import annotations
@@ -15,42 +15,49 @@ import attrs
 from tallylight.actions.answer import Choice, Question
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
-from tallylight.ui.layout import chop, clean, wrap
+from tallylight.ui.layout import folded
 from tallylight.wire.text import sanitise
 
 #: Only so many choices have a key of their own.
 MAX_CHOICES = 9
 #: Of a label, in cells, as long as the question's own.
 _LABEL = 8000
-#: How far the lines of a choice are indented: a number and two blanks.
-_INDENT = 3
-#: How a person sees keys that draw nothing.
-_KEY_NAMES = {"\r": "⏎", "\n": "⏎", "\x1b": "Esc", "\t": "Tab", " ": "Space", "\x7f": "Backspace",
-              "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left", "\x1b[Z": "Shift+Tab"}  # fmt: skip
-_LONGEST = max(map(len, _KEY_NAMES))
+#: Cells in front of each line: a blank, a bar, a blank; in front of a choice its number and a blank more.
+INDENT, NUMBER = 3, 5
+#: Characters of a command that a row must share with it, to be taken for a part of it.
+_SHARED = 4
 
 
-#: A line of the text, and the number of the choice that begins in it, else 0.
-Line = tuple[str, int]
+@attrs.frozen
+class Part:
+    """One line: the *number* of the choice that begins in it, else 0; whether it is of the command; what was before."""
+
+    text: str
+    number: int = 0
+    is_choice: bool = False
+    is_command: bool = False
+    is_before: bool = False
 
 
 @attrs.frozen(kw_only=True)
 class Asking:
     """
-    *question* as *lines* of so many *columns*, of which *height* are drawn from *top* on.
+    *question* as *lines* of so many *columns*, of which *height* are drawn from *top* on; the first *must* are to be
+    seen before it is answered.
 
     *address* is that of its pane, for two agents may ask the very same. *reported* are the status and the prompt that
-    the pane's host had reported then, which may be older than what stood on the screen.
+    the pane's host had reported then, which may be older than what stood on the screen. *what* it is about is marked.
     """
 
     question: Question
     address: str
     reported: tuple[Status, str]
-    columns: int
-    height: int
-    lines: tuple[Line, ...]
-    #: The line with which the dialog begins.
-    first: int
+    what: str = ""
+    columns: int = 0
+    height: int = 0
+    is_page: bool = False
+    lines: tuple[Part, ...] = ()
+    must: int = 0
     top: int = 0
     #: The lines that were drawn.
     seen: frozenset[int] = frozenset()
@@ -63,55 +70,90 @@ class Asking:
     @property
     def unread(self) -> int:
         """How many lines of the dialog were not drawn yet."""
-        return len(self.lines) - self.first - sum(number >= self.first for number in self.seen)
+        return self.must - sum(number < self.must for number in self.seen) if self.lines else 1
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the dialog is on the screen at once."""
+        return 0 < self.must <= self.height
 
 
-def opened(question: Question, row: Row, columns: int) -> Asking:
-    """*question* of the pane of *row* on a screen of so many *columns*, before anything of it is drawn."""
-    lines, first = _wrapped(question, columns)
+def opened(question: Question, row: Row) -> Asking:
+    """*question* of the pane of *row*, before anything of it is drawn."""
     reported = (row.pane.status, row.pane.prompt)
-    return Asking(
-        question=question, address=row.address, reported=reported, columns=columns, height=0, lines=lines, first=first
-    )
+    return Asking(question=question, address=row.address, reported=reported, what=row.pane.what)
 
 
-def _wrapped(question: Question, columns: int) -> tuple[tuple[Line, ...], int]:
-    """The lines of *question*, and with which of them the dialog begins."""
-    rows = [chop(_shown(row), columns) for row in question.context or (question.question,)]
-    first = sum(map(len, rows[: question.first])) if question.first < len(rows) else 0
-    lines: list[Line] = [(text, 0) for texts in rows for text in texts]
+def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking:
+    """
+    The same on so many *columns* and *height* lines, as a page of its own or in the detail of the list.
+
+    Where its lines are others than before, nothing of it has been seen.
+    """
+    if (columns, height, is_page) == (asking.columns, asking.height, asking.is_page):
+        return asking
+    lines = _dialog(asking, columns, is_roomy=True)
+    if len(lines) > height:
+        lines = _dialog(asking, columns, is_roomy=False)
+    must, whole = len(lines), [*lines, *(_before(asking.question, columns) if is_page else ())]
+    is_same = must == asking.must and tuple(lines) == asking.lines[:must]
+    seen = asking.seen if is_same else frozenset()
+    top = asking.top if is_same and is_page else 0
+    sized = attrs.evolve(asking, columns=columns, height=height, is_page=is_page, lines=tuple(whole), must=must)
+    return scrolled(attrs.evolve(sized, seen=seen, top=top), 0)
+
+
+def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
+    question = asking.question
+    rows = [_shown(row).rstrip() for row in question.context[question.first :] or (question.question,)]
+    margin = min((len(row) - len(row.lstrip()) for row in rows if row), default=0)
+    of_command = _command(rows, asking.what)
+    lines: list[Part] = []
+    for number, row in enumerate(rows):
+        if row or is_roomy:
+            parts = folded(row[margin:], max(1, columns - INDENT))
+            lines += [Part(part, is_command=number in of_command) for part in parts]
+    lines += [Part("")] if is_roomy and lines and lines[-1].text else []
     for choice in question.choices:
         lines += _choice(choice, columns, is_whole=not question.missing)
-    if question.missing:
-        lines += [(text, 0) for line in wrap(_shown(question.missing), columns) for text in chop(line, columns)]
-    return tuple(lines), first
+    missing = folded(_shown(question.missing), max(1, columns - INDENT)) if question.missing else []
+    return lines + [Part(text) for text in missing]
 
 
-def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Line]:
+def _command(rows: list[str], what: str) -> range:
+    """Which of *rows* hold what is asked for: from the first to the last that *what* has, whatever parts its words."""
+    sought = "".join(what.partition(": ")[2].split())
+    found = [
+        number
+        for number, row in enumerate(rows)
+        if len(found := "".join(row.split())) and (found in sought and len(found) >= min(_SHARED, len(sought)))
+    ]
+    return range(found[0], found[-1] + 1) if found else range(0)
+
+
+def _before(question: Question, columns: int) -> Iterator[Part]:
+    """What stands above the dialog on the screen, below a line of its own."""
+    rows = [_shown(row).rstrip() for row in question.context[: question.first]]
+    while rows and not rows[0]:
+        del rows[0]
+    if rows:
+        yield Part("")
+        yield Part("what it said before", is_before=True)
+    for row in rows:
+        yield from (Part(part, is_before=True) for part in folded(row, max(1, columns - INDENT)))
+
+
+def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
     label = _shown(choice.label)
-    if is_whole:
-        label += f"  types {keys_named(choice.keys)}" if choice.keys else "  keys not known"
-        label += ", no key here" if choice.number > MAX_CHOICES else ""
-    for position, text in enumerate(chop(label, max(1, columns - _INDENT))):
-        number = choice.number if is_whole and not position else 0
-        yield f"{number or '':<{_INDENT}}{text}", number
+    if is_whole and not choice.keys:
+        label += " (answer this in its own pane)"
+    for position, text in enumerate(folded(label, max(1, columns - NUMBER))):
+        is_numbered = is_whole and not position and choice.number <= MAX_CHOICES
+        yield Part(text, choice.number if is_numbered else 0, is_choice=True)
 
 
 def _shown(text: str) -> str:
     return sanitise(text, cells=_LABEL, graphemes=_LABEL)
-
-
-def sized(asking: Asking, columns: int, height: int) -> Asking:
-    """The same on so many *columns*, of which *height* lines are drawn; on others nothing of it has been seen."""
-    if columns != asking.columns:
-        lines, first = _wrapped(asking.question, columns)
-        asking = attrs.evolve(asking, columns=columns, height=0, lines=lines, first=first, top=0, seen=frozenset())
-    if height == asking.height:
-        return asking
-    # The end first, and where the person has scrolled to after that.
-    at_end = asking.top + asking.height >= len(asking.lines)
-    asking = attrs.evolve(asking, height=height)
-    return scrolled(asking, len(asking.lines) if at_end or not asking.seen else 0)
 
 
 def scrolled(asking: Asking, step: int) -> Asking:
@@ -124,14 +166,3 @@ def drawn(asking: Asking) -> Asking:
     """What is to be drawn was drawn."""
     seen = asking.seen.union(asking.window)
     return asking if seen == asking.seen else attrs.evolve(asking, seen=seen)
-
-
-def keys_named(keys: str) -> str:
-    """*keys* as a person reads what will be typed: `y ⏎`."""
-    words: list[str] = []
-    while keys:
-        known = next((keys[:n] for n in range(min(_LONGEST, len(keys)), 0, -1) if keys[:n] in _KEY_NAMES), "")
-        control = f"ctrl+{chr(ord(keys[0]) ^ 0x40).lower()}"
-        words.append(_KEY_NAMES.get(known) or (control if keys[0] < " " else clean(keys[0], 4)))
-        keys = keys[len(known) or 1 :]
-    return " ".join(words)

@@ -8,19 +8,24 @@ Times are seconds since the epoch.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 
 import attrs
 
 from tallylight.actions.answer import Occupant
 from tallylight.model.beside import Beside
-from tallylight.snapshot.rows import Row
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
-from tallylight.ui.agent_list.selection import Proposal
+from tallylight.ui.agent_list.selection import Proposal, Together
 from tallylight.ui.agent_list.week import Week
+
+#: What tells one question from every other, as far as its host tells.
+Told = tuple[str, str, float, str] | None
 
 
 class Mode(enum.Enum):
@@ -44,6 +49,11 @@ class Mode(enum.Enum):
 
 #: What covers the whole list.
 OVER = (Mode.TEXT, Mode.WEEK, Mode.HELP, Mode.CONFIRM)
+
+
+def told(row: Row) -> Told:
+    """What tells the question of *row* from every other."""
+    return row.address, row.pane.prompt, row.pane.since, row.pane.asks
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +85,11 @@ class State:
     rows: tuple[Row, ...] = ()
     #: Those of *rows* that the filter lets through.
     shown: tuple[Row, ...] = ()
+    #: How many lines each of *shown* is to have, where all of them fit; nothing where each has one.
+    heights: tuple[int, ...] = ()
+    #: Those that are idle and stand in one line, and whether a person wants to see them.
+    folded: tuple[Row, ...] = ()
+    is_open: bool = False
     #: The address of the selected row; nothing where there is none.
     selected: str = ""
     #: The first row that is drawn.
@@ -91,18 +106,25 @@ class State:
     title: str = ""
     text: tuple[str, ...] = ()
     scroll: int = 0
-    #: The question that is being answered.
+    #: What the selected row asks, as it was read off its screen: in the detail, or over the list in mode ANSWER.
     asking: Asking | None = None
+    #: What tells the question that was read last from every other, whatever came of that, and those that were answered.
+    looked: Told = None
+    answered: tuple[Told, ...] = ()
+    #: The addresses of the rows that are answered one after the other.
+    run: tuple[str, ...] = ()
+    #: What can be answered by a number, and since when it has stood on the screen whole; and when a number was typed
+    #: last. By a clock that only goes on.
+    stood: tuple[object, float] = (None, 0.0)
+    typed_at: float = -math.inf
     #: The text that is being written; and what was written for each address and not sent.
     writing: Writing | None = None
     drafts: tuple[tuple[str, Editor], ...] = ()
     #: The agent that is shown beside the list, or below it; None while none is.
     preview: Preview | None = None
-    #: What would be done to panes, in mode CONFIRM; and what is looked for in the help.
-    proposal: Proposal | None = None
-    sought: str = ""
-    #: The addresses of the rows that were chosen together.
-    chosen: frozenset[str] = frozenset()
+    #: What would be done to panes, or answered, in mode CONFIRM; and what is looked for in the help, if anything.
+    proposal: Proposal | Together | None = None
+    sought: str | None = None
     #: What mode WEEK shows, from the line *scroll* on.
     week: Week = None
     #: What stands beside the status of agents, by `Pane.agent_pid`.
@@ -113,6 +135,18 @@ class State:
     #: Whether it stays beside other programs, and whether it has the keyboard: else nothing is selected in it.
     is_panel: bool = False
     has_focus: bool = True
+
+    @property
+    def waiting(self) -> tuple[Row, ...]:
+        """The rows that ask a person something, those aside that have just been answered."""
+        return tuple(row for row in self.shown if self.asks(row))
+
+    def asks(self, row: Row) -> bool:
+        """Whether *row* waits for an answer, as far as is known."""
+        pane = row.pane
+        if pane.status is not Status.WAITING or pane.kind is Kind.LIMIT or is_snoozed(pane, self.now):
+            return False
+        return told(row) not in self.answered
 
     @property
     def index(self) -> int:

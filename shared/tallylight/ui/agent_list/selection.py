@@ -1,8 +1,9 @@
 """
-Selection: several rows that a key is meant for, and the page that shows what would be interrupted or closed.
+Selection: one row or all that are shown, and the page that shows what would be interrupted or closed.
 
-Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there, and
-its process. `y` counts only once all of it was on the screen; the pane's host compares again before it acts.
+Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there. `y`
+counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts. The same
+holds for a request of several agents that is answered once for all of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import enum
 
 import attrs
 
-from tallylight.actions.answer import Occupant
+from tallylight.actions.answer import Answer, Occupant, Question
 from tallylight.actions.close import Close
 from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
 from tallylight.actions.say import Interrupt
@@ -27,6 +28,11 @@ class Act(enum.Enum):
 
     INTERRUPT = "interrupt"
     CLOSE = "close"
+
+    @property
+    def key(self) -> str:
+        """What asks for it in the list; on its page, for all rows of the list."""
+        return "i" if self is Act.INTERRUPT else "D"
 
     @property
     def done(self) -> str:
@@ -63,17 +69,75 @@ class Proposal:
         what = "agent" if self.act is Act.INTERRUPT else "pane"
         return f"{self.act.value} {count} {what}{'' if count == 1 else 's'}?"
 
+    @property
+    def hints(self) -> tuple[tuple[str, str], ...]:
+        """Which keys do what."""
+        return ("y", self.title.rstrip("?")), (self.act.key, "all rows")
+
     def lines(self) -> tuple[str, ...]:
         """Each pane in a line or two that fit 40 columns, then what is left out."""
         lines: list[str] = []
         for row, held in self.targets:
             lines.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
             status = status_words(row.pane.status, row.pane.kind)
-            lines.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {status}")
+            lines.append(f"  {clean(held.agent, _CELLS)}, {status}")
         if self.left_out:
             lines += ["", f"not {self.act.done}:"]
             lines += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
         return tuple(lines)
+
+
+@attrs.frozen
+class Together:
+    """
+    The same request of several agents: each of *targets* with what was read off its own screen.
+
+    *read*: how many of its lines a person has had on the screen.
+    """
+
+    targets: tuple[tuple[Row, Question], ...]
+    read: int = 0
+
+    @property
+    def title(self) -> str:
+        """What is asked: `the same for these 3?`."""
+        return f"the same for these {len(self.targets)}?"
+
+    @property
+    def hints(self) -> tuple[tuple[str, str], ...]:
+        """Which keys do what."""
+        return ((f"1-{len(self.targets[0][1].choices)}", f"answer all {len(self.targets)}"),)
+
+    def lines(self) -> tuple[str, ...]:
+        """Each agent with all that it asks, then the answers that all of them take."""
+        lines: list[str] = []
+        for row, question in self.targets:
+            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}, in {clean(row.pane.cwd)}"]
+            lines += [f"  {text}" for text in dialog(question)] + [""]
+        return (*lines, *(f"{choice.number}  {choice.label}" for choice in self.targets[0][1].choices))
+
+    def chosen(self, key: str) -> tuple[tuple[Row, Answer], ...]:
+        """The answers that *key* gives, each for the very screen that was shown; none for any other key."""
+        numbers = {str(choice.number): choice.number for choice in self.targets[0][1].choices}
+        if key not in numbers:
+            return ()
+        return tuple((row, question.answer(numbers[key])) for row, question in self.targets)
+
+
+def dialog(question: Question) -> tuple[str, ...]:
+    """The lines of the dialog of *question* that have any text."""
+    return tuple(line.strip() for line in question.context[question.first :] if line.strip())
+
+
+def together(found: tuple[tuple[Row, Question], ...], like: Question) -> Together:
+    """Those of *found* that ask word for word what *like* asks, and can be answered by a number."""
+    wanted = dialog(like), like.choices, ""
+    same = [
+        (row, question)
+        for row, question in found
+        if (dialog(question), question.choices, question.missing) == wanted and all(one.keys for one in like.choices)
+    ]
+    return Together(tuple(same))
 
 
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:

@@ -20,9 +20,9 @@ from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
 from tallylight.ui.agent_list.filtering import grouped, matches, ordered
-from tallylight.ui.agent_list.geometry import ROOMY, areas, in_view, is_previewing, least_top
+from tallylight.ui.agent_list.geometry import areas, heights, in_view, is_folded, is_previewing, least_top, side_columns
 from tallylight.ui.agent_list.record import OVER, Mode, State
-from tallylight.ui.agent_list.selection import Proposal, outcome
+from tallylight.ui.agent_list.selection import Proposal, Together, outcome
 from tallylight.ui.agent_list.week import Week
 from tallylight.ui.layout import chop
 from tallylight.wire.styled import StyledScreen
@@ -32,15 +32,12 @@ from tallylight.wire.text import sanitise
 MAX_FILTER = 100
 
 
-def _sized(state: State) -> State:
+def fitted(state: State) -> State:
     """The question as far as there is room for it."""
     if state.asking is None:
         return state
-    # How many lines there are decides how many can be drawn.
-    state = attrs.evolve(state, asking=asking.sized(state.asking, state.columns, state.asking.height))
-    assert state.asking is not None
-    details = areas(state).details
-    return attrs.evolve(state, asking=asking.sized(state.asking, state.columns, details - (details >= ROOMY)))
+    columns, height = side_columns(state), max(0, areas(state).details - 1)
+    return attrs.evolve(state, asking=asking.sized(state.asking, columns, height, is_page=state.mode is Mode.ANSWER))
 
 
 # What happens ----------------------------------------------------------------------------------------------------
@@ -48,15 +45,15 @@ def _sized(state: State) -> State:
 
 def resized(state: State, columns: int, lines: int) -> State:
     """The screen has this many cells."""
-    return settled(_sized(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines))))
+    return filtered(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines)))
 
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
-    chosen = state.chosen and state.chosen & {row.address for row in rows}
-    state = filtered(attrs.evolve(state, rows=rows, now=now, chosen=chosen))
+    state = filtered(attrs.evolve(state, rows=rows, now=now))
     if problem := _lost(state):
-        state = notified(listing(state), problem)
+        is_shown = state.mode is not Mode.LIST
+        state = notified(listing(state), problem) if is_shown else attrs.evolve(state, asking=None)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
@@ -88,7 +85,12 @@ def asked(state: State, row: Row, question: Question) -> State:
     """Show *question*, that was read in the pane of *row*, if that is still what is selected."""
     if state.mode is not Mode.LIST or state.selected != row.address:
         return state
-    return settled(_sized(attrs.evolve(state, mode=Mode.ANSWER, asking=asking.opened(question, row, state.columns))))
+    return opened(attrs.evolve(state, mode=Mode.ANSWER), row, question)
+
+
+def opened(state: State, row: Row, question: Question) -> State:
+    """*question* is what the selected *row* asks."""
+    return settled(fitted(attrs.evolve(state, asking=asking.opened(question, row))))
 
 
 def followed(state: State) -> State:
@@ -123,6 +125,7 @@ def pictured(state: State, address: str, found: StyledScreen | str) -> State:
 
 def drawn(state: State) -> State:
     """What `draw` made of *state* stands on the screen: the person can have seen it."""
+    # `flow.stands` says since when.
     if state.proposal is not None:
         read = max(state.proposal.read, state.scroll + areas(state).rows)
         if read != state.proposal.read:
@@ -142,17 +145,20 @@ def explained(state: State, title: str, text: tuple[str, ...]) -> State:
     return attrs.evolve(state, mode=Mode.TEXT, title=title, text=text, scroll=0)
 
 
-def helped(state: State, sought: str = "") -> State:
-    """Show the help, as far as it is about *sought*."""
-    kept = sanitise(sought)[:MAX_FILTER]
-    return attrs.evolve(state, mode=Mode.HELP, title="keys", sought=kept, text=help.found(kept), scroll=0)
+def helped(state: State, sought: str | None = None) -> State:
+    """Show the help, as far as it is about *sought*; None: nothing is looked for."""
+    kept = sought if sought is None else sanitise(sought)[:MAX_FILTER]
+    return attrs.evolve(state, mode=Mode.HELP, title="keys", sought=kept, text=help.found(kept or ""), scroll=0)
 
 
-def proposed(state: State, proposal: Proposal) -> State:
+def proposed(state: State, proposal: Proposal | Together) -> State:
     """Show *proposal*, unless a person has gone on to something else, or there is nothing left to do."""
-    if state.mode is not Mode.LIST:
+    if state.mode is not (Mode.ANSWER if isinstance(proposal, Together) else Mode.LIST):
         return state
-    if not proposal.targets:
+    if isinstance(proposal, Together):
+        if len(proposal.targets) < 2:
+            return notified(state, "no other agent asks the very same")
+    elif not proposal.targets:
         return notified(state, outcome(proposal.act, 0, proposal.left_out))
     shown = attrs.evolve(state, mode=Mode.CONFIRM, proposal=proposal, title=proposal.title, scroll=0)
     lines = proposal.lines()
@@ -189,8 +195,8 @@ def scrolled(state: State, step: int) -> State:
 
 def listing(state: State) -> State:
     """Back to the list."""
-    closed = attrs.evolve(state, mode=Mode.LIST, naming=None, proposal=None, sought="", asking=None, writing=None)
-    return settled(attrs.evolve(closed, title="", text=(), week=None, scroll=0))
+    closed = attrs.evolve(state, mode=Mode.LIST, naming=None, proposal=None, sought=None, asking=None, writing=None)
+    return filtered(attrs.evolve(closed, title="", text=(), week=None, scroll=0, run=(), looked=None))
 
 
 def filtering(state: State, text: str) -> State:
@@ -203,18 +209,25 @@ def select(state: State, index: int) -> State:
     if not state.shown:
         return state
     index = max(0, min(index, len(state.shown) - 1))
-    return settled(attrs.evolve(state, selected=state.shown[index].address))
+    address = state.shown[index].address
+    if address != state.selected:
+        state = attrs.evolve(state, selected=address, asking=None, looked=None)
+    return settled(state)
 
 
 def filtered(state: State) -> State:
-    """Apply the filter and the order. The selection stays with its pane, or else with its place."""
+    """Apply the filter, the order and the fold. The selection stays with its pane, or else with its place."""
     before = state.index
     rows = (row for row in state.rows if matches(row, state.filter, state.now)) if state.filter else state.rows
-    shown, headings = grouped(ordered(rows, state.order), state.group)
-    state = attrs.evolve(state, shown=shown, headings=headings)
+    ordered_rows = ordered(rows, state.order)
+    is_folding = is_folded(state, ordered_rows)
+    folded = tuple(row for row in ordered_rows if is_folding and row.pane.status is Status.IDLE)
+    shown, headings = grouped((row for row in ordered_rows if row not in folded), state.group)
+    state = attrs.evolve(state, shown=shown, headings=headings, folded=folded)
+    state = attrs.evolve(state, heights=heights(state))
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
-    return settled(state)
+    return settled(fitted(state))
 
 
 def settled(state: State) -> State:

@@ -1,4 +1,4 @@
-"""`tally snooze`, `unread` and `seen`: what is asked reaches the host that shows the pane, and is waited for."""
+"""`tally quiet`, its earlier spellings, `unread`, `seen`: what is asked reaches the pane's host, and is waited for."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from tallylight.cli import main
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.snapshot.waiting_time import Waited
 from tallylight.snapshot.waiting_time_file import WaitingTimeFile, today
 from tallylight.snapshot.writer import SnapshotWriter
@@ -74,11 +75,20 @@ def host(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     thread.join()
 
 
+def asked_of(host: Host, count: int = 1) -> list[Request]:
+    """What the host was asked, as soon as it is *count* requests: what is so already is not waited for."""
+    end = time.monotonic() + 30
+    while len(host.asked) < count and time.monotonic() < end:
+        time.sleep(0.01)
+    return host.asked
+
+
 _SNOOZED = r"is snoozed for \d+[dhms], until \d\d:\d\d or until its status changes"
 #: What the panes are called.
 _3 = r"3 \(tallylight\)"
 _OFF = "notifications are off"
 _AT = r"until \d\d:\d\d"
+_END = "until `tally quiet … off`"
 
 
 @pytest.mark.parametrize(
@@ -93,12 +103,11 @@ _AT = r"until \d\d:\d\d"
             Request("snooze", "1", ("1440",)),
             f"1 {_SNOOZED}",
         ),
-        (["snooze"], Request("snooze", "3"), f"{_3} {_SNOOZED}"),
         (["unread", "1"], Request("unread", "1"), "1 is marked as not looked at"),
         (["unread"], Request("unread", "3"), f"{_3} is marked as not looked at"),
         (["seen", "4"], Request("seen", "4"), "4 is marked as looked at"),
         (["seen", "3"], Request("seen", "3"), f"{_3} is marked as looked at, and still waits for you"),
-        (["mute"], Request("mute", "3", ("tab", "", "")), f"{_3} and its tab: {_OFF} until `tally unmute`"),
+        (["mute", "3"], Request("mute", "3", ("tab", "", "")), f"{_3} and its tab: {_OFF} {_END}"),
         (
             ["mute", "1", "--for", "2h"],
             Request("mute", "1", ("tab", "", "7200")),
@@ -109,13 +118,23 @@ _AT = r"until \d\d:\d\d"
             Request("mute", "", ("project", "api", "90")),
             rf"project api: {_OFF} for \d+[ms], {_AT}",
         ),
-        (["mute", "--all"], Request("mute", "", ("all", "", "")), f"everything: {_OFF} until `tally unmute`"),
+        (["mute", "--all"], Request("mute", "", ("all", "", "")), f"everything: {_OFF} {_END}"),
         (["unmute", "4"], Request("mute", "4", ("tab", "", "0")), "4 and its tab: notifications are on"),
         (
             ["unmute", "--project", "api"],
             Request("mute", "", ("project", "api", "0")),
             "project api: notifications are on",
         ),
+        (["quiet", "2"], Request("mute", "2", ("tab", "", "3600")), rf"2 and its tab: {_OFF} for \d+[mh], {_AT}"),
+        (["quiet", "2", "20m"], Request("mute", "2", ("tab", "", "1200")), rf"2 and its tab: {_OFF} for \d+m, {_AT}"),
+        (["quiet", "2", "off"], Request("mute", "2", ("tab", "", "0")), "2 and its tab: notifications are on"),
+        (
+            ["quiet", "TALLYlight", "2h"],
+            Request("mute", "", ("project", "tallylight", "7200")),
+            rf"project tallylight: {_OFF} for 2h, {_AT}",
+        ),
+        (["quiet", "all", "1d"], Request("mute", "", ("all", "", "86400")), rf"everything: {_OFF} for 1d, {_AT}"),
+        (["quiet", "all", "off"], Request("mute", "", ("all", "", "0")), "everything: notifications are on"),
     ],
 )
 def test_what_is_asked(
@@ -123,11 +142,7 @@ def test_what_is_asked(
 ) -> None:
     """Each command asks the host of its pane for one thing, waits until the host shows that it is so, and says so."""
     assert main.main(argv) == 0
-    # What is so already is not waited for.
-    end = time.monotonic() + 30
-    while not host.asked and time.monotonic() < end:
-        time.sleep(0.01)
-    assert host.asked == [request_]
+    assert asked_of(host) == [request_]
     said = capsys.readouterr()
     assert re.fullmatch(f"{told}\n", said.out) and said.err == ""
 
@@ -138,6 +153,50 @@ def test_in_a_pane_it_is_that_pane(host: Host, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("KITTY_WINDOW_ID", "1")
 
     assert main.main(["seen"]) == 0 and host.asked == [Request("seen", "1")]
+
+
+@each("argv", [["quiet"], ["quiet", "off"], ["quiet", "2h"], ["mute"], ["unmute"], ["snooze"]])
+def test_without_a_name_it_is_never_another_pane(
+    host: Host, argv: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Outside of every pane it is wrong usage: the neediest may be another one when it is to be taken back."""
+    assert main.main(argv) == 2
+    assert "name one, as in `tally quiet 3`" in capsys.readouterr().err and host.asked == []
+
+
+@each(("argv", "seconds"), [(["quiet", "10m"], "600"), (["quiet", "off"], "0"), (["mute"], ""), (["unmute"], "0")])
+def test_without_a_name_it_is_the_pane_around(
+    host: Host, argv: list[str], seconds: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pane it is that one, with a time or without, however urgent others are."""
+    monkeypatch.setenv("KITTY_PID", str(os.getpid()))
+    monkeypatch.setenv("KITTY_WINDOW_ID", "2")
+
+    assert main.main(argv) == 0
+    assert asked_of(host) == [Request("mute", "2", ("tab", "", seconds))]
+    host.asked.clear()
+
+
+def test_what_waits_rests_as_well(host: Host) -> None:
+    """A pane that needs somebody is snoozed for the same time, at most a day; `off` ends both."""
+    host.answer = lambda request: [attrs.evolve(WAITING, muted_until=0.0 if request.args[-1] == "0" else NOW + 60)]
+    for time_, minutes, seconds in (("2h", "120", "7200"), ("2d", "1440", "172800"), ("off", "0", "0")):
+        assert main.main(["quiet", "3", time_]) == 0
+        asked = [Request("snooze", "3", (minutes,)), Request("mute", "3", ("tab", "", seconds))]
+        assert asked_of(host, 2) == asked
+        host.asked.clear()
+
+
+def test_a_tab_that_stays_quiet_says_why(
+    host: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What its project or everything keeps quiet is not told of after `off`; the message names the way out."""
+    monkeypatch.setattr("tallylight.cli.seen.DONE_S", 0.3)
+    host.answer = lambda _: [attrs.evolve(WORKING, muted_until=NOW + 60)]
+    publish(host.runtime, host.answer(Request("mute", "2")))
+
+    assert main.main(["quiet", "2", "off"]) == 1
+    assert "run `tally quiet PROJECT off` or `tally quiet all off`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("argv", [["snooze", "2"], ["snooze", "4", "5"]])
@@ -164,7 +223,7 @@ def test_a_host_that_does_nothing_is_told(
     host: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A command that had no effect says so and fails."""
-    monkeypatch.setattr("tallylight.cli.snooze.DONE_S", 0.3)
+    monkeypatch.setattr("tallylight.cli.seen.DONE_S", 0.3)
     host.answer = lambda _: [WAITING]
 
     assert main.main(["unread", "3"]) == 1
@@ -179,11 +238,11 @@ def test_a_host_that_takes_no_requests(runtime: Path, capsys: pytest.CaptureFixt
     assert "takes no requests" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", ["snooze", "unread", "seen"])
+@pytest.mark.parametrize("verb", ["quiet", "mute", "snooze", "unread", "seen"])
 def test_nothing_runs(runtime: Path, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Without any terminal there is nothing to do, and it is said what is missing."""
     assert main.main([verb]) == 1
-    assert "tally doctor" in capsys.readouterr().out
+    assert "tally doctor" in "".join(capsys.readouterr())
 
 
 @each(
@@ -208,9 +267,9 @@ def test_status_tells_how_long_agents_waited(runtime: Path, capsys: pytest.Captu
     waited(runtime, "screen", 120, waiting=5, written=NOW - 3600)
 
     assert main.main(["status"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "agents waited 13 min for you today"
+    assert capsys.readouterr().out.splitlines()[-1] == "agents waited 12 min for you today"
     assert main.main(["status", "--json"]) == 0
-    assert '"waited_s": 780.0' in capsys.readouterr().out
+    assert '"waited_s": 750.0' in capsys.readouterr().out
     assert main.main(["status", "--waiting"]) == 3
     assert "today" not in capsys.readouterr().out
 
@@ -237,7 +296,7 @@ def test_a_new_host_sweeps_other_days(runtime: Path) -> None:
 
     ledger = WaitingTimeFile("kitty", environ).open(today(NOW))
 
-    assert (ledger.day, ledger.gone_s) == (today(NOW), 600)
+    assert (ledger.day, ledger.waited_s) == (today(NOW), 600)
     names = {path.name.partition("-")[0] for path in (runtime / "tallylight").glob("*.waited")}
     assert names == {"kitty", "screen"}
 
@@ -253,7 +312,7 @@ def test_a_file_that_cannot_be_removed_costs_nothing(runtime: Path, monkeypatch:
     waited(runtime, "tmux", 60, day="1970-01-01")
     monkeypatch.setattr(Path, "unlink", refuse)
 
-    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 600
+    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).waited_s == 600
 
 
 def test_what_others_may_write_is_not_read(runtime: Path) -> None:
@@ -263,7 +322,7 @@ def test_what_others_may_write_is_not_read(runtime: Path) -> None:
     waited(runtime, "tmux", 60, day="1970-01-01")
     (runtime / "tallylight").chmod(0o777)
 
-    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 0
+    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).waited_s == 0
     assert len(list((runtime / "tallylight").glob("*.waited"))) == 2
 
 
@@ -289,23 +348,31 @@ def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str
     assert "waiting (permission), snoozed" in lines[1] and "snoozed" not in lines[0]
 
 
+def test_a_quiet_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside its status, and with how long it lasts, or how to end what has no end."""
+    publish(runtime, [attrs.evolve(WAITING, muted_until=NOW + 60)])
+    assert main.main(["status"]) == 0 and "waiting (permission), quiet" in capsys.readouterr().out
+    assert main.main(["why", "3"]) == 0 and re.search(r"  quiet +until \d\d:\d\d, 1m more", capsys.readouterr().out)
+    publish(runtime, [attrs.evolve(WAITING, muted_until=MAX_NUMBER)])
+    assert main.main(["why", "3"]) == 0 and "until `tally quiet … off`" in capsys.readouterr().out
+
+
 def test_a_pane_of_another_machine_is_not_muted(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its notifications are those of that machine: that is said at once, and nobody is asked."""
     writer = SnapshotWriter.for_host("machines", {"XDG_RUNTIME_DIR": str(runtime)}, lambda: NOW)
-    writer.publish([attrs.evolve(WAITING, id="devbox/kitty-9:4")], 1.0)
-    for verb in ("mute", "unmute"):
+    writer.publish([attrs.evolve(WORKING, id="devbox/kitty-9:4")], 1.0)
+    for verb in ("mute", "unmute", "quiet"):
         assert main.main([verb, f"machines-{os.getpid()}:devbox/kitty-9:4"]) == 1
-        assert f"the notifications of devbox are its own: run `tally {verb}` there" in capsys.readouterr().err
+        assert "the notifications of devbox are its own: run `tally quiet` there" in capsys.readouterr().err
 
 
 def test_a_mute_until_a_time_of_day(host: Host) -> None:
-    """`--until` is the next time that the clock shows it: whole minutes away from this second."""
+    """It is the next time that the clock shows it: whole minutes away from this second."""
     soon = time.localtime(time.time() + 3600)
-    assert main.main(["mute", "--all", "--until", time.strftime("%H:%M", soon)]) == 0
-    end = time.monotonic() + 30
-    while not host.asked and time.monotonic() < end:
-        time.sleep(0.01)
-    assert 3600 - 61 <= float(host.asked[0].args[2]) <= 3600
+    for argv in (["mute", "--all", "--until"], ["quiet", "all"]):
+        assert main.main([*argv, time.strftime("%H:%M", soon)]) == 0
+        assert 3600 - 61 <= float(asked_of(host)[0].args[2]) <= 3600
+        host.asked.clear()
 
 
 @each(
@@ -319,6 +386,10 @@ def test_a_mute_until_a_time_of_day(host: Host) -> None:
         ["mute", "--until", "25:00"],
         ["mute", "--for", "2h", "--until", "12:00"],
         ["unmute", "--for", "2h"],
+        ["quiet", "3", "2"],
+        ["quiet", "8d"],
+        ["quiet", "3", "0m"],
+        ["quiet", "25:00", "2h", "3"],
     ],
 )
 def test_mutes_that_make_no_sense(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:

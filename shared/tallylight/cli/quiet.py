@@ -1,0 +1,226 @@
+"""
+`tally quiet`: no notifications of a pane, a project or everything for a time, said to the hosts that notify.
+
+`tally snooze`, `tally mute` and `tally unmute` are earlier spellings of parts of it, which still work. None of them
+ever means a pane that was not named, except for the one that it is called in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import re
+import sys
+import time
+
+from tallylight.cli import fleet
+from tallylight.cli.output import UNBOUNDED, clean, complain
+from tallylight.cli.parser import Parser, within
+from tallylight.cli.seen import ANY_MACHINE, ask
+from tallylight.cli.status import nothing
+from tallylight.model.errors import TallyError
+from tallylight.model.status import NEEDS_PERSON
+from tallylight.pane.marks import MAX_MINUTES
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own, pick, read_panes
+from tallylight.snapshot.elsewhere import is_elsewhere, parts
+from tallylight.snapshot.requests import Request, RequestError
+from tallylight.snapshot.schema import Pane
+from tallylight.tracker.mutes import ALL, FOREVER, MAX_S, PROJECT, TAB
+from tallylight.ui.layout import left
+
+#: How long it lasts if no time is given, in seconds.
+DEFAULT_S = 3600.0
+#: The word that ends it.
+OFF = "off"
+_SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)(s|m|min|h|d)")
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
+_CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
+_CODES: dict[int | str, str] = {1: "no such pane, or its terminal did not do it"}
+
+
+def make_parser() -> Parser:
+    """What `tally quiet` takes."""
+    parser = Parser(
+        prog="tally quiet",
+        description="Stop notifications of a pane's tab, of a project or of everything, for an hour or as long as you "
+        "say. What needs you now does not pulse, and `tally jump` skips it until its status changes. The lights stay. "
+        "You are not told later what you missed.",
+        examples={
+            "tally quiet": "this pane and its tab, for an hour",
+            "tally quiet 3 20m": "pane 3 and its tab",
+            "tally quiet shop 14:30": "the project shop, in every tab, until half past two",
+            "tally quiet all 2h": "everything",
+            "tally quiet off": "notify again of this pane; so do `tally quiet shop off` and `tally quiet all off`",
+        },
+        codes=_CODES,
+    )
+    add_pane(parser, nargs="?", help_=f"{NAMED}; a project; or all. By default the pane that you are in")
+    how_long = f"90s, 20m, 2h, 1d, or until a time of day, 14:30; {OFF} ends it; an hour by default"
+    parser.add_argument("time", nargs="?", type=_time, metavar="TIME", help=how_long)
+    parser.add_broker(ANY_MACHINE)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Stop notifications, or take that back."""
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    wanted, seconds = options.pane, options.time
+    if wanted is not None and seconds is None and _is_time(wanted):
+        # The one word is the time, of the pane that this is called in.
+        seconds, wanted = parser.parse_args([ALL, wanted]).time, None
+    seconds = DEFAULT_S if seconds is None else seconds
+    if options.broker:
+        return fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _rests)
+    panes = read_panes(os.environ)
+    if wanted is not None and (scope := _scope(wanted, panes)) is not None:
+        return _mute_all(parser, panes, scope, seconds)
+    found = _named(parser, panes, wanted)
+    if found.pane.status in NEEDS_PERSON:
+        minutes = (f"{min(seconds / 60, MAX_MINUTES):g}",)
+        if is_elsewhere(found.host):
+            return _snooze(found, minutes)
+        requests.send(found.host, Request("snooze", found.pane.id, minutes), os.environ)
+    return _mute(found, seconds)
+
+
+def _is_time(word: str) -> bool:
+    return word == OFF or any(form.fullmatch(word) for form in (_SPAN, _CLOCK))
+
+
+def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
+    """Everything, or the project of some of *panes* that *wanted* names; None if it is to name a pane."""
+    if wanted == ALL:
+        return ALL, ""
+    projects = (found.pane.project for found in panes.panes)
+    named = next((project for project in projects if project.casefold() == wanted.casefold()), "")
+    return (PROJECT, named) if named else None
+
+
+def earlier(verb: str, argv: list[str]) -> int:
+    """Do what `tally snooze`, `tally mute` and `tally unmute` do."""
+    parser = _earlier_parser(verb)
+    options = parser.parse_args(argv)
+    if verb == "snooze" and options.broker:
+        return fleet.mark(verb, options.pane, options.minutes, _rests)
+    panes = read_panes(os.environ)
+    if verb == "snooze":
+        return _snooze(
+            _named(parser, panes, options.pane), () if options.minutes is None else (f"{options.minutes:g}",)
+        )
+    if options.all or options.project is not None:
+        return _mute_all(parser, panes, (ALL, "") if options.all else (PROJECT, options.project), options.seconds)
+    return _mute(_named(parser, panes, options.pane), options.seconds)
+
+
+def _earlier_parser(verb: str) -> Parser:
+    parser = Parser(prog=f"tally {verb}", description="`tally quiet` does this as well.", codes=_CODES)
+    if verb == "snooze":
+        add_pane(parser, nargs="?", help_=NAMED)
+        parser.add_argument("minutes", nargs="?", type=within(0, MAX_MINUTES, float), metavar="MINUTES")
+        parser.add_broker(ANY_MACHINE)
+        return parser
+    scope = parser.add_mutually_exclusive_group()
+    add_pane(scope, nargs="?", help_=NAMED)
+    scope.add_argument("--project", metavar="NAME")
+    scope.add_argument("--all", action="store_true")
+    parser.set_defaults(seconds=0.0)
+    if verb == "mute":
+        end = parser.add_mutually_exclusive_group()
+        end.add_argument("--for", type=_time, default=FOREVER, dest="seconds", metavar="SPAN")
+        end.add_argument("--until", type=_time, default=FOREVER, dest="seconds", metavar="HH:MM")
+    return parser
+
+
+def _named(parser: Parser, panes: Panes, wanted: str | None) -> Found:
+    """The pane that *wanted* names; without a name the one that this is called in, and never another."""
+    if wanted is not None:
+        return pick(panes, wanted, os.environ)
+    if not panes.hosts:
+        raise TallyError(nothing(panes))
+    return own(panes, os.environ) or parser.error("there is no pane here: name one, as in `tally quiet 3`")
+
+
+def _snooze(found: Found, minutes: tuple[str, ...]) -> int:
+    """Let what *found* needs of a person rest for *minutes*, none being what is configured; "0" ends it."""
+    if found.pane.status not in NEEDS_PERSON:
+        complain("snooze", f"{found.name} does not need you now: it is {found.pane.status}")
+        return 1
+    request = Request("snooze", found.pane.id, minutes)
+    return ask(found, request, lambda new: bool(new.pane.snoozed_until) == (minutes != ("0",)), _rests)
+
+
+def _rests(pane: Pane) -> str:
+    """What a snooze has come to."""
+    now = time.time()
+    if pane.snoozed_until <= now:
+        return "is no longer snoozed"
+    clock = time.strftime("%H:%M", time.localtime(pane.snoozed_until))
+    return f"is snoozed for {left(pane.snoozed_until - now)}, until {clock} or until its status changes"
+
+
+def _mute(found: Found, seconds: float) -> int:
+    """Stop notifications of the tab of *found* for *seconds*; 0 takes that back."""
+    if is_elsewhere(found.host):
+        machine = clean(parts(found.pane.id)[0])
+        complain("quiet", f"the notifications of {machine} are its own: run `tally quiet` there", cells=UNBOUNDED)
+        return 1
+
+    def is_done(new: Found) -> bool:
+        # What has no light is not told again to anybody before it has one.
+        return bool(new.pane.muted_until) == bool(seconds) or not new.is_lit
+
+    request = Request("mute", found.pane.id, (TAB, "", _words(seconds)))
+    wider = "its project or everything is quiet: run `tally quiet PROJECT off` or `tally quiet all off`"
+    return ask(found, request, is_done, lambda _: f"and its tab: {_outcome(seconds)}", "" if seconds else wider)
+
+
+def _mute_all(parser: Parser, panes: Panes, scope: tuple[str, str], seconds: float) -> int:
+    """Ask every host; one that takes no requests is named, and costs itself."""
+    if not panes.hosts:
+        raise TallyError(nothing(panes))
+    request = Request("mute", "", (*scope, _words(seconds)))
+    done = 0
+    for host in panes.hosts:
+        try:
+            requests.send(host, request, os.environ)
+        except RequestError as error:
+            complain(parser.prog.removeprefix("tally "), error)
+        else:
+            done += 1
+    if done:
+        what = f"project {clean(scope[1], 80)}" if scope[1] else "everything"
+        sys.stdout.write(f"{what}: {_outcome(seconds)}\n")
+    return 0 if done else 1
+
+
+def _words(seconds: float) -> str:
+    """*seconds* as a request has them: nothing for a time without an end."""
+    return "" if seconds == FOREVER else f"{seconds:g}"
+
+
+def _outcome(seconds: float) -> str:
+    """What a mute of *seconds* comes to."""
+    if not seconds:
+        return "notifications are on"
+    if seconds == FOREVER:
+        return "notifications are off until `tally quiet … off`"
+    end = time.localtime(time.time() + seconds)
+    return f"notifications are off for {left(seconds)}, until {time.strftime('%H:%M', end)}"
+
+
+def _time(text: str) -> float:
+    """The seconds that *text* means: a span, up to the next time that a clock shows it, or none for `OFF`."""
+    if text == OFF:
+        return 0.0
+    if (clock := _CLOCK.fullmatch(text)) is not None:
+        now = datetime.datetime.now().astimezone()
+        end = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+        return (end - now).total_seconds() + (86_400 if end <= now else 0)
+    span = _SPAN.fullmatch(text)
+    seconds = float(span[1]) * _UNITS[span[2]] if span is not None else 0.0
+    if not 0 < seconds <= MAX_S:
+        raise argparse.ArgumentTypeError(f"must be a span like 90s, 20m, 2h or 1d, a time like 14:30, or {OFF}")
+    return seconds

@@ -1,0 +1,91 @@
+"""
+Notifications of a polling host: by the command of the person's configuration, else by the desktop's `notify-send`.
+
+The terminal around a session may tell of an agent in it, too, if what the agent reports gets through to it: then it is
+the terminal's to tell. What was sent cannot be taken back.
+"""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from tallylight.hosts.notify_command import Command
+from tallylight.model.decision import Decision
+from tallylight.pane.pane import Pane
+from tallylight.pane.view import view_of
+from tallylight.snapshot import rows
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.writer import directory
+from tallylight.tracker.notify import Notice, Notifier, Settings
+
+#: A shell makes arguments of what `notify_command` puts into the environment; it reads none of that as its own.
+DESKTOP = ("/bin/sh", "-c", 'exec notify-send --app-name=Tallylight -- "$TALLY_TITLE" "$TALLY_MESSAGE"')
+
+
+class Notices:
+    """
+    What the person is told of *panes*, the host's own, by *settings*; *entry* is what is published of one.
+
+    `look` belongs to the host's loop.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        panes: Mapping[str, Pane],
+        settings: Settings,
+        environ: Mapping[str, str],
+        entry: Callable[[str], PaneEntry | None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._panes, self._entry = panes, entry
+        self._notifier = Notifier(settings)
+        self._command = Command(settings.command or DESKTOP, name, failed, environ)
+        self._feed = Feed(directory(environ))
+        #: What panes showed in the last look.
+        self._known: dict[str, Decision] = {}
+
+    def look(self, now: float) -> None:
+        """Tell, at monotonic *now*, of what is to be told."""
+        local = time.localtime()
+        minute = 60 * local.tm_hour + local.tm_min
+        for id_, pane in self._panes.items():
+            attention, decision = pane.attention, pane.decision
+            # The same decision, not an equal one: comparing them costs as much as looking. Turns are timed by each.
+            is_known, self._known[id_] = self._known.get(id_) is decision, decision
+            is_told = decision.status in self._notifier.settings.when
+            if is_known and not is_told and self._notifier.is_resting(id_):
+                continue
+            entry = self._entry(id_)
+            view = view_of(pane, entry.host_title if entry is not None else "")
+            found = self._notifier.look(id_, view, now, minute)
+            attention.notified = self._notifier.was_notified(id_)
+            if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):
+                self._command.run(self._worded(found), now)
+        self._command.tick(now)
+
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run."""
+        self._notifier.pause(seconds)
+
+    def gone(self, id_: str) -> None:
+        """The pane *id_* is no more."""
+        self._notifier.close(id_)
+        self._known.pop(id_, None)
+
+    def _worded(self, notice: Notice) -> Notice:
+        """*notice*, whose text no desktop takes for markup."""
+        if self._command.argv != DESKTOP:
+            return notice
+        return attrs.evolve(notice, body=html.escape(notice.body, quote=False))
+
+    def _is_told(self, entry: PaneEntry, now: float) -> bool:
+        """Whether a terminal that shows the session of *entry* knows of its agent, and so tells the person itself."""
+        self._feed.poll(now)
+        around = (pane for found in self._feed.snapshots for pane in found.panes if pane.terminal in entry.terminals)
+        return any(pane.agent == entry.agent and rows.is_lit(pane) for pane in around)

@@ -1,0 +1,182 @@
+"""
+Detail: all that a person needs to decide on the selected row: what it asks, whole, its answers, and then the facts.
+
+What is left out first where there is little room is blank lines, then facts. What is asked and its answers never are:
+what has no room at all is shown over the whole list.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions.answer import Choice, Question
+from tallylight.model import lights
+from tallylight.model.beside import NOTHING
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.rows import Row, is_snoozed
+from tallylight.snapshot.schema import Pane
+from tallylight.ui import beside, details
+from tallylight.ui.agent_list import flow, question
+from tallylight.ui.agent_list.question import INDENT, NUMBER, Part
+from tallylight.ui.agent_list.record import Mode, State
+from tallylight.ui.agent_list.table import queued
+from tallylight.ui.layout import GAP, UNBOUNDED, age, clean, folded, left
+from tallylight.ui.spans import Line, Span, filled
+from tallylight.wire.styled import Style
+from tallylight.wire.text import width
+
+#: What stands between two facts.
+_DOT = " · "
+_VERBS = {
+    Status.WAITING: "asks",
+    Status.ERROR: "failed",
+    Status.DOWN: "has ended",
+    Status.DONE: "is done",
+    Status.WORKING: "works",
+    Status.BACKGROUND: "works in the background",
+    Status.IDLE: "is idle",
+    Status.ACTIVE: "runs",
+}
+_WAITS = {
+    Kind.PERMISSION: "asks for permission",
+    Kind.INPUT: "waits for text",
+    Kind.AUTH: "waits for you to sign in",
+    Kind.LIMIT: "has reached a limit",
+}
+_BAR = Span("▌", style=Style(foreground=lights.COLOURS[Status.WAITING]))
+
+
+def draw(state: State, columns: int, height: int) -> list[Line]:
+    """*height* lines about the selected row."""
+    row = state.row
+    if row is None or height < 1:
+        return filled([], height)
+    room = height - 1
+    if state.asking is not None and state.asking.address == row.address:
+        found = state.asking.window
+        parts = [state.asking.lines[index] for index in found]
+        if state.mode is Mode.LIST and not state.asking.is_whole:
+            hint = f"… {len(state.asking.lines) - len(parts) + 1} more lines; a shows all of it"
+            parts = [*parts[: max(0, room - 1)], Part(hint, is_before=True)]
+    else:
+        parts = _parts(row, state, columns, room)[:room]
+    lines = [line_of(part, columns) for part in parts]
+    facts = _facts(row, state, columns) if state.mode is Mode.LIST else []
+    if lines and len(lines) + 1 + len(facts) <= room:
+        lines.append(())
+    return filled([_heading(row, state, columns), *lines, *facts], height)
+
+
+def line_of(part: Part, columns: int) -> Line:
+    """One line of a question: the command on a ground of its own, a choice with its number, all of one weight."""
+    if part.is_choice:
+        if not part.number:
+            return (Span(" " * NUMBER + part.text),)
+        return (Span(" "), Span(f" {part.number} ", is_bold=True, is_raised=True), Span(f" {part.text}"))
+    if part.is_command:
+        text = f" {part.text}"
+        return (Span(" "), _BAR, Span(text + " " * max(0, columns - 3 - width(text)), is_raised=True))
+    return (Span(" "), Span(part.text, is_dim=part.is_before))
+
+
+def _heading(row: Row, state: State, columns: int) -> Line:
+    """Whom it is about and what it does; which of those that ask it is."""
+    pane = row.pane
+    verb = _WAITS.get(pane.kind, "asks") if pane.status is Status.WAITING and pane.kind else _VERBS[pane.status]
+    if pane.status is Status.DONE and pane.kind is Kind.QUESTION:
+        verb = "ended its turn with a question"
+    addresses = [one.address for one in state.waiting]
+    place = (
+        f" {addresses.index(row.address) + 1} of {len(addresses)} "
+        if row.address in addresses and not state.run
+        else ""
+    )
+    more = f"{GAP}{_DOT.join(part for part in (pane.agent, age(state.now - pane.since) if pane.since else '') if part)}"
+    title = clean(f"{clean(row.called, 40)} {verb}", max(1, columns - 6 - width(place)))
+    more = clean(more, 40) if state.mode is Mode.ANSWER and width(title) + width(more) + 12 < columns else ""
+    rule = "─" * max(0, columns - 4 - width(title) - width(more) - width(place))
+    return (
+        Span("─ ", is_dim=True),
+        Span(title, is_bold=True),
+        Span(f"{more} {rule}{place}─", is_dim=True),
+    )
+
+
+def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
+    """What is known of it without a look at its screen."""
+    pane = row.pane
+    if pane.status is Status.WAITING:
+        told = question.sized(question.opened(_told(row), row), columns, height, is_page=False)
+        return list(told.lines)
+    seen: list[str] = []
+    says = pane.outcome or pane.message
+    known = (queued(row), details.limit(pane, state.now), says, pane.reply, details.doing(pane), details.children(pane))
+    for text in known:
+        if text and not any(text in other for other in seen):
+            seen.append(text)
+    return [Part(part) for text in seen for part in folded(clean(text, UNBOUNDED), max(1, columns - INDENT))]
+
+
+def _told(row: Row) -> Question:
+    """The question as its host tells it, to be drawn and nothing else: nobody has looked at the screen."""
+    pane = row.pane
+    command = pane.what.partition(": ")[2] or pane.what
+    tool = pane.what.removesuffix(command).rstrip(": ")
+    asked = pane.question or ("" if pane.what else pane.message)
+    choices = tuple(Choice(number, label, keys) for number, (keys, label) in enumerate(pane.choices, 1))
+    goes = "" if choices and flow.can_ask(row) else "Enter goes there to answer."
+    return Question(
+        pane=pane.id, agent=pane.agent, pid=0, start=0, fingerprint="", prompt="", question=asked, missing=goes,
+        context=tuple(text for text in (tool, command, asked) if text), choices=choices,
+    )  # fmt: skip
+
+
+def _known(row: Row, state: State, columns: int) -> list[str]:
+    """The facts of it, each in a few words; some are empty."""
+    pane = row.pane
+    found = state.beside.get(pane.agent_pid or 0, NOTHING)
+    found = attrs.evolve(found, worktree="") if pane.worktree else found
+    facts = [
+        row.label.name and pane.project,
+        pane.agent,
+        pane.model,
+        _context(pane),
+        details.cost(pane),
+        beside.text(found, columns),
+        f"mode {pane.mode}" if pane.mode else "",
+        f"worktree {pane.worktree}" if pane.worktree else "",
+        pane.topic,
+        pane.title if pane.title not in (pane.project, pane.topic) else "",
+        pane.cwd,
+        f"pane {row.name}",
+        pane.host_title,
+    ]
+    if is_snoozed(pane, state.now):
+        facts.append(f"snoozed for {left(pane.snoozed_until - state.now)}")
+    # The host adds a wait when it is over.
+    if pane.waited_s >= 1:
+        waits_now = max(0.0, state.now - pane.since) if pane.status is Status.WAITING and pane.since else 0.0
+        facts.append(f"waited {age(pane.waited_s + waits_now)} today")
+    return facts
+
+
+def _context(pane: Pane) -> str:
+    return f"context {details.context(pane)}" if pane.context is not None else ""
+
+
+def _facts(row: Row, state: State, columns: int) -> list[Line]:
+    """What is known of it besides, dim, as many facts in a line as fit; a context that is nearly full stands out."""
+    lines: list[Line] = []
+    used = columns
+    loud = _context(row.pane) if details.is_nearly_full(row.pane) else None
+    for fact in (clean(fact, max(1, columns - 1)) for fact in _known(row, state, columns) if fact):
+        if used + width(fact) + len(_DOT) > columns:
+            lines.append((Span(" "),))
+            used = 1
+        else:
+            lines[-1] += (Span(_DOT, is_dim=True),)
+            used += len(_DOT)
+        chip = Status.WAITING if fact == loud else None
+        lines[-1] += (Span(fact, chip=chip, is_dim=chip is None),)
+        used += width(fact)
+    return lines

@@ -1,0 +1,117 @@
+"""
+Flow: from one question to the next. What is read off a screen, when a number answers it, and where the cursor goes.
+
+A number answers only what has stood on the screen whole, and for a moment: what has just come into the place of
+another question was not read by whoever presses a key. So nothing is answered by a key that is held down either.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions.answer import Question
+from tallylight.actions.gate import Refusal
+from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list import state as states
+from tallylight.ui.agent_list.geometry import areas
+from tallylight.ui.agent_list.record import Mode, State, told
+
+#: How long, in seconds, a question has to stand on the screen before a number answers it. A key that was pressed before
+#: it came arrives sooner.
+STANDS_S = 0.4
+#: Questions that were answered and that their hosts may show for a moment yet.
+MAX_ANSWERED = 50
+
+
+def can_ask(row: Row) -> bool:
+    """Whether the question of *row* can be read and answered from this list."""
+    return bool(row.is_own or row.pane.attach or row.host.startswith(("wezterm-", "machines-")))
+
+
+def wanted(state: State) -> Row | None:
+    """The row whose question is to be read off its screen now, for the detail; None if none is."""
+    row = state.row
+    if row is None or state.asking is not None or state.mode not in (Mode.LIST, Mode.ANSWER) or not state.has_focus:
+        return None
+    is_known = told(row) == state.looked or not state.asks(row)
+    return None if is_known or not can_ask(row) or areas(state).details < 2 else row
+
+
+def read(state: State, row: Row, found: object) -> State:
+    """*found* was read off the screen of *row*: its question, or why there is none."""
+    if state.selected != row.address or state.mode not in (Mode.LIST, Mode.ANSWER) or state.asking is not None:
+        return state
+    state = attrs.evolve(state, looked=told(row))
+    if isinstance(found, Question) and found.choices:
+        return states.opened(state, row, found)
+    if isinstance(found, Refusal) and state.run:
+        return states.notified(state, found.text)
+    return state
+
+
+def is_too_soon(state: State, at: float) -> bool:
+    """Whether a number that is typed *at* this time cannot be meant for what stands on the screen."""
+    return at - state.stood[1] < STANDS_S or at - state.typed_at < STANDS_S
+
+
+def stands(state: State, at: float) -> State:
+    """What can be answered stands on the screen since *at*, unless it stood there before."""
+    what: object = None
+    if state.proposal is not None and state.proposal.read >= len(state.text):
+        what = state.proposal.targets
+    elif state.asking is not None and not state.asking.unread:
+        what = state.asking.address, state.asking.question
+    return state if what == state.stood[0] else attrs.evolve(state, stood=(what, at))
+
+
+def answered(state: State, row: Row, text: str) -> State:
+    """*row* was answered: on to the next question, of the run if there is one."""
+    done = (*state.answered, told(row))[-MAX_ANSWERED:]
+    state = attrs.evolve(state, answered=done, asking=None)
+    if state.run and state.mode is Mode.ANSWER:
+        return states.notified(stepped(state, 1), text)
+    after = [*state.shown[state.index + 1 :], *state.shown[: state.index]]
+    following = next((one for one in after if state.asks(one)), None)
+    if following is not None and state.mode is Mode.LIST:
+        state = states.select(state, state.shown.index(following))
+    return states.notified(state, text)
+
+
+def refused(state: State, text: str) -> State:
+    """Nothing was typed: what stands on the screen is read once more."""
+    return states.notified(attrs.evolve(state, asking=None, looked=None), text)
+
+
+# One after the other ---------------------------------------------------------------------------------------------
+
+
+def begun(state: State) -> State:
+    """Answer all that ask, one page after the other."""
+    run = tuple(row.address for row in state.waiting if can_ask(row))
+    if not run:
+        return states.notified(state, "no agent asks anything that can be answered here")
+    asked = state.asking if state.asking is not None and state.asking.address == run[0] else None
+    state = attrs.evolve(state, mode=Mode.ANSWER, run=run, selected=run[0], asking=asked, looked=None)
+    return states.settled(states.fitted(state))
+
+
+def stepped(state: State, step: int) -> State:
+    """To the next question of the run that is still asked, or the one before; after the last one back to the list."""
+    place = state.run.index(state.selected) if state.selected in state.run else -1
+    asked = {row.address for row in state.waiting}
+    order = range(place + 1, len(state.run)) if step > 0 else range(place - 1, -1, -1)
+    following = next((state.run[index] for index in order if state.run[index] in asked), None)
+    if following is None:
+        return states.notified(states.listing(state), "that was the last one") if step > 0 else state
+    return attrs.evolve(state, selected=following, asking=None, looked=None, message="")
+
+
+def alike(state: State) -> tuple[Row, ...]:
+    """The rows that seem to ask the same as the selected one, itself included; their screens decide."""
+    row = state.row
+    if row is None or not row.pane.asks:
+        return ()
+    wanted = (row.pane.agent, row.pane.asks, row.pane.choices)
+    return tuple(
+        one for one in state.waiting if can_ask(one) and (one.pane.agent, one.pane.asks, one.pane.choices) == wanted
+    )

@@ -1,0 +1,199 @@
+"""
+Rows: the lines of the rows, with what a row weighs: what needs a person is bold, what works is plain, idle is dim.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import attrs
+
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import Row, is_snoozed
+from tallylight.ui.agent_list import geometry, table
+from tallylight.ui.agent_list.record import State
+from tallylight.ui.layout import GAP, age, clean, pad
+from tallylight.ui.spans import Line, Span, filled
+from tallylight.wire.text import width
+
+#: What the head and the line below the rows call each light.
+WORDS = {
+    Status.WAITING: "wait",
+    Status.ERROR: "failed",
+    Status.DOWN: "ended",
+    Status.DONE: "done",
+    Status.WORKING: "working",
+    Status.BACKGROUND: "background",
+    Status.IDLE: "idle",
+}
+
+
+#: Cells of the mark and the blank behind it, in a panel.
+_NARROW = 4
+
+
+_NO_MATCH = ("No agent matches.", "Esc shows all.")
+_BEGIN = (
+    "No agent runs yet.",
+    "",
+    "Start one in any tab, such as claude or codex.",
+    "It appears here by itself.",
+    "",
+    "Does one run already? tally doctor says what is missing.",
+)
+
+
+@attrs.frozen
+class Look:
+    """How the name of a row is drawn, and whether its text is dim."""
+
+    chip: Status | None = None
+    is_bold: bool = False
+    is_dim: bool = False
+    is_text_dim: bool = False
+
+
+def look_of(row: Row, state: State) -> Look:
+    """What *row* weighs."""
+    pane = row.pane
+    if table.needs(row, state.now):
+        return Look(pane.status, is_bold=True)
+    if is_snoozed(pane, state.now) or (pane.status is Status.IDLE and not pane.unread):
+        return Look(is_dim=True, is_text_dim=True)
+    is_news = pane.status is Status.DONE or pane.unread
+    return Look(is_bold=is_news, is_text_dim=not is_news)
+
+
+def mark_of(row: Row, state: State) -> Span:
+    """The cell with its mark, in three cells."""
+    pane = row.pane
+    chip = None if is_snoozed(pane, state.now) else pane.status
+    is_bold = chip in lights.FILLED or chip is Status.DONE
+    return Span(f" {lights.mark(pane.status, pane.kind):<2}", chip=chip, is_mark=True, is_bold=is_bold, is_dim=not chip)
+
+
+def aged(row: Row, state: State) -> str:
+    """How long it has had its light."""
+    return age(state.now - row.pane.since) if row.pane.since else ""
+
+
+def draw(state: State, height: int) -> list[Line]:
+    """*height* lines of rows."""
+    if not state.shown and not state.folded:
+        return filled(_nothing(state), height)
+    each = geometry.drawn_heights(state)
+    wide = geometry.list_columns(state)
+    columns = table.table(state, wide, is_roomy=bool(each))
+    lines: list[Line] = []
+    for heading, index in geometry.placed(state):
+        if heading:
+            lines.append(_heading(heading, wide))
+        elif geometry.is_narrow(state):
+            lines += _narrow(state.shown[index], state, each[index] if each else 1)
+        else:
+            lines += _row(state.shown[index], state, columns, each[index] if each else 1)
+    below = state.shown[state.top + geometry.in_view(state) :]
+    if (below or state.top) and len(lines) < height - bool(state.folded):
+        lines += [()] * (geometry.capacity(state) - len(lines))
+        lines.append((Span(clean(f"{' ' * table.BEFORE}{_more(state, below)}", wide), is_dim=True),))
+    if state.folded:
+        lines.append(_fold(state))
+    return filled(lines, height)
+
+
+def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line]:
+    is_selected = state.has_focus and row.address == state.selected
+    look, is_needy = look_of(row, state), table.needs(row, state.now)
+    said = table.said(row, state)
+    texts = table.lines_of(said, columns.said, height)
+
+    def span(text: str, *, is_bold: bool = False, is_dim: bool = False) -> Span:
+        return Span(text, is_bold=is_bold, is_dim=is_dim, is_raised=is_selected, is_reverse=is_selected)
+
+    name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
+    mark = mark_of(row, state)
+    lines: list[Line] = []
+    for number, text in enumerate(texts):
+        behind = f"{GAP}{said.behind}" if said.behind and width(text) + width(said.behind) + 2 <= columns.said else ""
+        rest = columns.said - width(text) - width(behind)
+        words = (
+            span(text, is_bold=is_needy, is_dim=look.is_text_dim),
+            span(behind + " " * rest, is_dim=True),
+        )
+        if number:
+            lines.append((span(" " * (table.BEFORE + columns.name + 1)), *words, span(" " * _behind(columns))))
+            continue
+        cells = [f"{aged(row, state):>{table.AGE}}"]
+        cells += [pad(clean(row.pane.agent, columns.agent), columns.agent)] if columns.agent else []
+        cells += [pad(table.branch_of(row, state), columns.branch)] if columns.branch else []
+        lines.append(
+            (
+                span("▸" if is_selected else " "),
+                attrs.evolve(mark, is_raised=is_selected, is_reverse=is_selected),
+                Span(name, chip=look.chip, is_bold=look.is_bold, is_dim=look.is_dim, is_raised=is_selected,
+                     is_reverse=is_selected and look.chip is None),
+                span(" "),
+                *words,
+                span(cells[0], is_dim=not is_needy),
+                span("".join(f"{GAP}{cell}" for cell in cells[1:]), is_dim=True),
+            )
+        )  # fmt: skip
+    return lines
+
+
+def _narrow(one: Row, state: State, height: int) -> list[Line]:
+    """A row of a panel: its mark, its name and its age; below, if there is room, what it asks."""
+    is_selected = state.has_focus and one.address == state.selected
+    look = look_of(one, state)
+    since = aged(one, state)
+    name = clean(table.name_of(one), max(1, state.columns - _NARROW - width(since) - 2))
+    is_needy = table.needs(one, state.now)
+    gap = " " * max(0, state.columns - _NARROW - width(name) - width(since) - (1 if is_needy else 0))
+    first: Line = (
+        mark_of(one, state),
+        Span(f" {name}{' ' if is_needy else ''}", chip=look.chip, is_bold=look.is_bold, is_dim=look.is_dim,
+             is_raised=is_selected, is_reverse=is_selected and look.chip is None),
+        Span(gap, is_raised=is_selected, is_reverse=is_selected),
+        Span(since, is_dim=not is_needy, is_raised=is_selected, is_reverse=is_selected),
+    )  # fmt: skip
+    if height < 2:
+        return [first]
+    room = max(1, state.columns - _NARROW)
+    text = table.said(one, state).cut(room)
+    return [first, (Span(" " * _NARROW), Span(pad(text, room), is_dim=True))]
+
+
+def _behind(columns: table.Table) -> int:
+    """The cells behind the text."""
+    return table.AGE + sum(cells + len(GAP) for cells in (columns.agent, columns.branch) if cells)
+
+
+def _heading(heading: str, columns: int) -> Line:
+    """The heading of a group, with a rule behind it."""
+    text = clean(heading, columns)
+    return (Span(text, is_bold=True), Span(f" {'─' * max(0, columns - width(text) - 1)}", is_dim=True))
+
+
+def _more(state: State, below: tuple[Row, ...]) -> str:
+    """How many rows have no room, below and above."""
+    counts = Counter(row.pane.status for row in below)
+    words = ", ".join(f"{counts[status]} {word}" for status, word in WORDS.items() if counts[status])
+    above = f"↑ {state.top} above" if state.top else ""
+    return GAP.join(part for part in (f"↓ {len(below)} more: {words}" if below else "", above) if part)
+
+
+def _fold(state: State) -> Line:
+    """The idle ones, in one line."""
+    is_narrow = geometry.is_narrow(state)
+    hint = "" if is_narrow else f"{GAP}z opens"
+    names = ", ".join(clean(row.called, table.NAME_MOST) for row in state.folded)
+    text = f"{len(state.folded)} idle: {names}"
+    room = max(1, geometry.list_columns(state) - (table.BEFORE - is_narrow) - len(hint))
+    return (Span(f"{'' if is_narrow else ' '} ·  ", is_dim=True), Span(clean(text, room) + hint, is_dim=True))
+
+
+def _nothing(state: State) -> list[Line]:
+    """That there is no row, and how to begin."""
+    texts = _NO_MATCH if state.rows else _BEGIN
+    return [(), *((Span(clean(f"  {text}", state.columns), is_dim=bool(number)),) for number, text in enumerate(texts))]

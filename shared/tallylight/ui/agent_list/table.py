@@ -1,0 +1,153 @@
+"""
+Table: what a row of the list says, in which columns, and in how many lines.
+
+The request has all the room that is left. Its branch gives way as soon as it would cost any request a line, then the
+agent. Model, context and the rest stand in the detail alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from tallylight.model import lights
+from tallylight.model.beside import NOTHING
+from tallylight.model.report import current
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import Row, is_snoozed
+from tallylight.ui import details
+from tallylight.ui.agent_list.record import State
+from tallylight.ui.layout import GAP, brief, clean, folded, left
+from tallylight.wire.text import width
+
+#: Lines of a request at most, where all rows fit.
+MOST_LINES = 3
+#: The columns of the screen from which on there is one for the agent, and one for the branch.
+AGENT_FROM, BRANCH_FROM = 72, 100
+#: Cells: of a name at least and at most, and where other machines are listed; of an agent and a branch at most.
+NAME_LEAST, NAME_MOST, NAME_FAR = 6, 16, 24
+_AGENT_MOST, _BRANCH_MOST = 10, 24
+#: Cells in front of the name, of the pointer, the mark and a blank; of the age with what parts it from the text.
+BEFORE, AGE = 5, 6
+#: Of the text of one row, in cells.
+_SAID = 600
+
+
+@attrs.frozen
+class Said:
+    """
+    What a row says, and what stands behind that however it is cut.
+
+    A request is what a person has to know, and may have several lines; of a command the end counts most.
+    """
+
+    text: str
+    behind: str = ""
+    is_request: bool = False
+    is_command: bool = False
+
+    def cut(self, cells: int) -> str:
+        """The text in so many *cells*."""
+        return brief(self.text, cells) if self.is_command else clean(self.text, cells)
+
+
+@attrs.frozen
+class Table:
+    """The cells of each column; 0 for one that is not there."""
+
+    name: int
+    said: int
+    agent: int = 0
+    branch: int = 0
+
+
+def name_of(row: Row) -> str:
+    """What the row is called, and in front of it the other machine that it is of."""
+    return clean(f"{row.machine}: {row.called}" if row.machine else row.called, NAME_FAR)
+
+
+def needs(row: Row, now: float) -> bool:
+    """Whether the row needs a person, who has not put it off."""
+    return row.pane.status in lights.FILLED and not is_snoozed(row.pane, now)
+
+
+def branch_of(row: Row, state: State) -> str:
+    """The branch that its agent works on, as far as it is known."""
+    return clean(state.beside.get(row.pane.agent_pid or 0, NOTHING).branch, _BRANCH_MOST)
+
+
+def said(row: Row, state: State) -> Said:
+    """What tells most: what it asks, what its turn came to, or what it does."""
+    pane, now = row.pane, state.now
+    before = [queued(row), details.limit(pane, now)]
+    if is_snoozed(pane, now):
+        before.append(f"snoozed {left(pane.snoozed_until - now)}")
+    if pane.background and pane.status is Status.BACKGROUND:
+        before.append(f"{pane.background} in the background")
+    text, behind = details.says(pane), ""
+    if pane.status is Status.DONE:
+        text, behind = pane.outcome or text, diffstat(row)
+    elif not needs(row, now):
+        before.append(current(pane.progress, pane.tasks) or pane.detail)
+        behind = details.bar(pane.progress)
+    words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
+    return Said(clean(words, _SAID), behind, needs(row, now), bool(pane.asks and pane.what))
+
+
+def queued(row: Row) -> str:
+    """What a person has queued for it, and whether it will be sent; nothing for nothing."""
+    pane = row.pane
+    if not pane.queued:
+        return ""
+    return f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else f"queued: {pane.queued}"
+
+
+def diffstat(row: Row) -> str:
+    """How many lines its turn has left changed: `+12 −3`."""
+    added, removed = row.pane.diffstat or (0, 0)
+    return " ".join(f"{sign}{number}" for sign, number in (("+", added), ("−", removed)) if number)
+
+
+def table(state: State, columns: int, *, is_roomy: bool) -> Table:
+    """The columns of all rows shown; *is_roomy*: each request may have several lines."""
+    most = NAME_FAR if any(row.machine for row in state.shown) else NAME_MOST
+    # A blank more, for the fill behind a name.
+    name = max(NAME_LEAST, min(most, _widest(map(name_of, state.shown)) + 1, columns // 3))
+    agent = _widest(clean(row.pane.agent, _AGENT_MOST) for row in state.shown) if columns >= AGENT_FROM else 0
+    branch = _widest(branch_of(row, state) for row in state.shown) if columns >= BRANCH_FROM else 0
+    found = list(dict.fromkeys(_with(columns, name, *more) for more in ((agent, branch), (agent, 0), (0, 0))))
+    requests = [one.text for one in (said(row, state) for row in state.shown) if one.is_request]
+    lines = [[len(folded(text, max(1, one.said))) for text in requests] for one in found]
+    while len(found) > 1 and not _is_enough(found[0], lines[0], lines[1], is_roomy=is_roomy):
+        del found[0], lines[0]
+    return found[0]
+
+
+def _widest(texts: Iterable[str]) -> int:
+    return max(map(width, texts), default=0)
+
+
+def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bool) -> bool:
+    """Whether no request suffers from the last column of *one*: the branch gives way at once, the agent at last."""
+    if one.branch:
+        return lines == without
+    worse = [count for count, fewer in zip(lines, without, strict=True) if count > fewer]
+    return not is_roomy or all(count <= MOST_LINES for count in worse)
+
+
+def _with(columns: int, name: int, agent: int, branch: int) -> Table:
+    taken = BEFORE + name + 1 + AGE + sum(cells + len(GAP) for cells in (agent, branch) if cells)
+    return Table(name, max(1, columns - taken), agent, branch)
+
+
+def lines_of(one: Said, cells: int, most: int) -> list[str]:
+    """What a row says in at most *most* lines of so many *cells*; of a long request the middle is left out."""
+    if not one.is_request or most == 1:
+        if not one.behind or width(one.behind) + 12 > cells:
+            return [one.cut(cells)]
+        return [clean(one.text, cells - width(one.behind) - len(GAP))]
+    room = cells * most
+    while len(lines := folded(one.cut(room), cells)) > most and room > cells:
+        room -= 4
+    return lines[:most]

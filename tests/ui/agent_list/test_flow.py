@@ -1,0 +1,299 @@
+"""From one question to the next: what a number answers, when it does, and where the cursor goes."""
+
+from __future__ import annotations
+
+import attrs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Look, Reply, Request
+from tallylight.model.status import Kind
+from tallylight.snapshot import rows
+from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list import flow, press, state
+from tallylight.ui.agent_list.effects import Gather, Perform
+from tallylight.ui.agent_list.flow import STANDS_S
+from tallylight.ui.agent_list.record import Mode, State
+from tallylight.ui.agent_list.selection import Together, together
+from tallylight.ui.keys import Focus, Key
+from tests.strategies import at_most
+from tests.tables import each
+from tests.ui.agent_list.panes import (
+    NOW,
+    OWN,
+    asking,
+    glanced,
+    listed,
+    pane,
+    pressed,
+    question,
+    question_of,
+    row_for,
+    rows_of,
+    snapshot,
+    texts,
+)
+
+ASKS = (asking(1, 90, project="shop"), asking(2, 80, project="cart"), asking(3, 70, project="api"), pane(4))
+
+
+class Person:
+    """A person at a list: each key costs one, and is pressed when what it is for has been read."""
+
+    def __init__(self, *panes: Pane, lines: int = 24) -> None:
+        self.now, self.at, self.keys = listed(*panes, lines=lines), 0.0, 0
+        self.given: list[tuple[str, int]] = []
+        self.screens = {found.id: question_of(found) for found in panes}
+        self.read()
+
+    def read(self) -> None:
+        """What the list does between two keys: it reads what is wanted, and draws."""
+        if (row := flow.wanted(self.now)) is not None:
+            self.now = flow.read(self.now, row, self.looked(row))
+        self.now = flow.stands(state.drawn(self.now), self.at)
+
+    def looked(self, row: Row) -> Reply:
+        return self.screens.get(row.pane.id) or Refusal("no-question", "it asks nothing that can be answered here")
+
+    def press(self, *keys: str, after: float = 1.0) -> None:
+        for key in keys:
+            self.at, self.keys = self.at + after, self.keys + 1
+            self.now, effects = press.press(self.now, Key(key), self.at)
+            for effect in effects:
+                if isinstance(effect, Gather):
+                    read = [(row, self.looked(row)) for row in effect.rows]
+                    found = tuple((row, reply) for row, reply in read if isinstance(reply, Question))
+                    self.now = state.proposed(self.now, together(found, effect.like))
+                elif isinstance(effect, Perform):
+                    self.perform(effect.row, effect.asked)
+            self.read()
+
+    def perform(self, row: Row, asked: Request) -> None:
+        if isinstance(asked, Answer):
+            self.given.append((asked.pane, asked.number))
+            self.now = flow.answered(self.now, row, f"answered {asked.number}. Yes")
+        elif isinstance(asked, Look):
+            reply = self.looked(row)
+            self.now = state.asked(self.now, row, reply) if isinstance(reply, Question) else self.now
+
+
+def test_one_key_answers_and_one_more_the_next() -> None:
+    """From amber to work: the key that opens the list, and one for each question; the cursor goes to the next one."""
+    person = Person(*ASKS)
+    person.press("1")
+    assert person.given == [("1", 1)] and person.keys + 1 <= 3
+    assert person.now.selected == f"{OWN}:2" and person.now.message == "answered 1. Yes"
+    person.press("2", "3")
+    assert person.given == [("1", 1), ("2", 2), ("3", 3)] and person.keys == 3
+    person.press("1", "1")
+    assert len(person.given) == 3, "there is nothing left that asks"
+
+
+def test_what_is_not_whole_takes_two_keys() -> None:
+    """The first shows all of it, the second answers; more lines than the screen has are scrolled through first."""
+    person = Person(*ASKS, lines=10)
+    person.screens["1"] = attrs.evolve(question_of(ASKS[0]), context=("$ one", "$ two", "$ three", "May I?"), first=0)
+    person.now = state.refreshed(attrs.evolve(person.now, asking=None, looked=None), person.now.rows, NOW)
+    person.read()
+    assert "more lines; a shows all of it" in "\n".join(texts(person.now))
+    person.press("1")
+    assert person.given == [] and person.now.mode is Mode.ANSWER and "$ three" in "\n".join(texts(person.now))
+    person.press("1")
+    assert person.given == [("1", 1)] and person.keys + 1 == 3 and person.now.mode is Mode.LIST
+
+
+def test_nothing_is_answered_before_it_was_read_off_its_screen() -> None:
+    """What the host tells of a question is not the question: without a look, a number makes one."""
+    now, effects = pressed(listed(*ASKS), "1")
+    assert row_for(question, effects) == now.row
+    other = rows.build([snapshot(asking(1), pid=8)], OWN, NOW)
+    elsewhere = state.refreshed(State(), other, NOW)
+    assert flow.wanted(elsewhere) is None and pressed(elsewhere, "1")[1] == ()
+    assert "Enter goes there to answer." in "\n".join(texts(elsewhere)) and "  1  Yes" not in texts(elsewhere)
+
+
+@each("after", [0.0, STANDS_S / 2, STANDS_S - 0.01])
+def test_a_number_that_was_meant_for_another_answers_nothing(after: float) -> None:
+    """The cursor, or the dialog, has just changed: whoever presses a key now has not read what stands there."""
+    by_cursor = Person(*ASKS)
+    by_cursor.press("j")
+    by_cursor.press("1", after=after)
+    by_dialog = Person(*ASKS)
+    by_dialog.press("?", "escape")
+    changed = attrs.evolve(question_of(ASKS[0]), context=("$ rm -rf /", "May I?"), first=0, fingerprint="e" * 32)
+    by_dialog.screens["1"] = changed
+    by_dialog.now = flow.refused(by_dialog.now, "the screen has changed")
+    by_dialog.read()
+    by_dialog.press("1", after=after)
+    for person in (by_cursor, by_dialog):
+        assert person.given == [] and "only just appeared" in person.now.message
+        person.press("1", after=2 * STANDS_S)
+        assert len(person.given) == 1
+
+
+def test_a_key_that_is_held_down_answers_one_question() -> None:
+    """However long: its repeats come sooner than anybody reads."""
+    person = Person(*ASKS)
+    person.press("1")
+    person.press("1", after=STANDS_S - 0.01)
+    person.press(*"1" * 40, after=0.03)
+    assert person.given == [("1", 1)]
+
+
+def test_a_question_that_changes_is_read_again() -> None:
+    """What was read of the one before is dropped at once, and stands nowhere."""
+    now = glanced(listed(*ASKS))
+    after = state.refreshed(now, rows_of(asking(1, 90, prompt="another"), *ASKS[1:]), NOW)
+    assert after.asking is None and flow.wanted(after) == after.row and after.mode is Mode.LIST and not after.message
+    late = flow.read(pressed(after, "j")[0], after.rows[0], question_of(ASKS[0]))
+    assert late.asking is None, "what comes for a row that is not selected any more is not shown"
+
+
+def test_what_was_read_is_not_read_again() -> None:
+    """One look at each question, whatever came of it, and none while nobody has the keyboard."""
+    now = listed(*ASKS)
+    row = flow.wanted(now)
+    assert row is not None
+    assert flow.wanted(flow.read(now, row, Refusal("no-question", "no"))) is None
+    assert flow.wanted(flow.read(now, row, question_of(row.pane))) is None
+    assert flow.wanted(pressed(now, "?")[0]) is None and flow.wanted(pressed(now, "G")[0]) is None
+    assert flow.wanted(press.press(now, Focus(False))[0]) is None
+    limited = listed(asking(1, kind=Kind.LIMIT))
+    assert flow.wanted(limited) is None
+
+
+# All of them -----------------------------------------------------------------------------------------------------
+
+
+def test_all_are_answered_one_after_the_other() -> None:
+    """`A` shows page after page, a number answers, Enter skips, Backspace goes back; the head says which it is."""
+    person = Person(*ASKS)
+    person.press("A")
+    assert texts(person.now)[0] == " Answer all   1 of 3    shop ▸ cart ▸ api"
+    assert "shop asks for permission  claude · 1m" in texts(person.now)[1]
+    person.press("2", "enter")
+    assert texts(person.now)[0] == " Answer all   3 of 3    api" and person.given == [("1", 2)]
+    person.press("backspace", "1", "3")
+    assert person.given == [("1", 2), ("2", 1), ("3", 3)]
+    assert person.now.mode is Mode.LIST and not person.now.run
+    person.press("A")
+    assert "no agent asks anything" in person.now.message
+
+
+def test_each_page_is_its_own_question() -> None:
+    """Its own look and its own fingerprint; what cannot be read is said, and skipped by the same key."""
+    person = Person(*ASKS)
+    del person.screens["2"]
+    person.press("A", "1")
+    assert person.now.asking is None and "asks nothing" in person.now.message
+    person.press("1")
+    assert person.given == [("1", 1)]
+    person.press("enter", "1")
+    assert person.given == [("1", 1), ("3", 1)]
+
+
+def test_a_page_whose_question_goes_is_left() -> None:
+    """Somebody has answered it elsewhere: nothing of it can be pressed any more."""
+    person = Person(*ASKS)
+    person.press("A")
+    person.now = state.refreshed(person.now, rows_of(pane(1), *ASKS[1:]), NOW)
+    person.read()
+    person.press("1", after=0.1)
+    assert person.given == []
+
+
+SAME = [asking(n, 90 - n, project=f"p{n}", what="Bash: npm test", cwd=f"/src/p{n}") for n in (1, 2, 3)]
+
+
+def test_the_same_request_is_answered_for_all_of_them() -> None:
+    """`S` shows each whole, with its folder; a number answers each with its own fingerprint, once all was shown."""
+    person = Person(*SAME, asking(4, 1, what="Bash: make"))
+    person.press("A", "S")
+    assert isinstance(person.now.proposal, Together) and texts(person.now)[0] == "the same for these 3?"
+    lines = texts(person.now)
+    assert [line for line in lines if ", in /src/" in line] == [f"p{n}, pane {n}, in /src/p{n}" for n in (1, 2, 3)]
+    assert lines.count("  $ rm -r build") == 3 and lines[-1] == " 1-3 answer all 3   Esc back"
+    person.press("y", after=0.1)
+    assert person.given == []
+    person.press("S") if person.now.mode is Mode.ANSWER else person.press("A", "S")
+    person.press("2", after=0.1)
+    assert person.given == [] and "only just appeared" in person.now.message
+    person.press("2")
+    assert person.given == [("1", 2), ("2", 2), ("3", 2)]
+    assert person.now.selected == f"{OWN}:4"
+
+
+def test_what_is_not_word_for_word_the_same_is_left_out() -> None:
+    """Another command, other answers, or a dialog that is not whole; alone there is nothing to share."""
+    person = Person(*SAME)
+    person.screens["2"] = attrs.evolve(question_of(SAME[1]), context=("$ rm -r /", "May I?"), first=0)
+    person.screens["3"] = attrs.evolve(question_of(SAME[2]), missing="its end")
+    person.press("A", "S")
+    assert person.now.mode is Mode.ANSWER and person.now.message == "no other agent asks the very same"
+
+
+def test_what_is_the_same_has_to_be_read() -> None:
+    """In a small window all of it is scrolled through before a number counts."""
+    person = Person(*SAME, lines=8)
+    person.press("A", "S", "1")
+    assert person.given == [] and "read all of it first" in person.now.message
+    person.press(*["page_down"] * 4, "1")
+    assert [number for _, number in person.given] == [1, 1, 1]
+
+
+@settings(max_examples=at_most(60), deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([*"123jkAS?aqO", "enter", "backspace", "escape", "swap", "done"]),
+                       st.floats(0, 1)), max_size=25)
+)  # fmt: skip
+def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str, float]]) -> None:
+    """Each answer is for the very screen that stood there whole for long enough, whatever changed in between."""
+    person = Person(*SAME, *ASKS[3:])
+    perform, version = person.perform, 0
+    stood: dict[str, tuple[str, float]] = {}
+
+    def checked(row: Row, asked: Request) -> None:
+        if isinstance(asked, Answer):
+            print_of, since = stood[row.pane.id]
+            assert asked.fingerprint == print_of and person.at - since >= STANDS_S
+        perform(row, asked)
+
+    def note() -> None:
+        shown = {}
+        if isinstance(person.now.proposal, Together):
+            if person.now.proposal.read >= len(person.now.text):
+                shown = {row.pane.id: found.fingerprint for row, found in person.now.proposal.targets}
+        elif person.now.asking is not None and not person.now.asking.unread:
+            shown = {person.now.asking.question.pane: person.now.asking.question.fingerprint}
+        for id_ in stood.keys() - shown:
+            del stood[id_]
+        for id_, found in shown.items():
+            if stood.get(id_, ("", 0.0))[0] != found:
+                stood[id_] = found, person.at
+
+    note()
+    person.perform = checked  # type: ignore[method-assign]
+    for key, after in keys:
+        if key == "swap":
+            # Another dialog in the place of the one before; its host tells of it.
+            version += 1
+            panes = [attrs.evolve(found, prompt=f"{found.prompt}-{version}") for found in SAME]
+            for found in panes:
+                person.screens[found.id] = attrs.evolve(question_of(found), fingerprint=f"{version:032}")
+            person.now = state.refreshed(person.now, rows_of(*panes), NOW)
+            person.read()
+        elif key == "done":
+            person.now = state.refreshed(person.now, rows_of(*ASKS), NOW)
+            person.read()
+        else:
+            person.press(key, after=after)
+        note()
+
+
+def test_a_done_is_no_answer_of_another() -> None:
+    """What is said of an answer stands until the next key."""
+    now = flow.answered(glanced(listed(*ASKS)), rows_of(*ASKS)[0], Done("1", "answered 1. Yes").text)
+    assert now.message == "answered 1. Yes" and pressed(now, "j")[0].message == ""

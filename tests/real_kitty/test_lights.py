@@ -17,7 +17,7 @@ from tallylight.model.lights import mark
 from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
 from tests.real_kitty.conftest import VERSIONS
-from tests.real_kitty.desk import BEFORE, LIGHTS, MANY, Desk
+from tests.real_kitty.desk import BEFORE, FEW, LIGHTS, MANY, Desk
 from tests.real_kitty.pixels import Colour, counted
 from tests.real_kitty.roots import CHECKOUT
 
@@ -448,7 +448,7 @@ def test_each_split_has_its_light(desk: Desk, pictures: str | None) -> None:
     def lights_on(window: int) -> set[str]:
         box = kitty.eval(CORNER.format(window=window))
         counts = counted(kitty.screenshot().crop(tuple(box)))
-        return {name for name, colour in LIGHTS.items() if counts[colour] >= MANY}
+        return {name for name, colour in LIGHTS.items() if counts[colour] >= FEW}
 
     def wait_lights(**expected: set[str]) -> None:
         kitty.wait_until(

@@ -20,6 +20,7 @@ from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind, Status
+from tallylight.model.tool_call import request
 from tallylight.pane.pane import Pane
 from tallylight.tracker import rollup
 
@@ -48,9 +49,7 @@ class TabLight:
     def request(self) -> str:
         """What it waits for, or what failed, in few words: the first line, of a command without the tool."""
         report = self.decision.report
-        text = report.what or report.message if self.decision.status in paint.FILLED else ""
-        tool, _, command = text.partition(": ")
-        text = command if report.what and tool.isidentifier() and command else text
+        text = request(report.what) or report.message if self.decision.status in paint.FILLED else ""
         return text.replace("↵", "\n").partition("\n")[0].strip()
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:

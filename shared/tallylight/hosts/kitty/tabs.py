@@ -29,7 +29,7 @@ from tallylight.hosts.kitty import tab_look
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
-from tallylight.hosts.kitty.tab_look import NARROW, TINY, Bar, Run, Sign
+from tallylight.hosts.kitty.tab_look import NARROW, TINY, Bar, Run
 from tallylight.model import contrast, lights
 from tallylight.model.decision import Decision
 from tallylight.model.lights import RGB
@@ -119,7 +119,7 @@ class TabLights:
         is_fill = pulses and self._bar is not None and colour == self._bar.needs.get(status)
         return lights.pulsed(colour, self.now()) if is_fill else colour
 
-    def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Sign:
+    def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Run:
         """The sign of a light on *ground*, at this moment; of a *tab*, if it is one's."""
         pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
         mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
@@ -129,7 +129,7 @@ class TabLights:
         fore, back = (
             colour and self._at_this_moment(decision.status, colour, pulses=pulses) for colour in (one.fore, one.back)
         )
-        return Sign(mark, fore or one.fore, back)
+        return Run(mark, fore or one.fore, back)
 
     def text(
         self, decision: Decision, ground: RGB, fore: RGB, tab: TabLight | None = None, *, is_filled: bool = False
@@ -146,7 +146,7 @@ class TabLights:
         elif status is Status.IDLE:
             return ""
         elif tab is not None and self._cells < NARROW:
-            runs = [Run(*attrs.astuple(one))]
+            runs = [one]
         else:
             runs = tab_look.before_title(one, fore, is_filled=is_filled)
         return "".join(_written(run, ground) for run in runs) + lights.sgr_foreground(fore)

@@ -28,8 +28,8 @@ from tests.real_kitty.remote import RemoteControl
 LIGHTS: dict[str, Colour] = {name: COLOURS[Status(name)] for name in ("working", "waiting", "done", "error", "idle")}
 #: What is filled has so many pixels of its colour, a plain mark so few: thin letters are smoothed.
 MANY, FEW = 40, 4
-#: Pixels of a fill that may be the end of the next tab's: fewer than a mark alone has.
-SPILL = 300
+#: Pixels of a fill, at scale 1, that may be the end of the next tab's: fewer than a mark alone has.
+SPILL = 400
 #: What stands in front of the name in a tab of this light that is not in front. An idle one has no light.
 BEFORE = {"working": "● ", "waiting": " ! ", "error": " × ", "done": " ✓  "}
 MARKS = "●!×✓○▼?·"
@@ -224,7 +224,7 @@ class Desk:
                 if name in BEFORE and counts[LIGHTS[name]] < least:
                     faults.append(f"tab {tab} has {counts[LIGHTS[name]]} pixels of {name}: {counts.most_common(4)}")
                 # The arrow between two tabs of `powerline` has the colours of both.
-                spill = {"waiting": SPILL, "error": SPILL}
+                spill = dict.fromkeys(("waiting", "error"), SPILL * self.kitty.scale**2)
                 others = {n: counts[LIGHTS[n]] for n in BEFORE if n != name and counts[LIGHTS[n]] > spill.get(n, 0)}
                 if others:
                     faults.append(f"tab {tab} is {name or 'unlit'} and has {others}")

@@ -128,7 +128,7 @@ def test_a_mishap_costs_itself(home: Home, name: str) -> None:
     home.kitty.start_kitty()
     window = home.lamp()
     home.kitty.wait_until(lambda: home.kitty.user_vars(window).get("tally_status") == "waiting", what="the light")
-    home.kitty.wait_until(lambda: "! lamp" in home.bar(), what="the mark in the tab bar")
+    home.kitty.wait_until(lambda: "!  lamp" in home.bar(), what="the mark in the tab bar")
     home.kitty.wait_until(lambda: len(home.lines()) >= len(mishaps), what="a line in the log for each")
 
     told = {word: [line for line in home.lines() if word in line] for word in mishaps.values()}
@@ -177,7 +177,7 @@ def test_kitty_goes_on_without_us(home: Home, name: str) -> None:
     home.kitty.wait_until(lambda: "tally" in home.kitty.user_vars(window), what="the report")
     home.kitty.wait_until(lambda: "lamp" in home.bar(), what="the tab")
 
-    assert "! lamp" not in home.bar()
+    assert "!" not in home.bar()
     assert "tally_status" not in home.kitty.user_vars(window)
     (line,) = home.lines()
     assert word in line
@@ -211,7 +211,7 @@ def test_a_bad_runtime_directory_costs_no_light(home: Home, runtime: str) -> Non
         home.kitty.env["XDG_RUNTIME_DIR"] = before
     window = home.lamp()
     home.kitty.wait_until(lambda: home.kitty.user_vars(window).get("tally_status") == "waiting", what="the light")
-    home.kitty.wait_until(lambda: "! lamp" in home.bar(), what="the mark in the tab bar")
+    home.kitty.wait_until(lambda: "!  lamp" in home.bar(), what="the mark in the tab bar")
     snapshot = "from tallylight.hosts.kitty.watcher import _host; return str(_host._store._opened.snapshot.path)"
     where = Path(home.kitty.eval(snapshot))
 

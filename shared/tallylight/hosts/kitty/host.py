@@ -137,6 +137,7 @@ class KittyHost(Engine[int]):
         self.command, self._is_unsaved = found.command, True
         self._store.allow, self._store.withheld = found.config.scripting, tuple(one.key for one in found.withheld)
         self.reader.use(found.agents)
+        self.surfaces.rollup.agents = found.agents
         self.apply(found.config)
         if self._notices is None:
             self.guarded("notifications", self._start_notices)()

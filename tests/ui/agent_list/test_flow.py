@@ -6,7 +6,7 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Look, Reply, Request
 from tallylight.model.status import Kind
@@ -17,7 +17,7 @@ from tallylight.ui.agent_list import flow, press, state
 from tallylight.ui.agent_list.effects import Gather, Perform
 from tallylight.ui.agent_list.flow import STANDS_S
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.agent_list.selection import Together, together
+from tallylight.ui.agent_list.selection import Act, Proposal, Together, together
 from tallylight.ui.keys import Focus, Key
 from tests.strategies import at_most
 from tests.tables import each
@@ -165,6 +165,15 @@ def test_what_was_read_is_not_read_again() -> None:
     assert flow.wanted(limited) is None
 
 
+def test_a_number_over_another_page_answers_nothing() -> None:
+    """What stands below a page that closes a pane, the help or an explanation is not in sight."""
+    now = glanced(listed(*ASKS))
+    row = now.rows[0]
+    closing = state.proposed(now, Proposal(Act.CLOSE, ((row, Occupant("1", "claude", 70, 700)),)))
+    for page in (closing, pressed(now, "?")[0], pressed(now, "t")[0], state.explained(now, "why", ("a",))):
+        assert page.mode is not Mode.LIST and pressed(state.drawn(page), "1")[1] == ()
+
+
 # All of them -----------------------------------------------------------------------------------------------------
 
 
@@ -202,7 +211,9 @@ def test_a_page_whose_question_goes_is_left() -> None:
     person.now = state.refreshed(person.now, rows_of(pane(1), *ASKS[1:]), NOW)
     person.read()
     person.press("1", after=0.1)
-    assert person.given == []
+    assert person.given == [] and person.now.message == "" and person.now.run
+    person.press("enter", "1")
+    assert person.given == [("2", 1)]
 
 
 SAME = [asking(n, 90 - n, project=f"p{n}", what="Bash: npm test", cwd=f"/src/p{n}") for n in (1, 2, 3)]

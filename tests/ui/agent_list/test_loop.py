@@ -94,6 +94,9 @@ class Scripted(ui.Terminal):
         self.drawn_at = self.now
         yield
 
+    def enter(self) -> None:
+        """The screen is its own."""
+
     def size(self) -> tuple[int, int]:
         return COLUMNS, LINES
 

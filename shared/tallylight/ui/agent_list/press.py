@@ -31,7 +31,7 @@ from tallylight.ui.keys import Event, Focus, Mouse, Paste, Told
 WHEEL = 3
 #: The keys that answer, and where they do.
 _NUMBERS = tuple("123456789")
-_NUMBERED = (Mode.LIST, Mode.ANSWER, Mode.CONFIRM)
+_NUMBERED = (Mode.LIST, Mode.ANSWER)
 _READ_ALL = "read all of it first: scroll with up, down and the page keys"
 _TOO_SOON = "this has only just appeared: read it, then press {} again"
 #: More than any text over the list has.
@@ -54,7 +54,7 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
         state, effects = _write_key(state, event.name)
     elif event.name == "ctrl+c":
         effects = (Plain.QUIT,)
-    elif event.name in _NUMBERS and state.mode in _NUMBERED:
+    elif event.name in _NUMBERS and (state.mode in _NUMBERED or isinstance(state.proposal, Together)):
         state, effects = _numbered(state, event.name, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)

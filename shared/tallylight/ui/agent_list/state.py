@@ -52,8 +52,10 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
     state = filtered(attrs.evolve(state, rows=rows, now=now))
     if problem := _lost(state):
-        is_shown = state.mode is not Mode.LIST
-        state = notified(listing(state), problem) if is_shown else attrs.evolve(state, asking=None)
+        # In the detail it is read anew; of a run the next one follows.
+        is_kept = state.mode is Mode.LIST or state.selected in state.run
+        state = attrs.evolve(state, asking=None) if is_kept else listing(state)
+        state = state if state.mode is Mode.LIST and is_kept else notified(state, problem)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)

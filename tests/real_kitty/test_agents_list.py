@@ -588,6 +588,28 @@ def test_an_answer_is_typed_into_the_pane(asking: tuple[Board, int, int]) -> Non
     assert typed(board) == b"14"
 
 
+def test_questions_are_answered_one_after_the_other(board: Board) -> None:
+    """`A` shows page after page: a number answers the first, a click the second, each in its own window."""
+    (board.kitty.home / "typed").write_bytes(b"")
+    windows = [board.kitty.launch("claude", keep_focus=True) for _ in range(2)]
+    for window in windows:
+        board.wait_status(window, "waiting")
+    list_ = board.open("1 of 2")
+    board.press("A")
+    board.kitty.wait_text(list_, "Answer all   1 of 2")
+    answerable(board, list_)
+    board.kitty.screenshot(picture(board, "answer-all"))
+    board.press("1")
+    board.kitty.wait_text(list_, "Answer all   2 of 2")
+    lines = answerable(board, list_).splitlines()
+    assert typed(board) == b"1"
+    board.click(list_, next(number for number, line in enumerate(lines) if line.startswith("  1  Yes")))
+    board.kitty.wait_text(list_, "answered 1. Yes")
+    board.kitty.wait_until(lambda: typed(board) == b"11", what="the second answer")
+    for window in windows:
+        board.kitty.wait_text(window, "rm -rf build")
+
+
 def test_a_question_that_changed_gets_no_answer(asking: tuple[Board, int, int]) -> None:
     """The same words about another command: nothing is typed, and the list says that it changed."""
     board, window, list_ = asking

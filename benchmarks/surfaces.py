@@ -192,7 +192,9 @@ class Place:
         self._look(0.5, lambda: self._page(url, token))
         self._look(0.5, lambda: self._list(shown))
         self._look(0.25, self._options)
-        self.windows, self.hidden = windows, set(list(windows)[::2])
+        self.windows = windows
+        # Nobody is attached to tmux.
+        self.hidden = {*list(windows)[::2], *self.names[IN_KITTY:]}
 
     def _run(self, *words: str) -> str:
         words = (*self._inside, *words)

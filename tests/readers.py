@@ -672,7 +672,7 @@ fuse_s = 300
 [trust]
 explicit_lasts = "agent"
 [kitty]
-style = "stripe"
+style = "filled"
 pulse = true
 [colours]
 working = "#3399FF"

@@ -113,7 +113,7 @@ PLACES = {
         lambda folder: (
             waiting_time_file.WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(folder.parent)})
             .open(waiting_time_file.today(time.time()))
-            .gone_s
+            .waited_s
         ),
     ),
     "feed of WezTerm": Place(

@@ -89,6 +89,22 @@ def test_enter(desk: Desk) -> None:
     assert desk.answer()
 
 
+def test_what_goes_on_from_another_window_does_not_count(desk: Desk) -> None:
+    """A page that gets the keyboard in the middle of a person's typing waits until they look up."""
+    looked_up = threading.Event()
+    desk.ask(offer())
+    desk.until("Enter", "new worktree")
+    desk.before = lambda count: looked_up.set() if count == 1 else None
+    desk.press("\x1b[I\r")
+    for key in "\r", "q", "\r":
+        desk.press(key)
+    # It draws itself once more when nothing was typed for a while: then a key is one again.
+    assert looked_up.wait(WAIT_S) and desk.answers == []
+    desk.until("new worktree")
+    desk.press("\r")
+    assert desk.answer()
+
+
 def test_what_was_typed_before_the_page_does_not_count(desk: Desk) -> None:
     """Not while it was being found out what to show: an Enter of then would agree to what nobody has seen."""
     desk.before = lambda count: desk.press("\r") if count == 0 else None

@@ -113,6 +113,9 @@ def test_a_worktree_is_chosen_and_shown() -> None:
     assert "/w/api-fork-1 (new worktree)" in chosen
     assert "main-fork-1 (new)" in chosen
     assert "2 changes are not committed and stay behind." in chosen
+    page.wants_worktree, page.worktree = True, worktree(changed=1)
+    assert "1 change is not committed and stays behind." in text(page)
+    page.wants_worktree = False
     assert "git runs it." in chosen
     assert "worktree)" not in text(page) and "git runs it." not in text(page)
 
@@ -124,9 +127,9 @@ def test_a_refused_worktree_cannot_be_entered() -> None:
     page.worktree = Refusal("worktree", "a merge is not finished")
 
     assert "A merge is not finished. (rule: worktree)" in text(page)
-    assert page.key("enter") is Act.STAY
+    assert page.key("enter") is Act.STAY and "Enter fork" not in text(page)
     page.key("w")
-    assert page.key("enter") is Act.GO
+    assert page.key("enter") is Act.GO and "Enter fork" in text(page)
 
 
 def test_a_resumed_conversation_has_no_worktree() -> None:

@@ -32,6 +32,10 @@ def text(page: RestorePage, columns: int = 80) -> list[str]:
     return ["".join(part for _, part in line) for line in page.body(columns)]
 
 
+def keys(page: RestorePage) -> str:
+    return "".join(part for line in page.keys(80) for _, part in line)
+
+
 def test_all_that_would_run_is_shown() -> None:
     """The exact arguments and the directory of each, and why one cannot be resumed."""
     page = RestorePage([choice(1), REFUSED], "in new tabs", 2)
@@ -58,12 +62,13 @@ def test_keys_choose() -> None:
     """A digit takes one out and in again, `a` all or none; Enter does nothing without any."""
     page = RestorePage([choice(1), choice(2), choice(3)], "in new tabs", 3)
     assert page.key("2") is Act.STAY
-    assert [one.number for one in page.chosen] == [1, 3] and page.verb == "resume 2"
+    assert [one.number for one in page.chosen] == [1, 3] and "Enter resume 2" in keys(page)
     assert page.key("enter") is Act.GO
     page.key("a")
     assert len(page.chosen) == 3
     page.key("a")
     assert page.chosen == [] and page.refusal is not None and page.key("enter") is Act.STAY
+    assert "Enter" not in keys(page) and "resume" not in keys(page)
     assert page.key("7") is Act.STAY and page.key("escape") is Act.LEAVE
 
 

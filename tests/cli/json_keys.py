@@ -136,7 +136,7 @@ PARTS: dict[str, Part] = {
             ),
             "panes": Key(_list(_to("row")), "the panes, the one that needs you most first"),
             "problems": Key(_list(_TEXT), "what could not be read, and why"),
-            "waited_s": Key(_NUMBER, "how many seconds agents waited for you today", is_always=False),
+            "waited_s": Key(_NUMBER, "in how many seconds of today an agent waited for you", is_always=False),
         },
     ),
     "row": Part(

@@ -41,7 +41,7 @@ def test_show(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "show"]) == 1
     captured = capsys.readouterr()
     assert "\nsilence_s = 9                       # line 1\n" in captured.out
-    assert '\nstyle = "stripe"                    # default\n' in captured.out
+    assert '\nstyle = "filled"                    # default\n' in captured.out
     assert "\n# jump                              # `tally setup` chooses\n" in captured.out
     assert f"{file}:3: kitty.style: is 'strip'" in captured.err
 

@@ -145,12 +145,26 @@ def test_a_wish_that_is_refused(desk: Desk, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_without_a_kitty_it_only_prints(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    """Outside the kitty that has the pane nothing is started, and it says so."""
-    assert main(["fork", "3"]) == 0
+    """Outside the kitty that has the pane nothing is started; it says so and fails, and what to run can be pasted."""
+    for verb, more in (("fork", " --fork-session"), ("resume", "")):
+        assert main([verb, "3"]) == 1
+        said = capsys.readouterr()
+        assert said.err.startswith(f"tally {verb}: nothing was started: ") and "--here" in said.err
+        assert said.out.splitlines()[-2:] == [f"cd {desk.folder}", f"{desk.program} --resume {ID}{more}"]
 
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("# nothing was started")
-    assert lines[-1] == f"{desk.program} --resume {ID} --fork-session"
+
+def test_without_a_terminal_it_only_prints(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the kitty that has the pane, but with nobody to ask, it fails as well."""
+    (desk.folder / "bin/kitten").write_text("")
+    (desk.folder / "bin/kitten").chmod(0o755)
+    for name, value in (("KITTY_PID", HOST.rpartition("-")[2]), ("KITTY_LISTEN_ON", "unix:/x")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", f"{desk.folder / 'bin'}:{os.environ['PATH']}")
+
+    assert main(["fork", "3"]) == 1
+    assert "nothing was started" in capsys.readouterr().err
 
 
 def test_worktree(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from tallylight.cli.main import main
 from tallylight.snapshot import history_file
 from tallylight.snapshot.turns import Ending, Turn
 from tallylight.wire.text import width
+from tests.cli.panes import HOST, publish
 
 #: A Sunday noon.
 NOON = time.mktime((2026, 11, 22, 12, 0, 0, 0, 0, -1))
@@ -54,6 +55,16 @@ def test_today_and_the_week(capsys: pytest.CaptureFixture[str]) -> None:
         "codex   api             1    40 s     0 s          0       1",
         "all                     3  46 min  15 min          2       1",
     ]
+
+
+def test_a_turn_that_goes_on_has_worked(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two minutes into a turn it has worked two minutes, though less is written; not if its host is gone."""
+    going = attrs.evolve(TURN, began=NOON - 120, ended=NOON - 115, worked_s=5.0, doing="working", project="new")
+    publish(runtime, [])
+    for host, worked in ((HOST, "2 min"), ("kitty-999999999", "5 s")):
+        history_file.append(history_file.path(os.environ), [attrs.evolve(going, id=f"{host}:3:1", agent=host)])
+        (line,) = [line for line in lines(capsys, "--today", "--agent", host) if line.startswith(host)]
+        assert f"  {worked}  " in line
 
 
 def test_a_day_each(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ import pytest
 from tallylight.cli import main
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.snapshot.waiting_time import Waited
 from tallylight.snapshot.waiting_time_file import WaitingTimeFile, today
 from tallylight.snapshot.writer import SnapshotWriter
@@ -266,9 +267,9 @@ def test_status_tells_how_long_agents_waited(runtime: Path, capsys: pytest.Captu
     waited(runtime, "screen", 120, waiting=5, written=NOW - 3600)
 
     assert main.main(["status"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "agents waited 13 min for you today"
+    assert capsys.readouterr().out.splitlines()[-1] == "agents waited 12 min for you today"
     assert main.main(["status", "--json"]) == 0
-    assert '"waited_s": 780.0' in capsys.readouterr().out
+    assert '"waited_s": 750.0' in capsys.readouterr().out
     assert main.main(["status", "--waiting"]) == 3
     assert "today" not in capsys.readouterr().out
 
@@ -295,7 +296,7 @@ def test_a_new_host_sweeps_other_days(runtime: Path) -> None:
 
     ledger = WaitingTimeFile("kitty", environ).open(today(NOW))
 
-    assert (ledger.day, ledger.gone_s) == (today(NOW), 600)
+    assert (ledger.day, ledger.waited_s) == (today(NOW), 600)
     names = {path.name.partition("-")[0] for path in (runtime / "tallylight").glob("*.waited")}
     assert names == {"kitty", "screen"}
 
@@ -311,7 +312,7 @@ def test_a_file_that_cannot_be_removed_costs_nothing(runtime: Path, monkeypatch:
     waited(runtime, "tmux", 60, day="1970-01-01")
     monkeypatch.setattr(Path, "unlink", refuse)
 
-    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 600
+    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).waited_s == 600
 
 
 def test_what_others_may_write_is_not_read(runtime: Path) -> None:
@@ -321,7 +322,7 @@ def test_what_others_may_write_is_not_read(runtime: Path) -> None:
     waited(runtime, "tmux", 60, day="1970-01-01")
     (runtime / "tallylight").chmod(0o777)
 
-    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 0
+    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).waited_s == 0
     assert len(list((runtime / "tallylight").glob("*.waited"))) == 2
 
 
@@ -345,6 +346,15 @@ def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str
 
     # What was put off stands below what was not.
     assert "waiting (permission), snoozed" in lines[1] and "snoozed" not in lines[0]
+
+
+def test_a_quiet_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside its status, and with how long it lasts, or how to end what has no end."""
+    publish(runtime, [attrs.evolve(WAITING, muted_until=NOW + 60)])
+    assert main.main(["status"]) == 0 and "waiting (permission), quiet" in capsys.readouterr().out
+    assert main.main(["why", "3"]) == 0 and re.search(r"  quiet +until \d\d:\d\d, 1m more", capsys.readouterr().out)
+    publish(runtime, [attrs.evolve(WAITING, muted_until=MAX_NUMBER)])
+    assert main.main(["why", "3"]) == 0 and "until `tally quiet … off`" in capsys.readouterr().out
 
 
 def test_a_pane_of_another_machine_is_not_muted(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.cli import restore
 from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.open_conversations import OpenConversations, Tab, directory
@@ -168,6 +167,13 @@ def test_the_list(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert desk.started() == []
 
 
+def test_what_is_named_needs_a_terminal(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without one, what would run is listed, nothing is started, and it fails; the list alone is no failure."""
+    assert main(["restore"]) == 0 and capsys.readouterr().err == ""
+    assert main(["restore", "1"]) == 1
+    assert "nothing was started" in capsys.readouterr().err and desk.started() == []
+
+
 def test_json(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """One object, with the plan or the refusal of each; numbers choose."""
     found = desk.json(capsys, "2", "3")
@@ -206,12 +212,11 @@ def test_one_in_this_pane(desk: Desk) -> None:
         assert desk.started() == []
         terminal.type(b"\r")
         terminal.wait_for(lambda _: bool(desk.started()))
-        time.sleep(restore.RESUMED_S + 0.5)
+        with Terminal(rows=40) as other:
+            other.start(COMMAND, desk.environ)
+            other.wait_for(b"--resume " + IDS[2].encode())
+            assert IDS[1].encode() not in other.received
     assert desk.started() == [f"{desk.folder}/w1 --resume {IDS[1]}"]
-    with Terminal(rows=40) as terminal:
-        terminal.start(COMMAND, desk.environ)
-        terminal.wait_for(b"--resume " + IDS[2].encode())
-        assert IDS[1].encode() not in terminal.received
 
 
 @pytest.mark.slow
@@ -223,21 +228,27 @@ def test_one_that_cannot_be_resumed(desk: Desk, capsys: pytest.CaptureFixture[st
         terminal.wait_for(b"Enter")
         terminal.type(b"\r")
         terminal.wait_for(lambda _: process.poll() is not None)
-        terminal.wait_for(b"it ended at once")
+        terminal.wait_for(b"it ended within 30 seconds")
     assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "2", "3"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [[], ["--tabs"]])
-def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str], way: list[str]) -> None:
-    """In a tab of kitty nobody sees why it ended: it is told, by name, and what runs on is not. An overlay waits."""
+def test_a_tab_that_closes(desk: Desk, capsys: pytest.CaptureFixture[str], way: list[str]) -> None:
+    """
+    In a tab of kitty nobody sees why it ended: it is told, by name, at once or later, when the shell has gone on.
+
+    An overlay waits. What runs on is not told of.
+    """
+    later = desk.folder / "later"
     kitten = desk.folder / "bin/kitten"
     kitten.write_text(
         "#!/bin/sh\n"
         'case "$2$*" in\n'
         "launch*/w1' '*) echo 7 ;;\n"
         "launch*) echo 8 ;;\n"
-        "ls*id:7) echo 'Error: No matching windows for expression: id:7' >&2; exit 1 ;;\n"
+        f'ls*id:8*) [ -e {later} ] && echo \'[]\' || echo \'[{{"tabs": [{{"windows": [{{"id": 8}}]}}]}}]\' ;;\n'
+        "ls*) echo 'Error: No matching windows for expression: id:7' >&2; exit 1 ;;\n"
         "esac\n"
     )
     kitten.chmod(0o755)
@@ -246,15 +257,20 @@ def test_a_tab_that_closes_at_once(desk: Desk, capsys: pytest.CaptureFixture[str
         process = terminal.start([*COMMAND, *way], desk.environ | inside)
         terminal.wait_for(b"resume 2")
         terminal.type(b"\r")
+        terminal.wait_for(b"api1: it ended within 30 seconds")
+        assert b"api2: it ended" not in terminal.received
+        if not way:
+            terminal.wait_for(lambda _: process.poll() is not None)
+        assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "3"]
+        later.touch()
+        terminal.wait_for(b"api2: it ended within 30 seconds")
         if way:
             terminal.wait_for(b"press Enter")
             assert process.poll() is None
             terminal.type(b"\n")
-        terminal.wait_for(lambda _: process.poll() is not None)
-        terminal.wait_for(b"api1: it ended at once")
-        assert b"api2: it ended" not in terminal.received
+            terminal.wait_for(lambda _: process.poll() is not None)
     assert process.returncode == 1
-    assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "3"]
+    assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == ["1", "2", "3"]
 
 
 @pytest.mark.slow

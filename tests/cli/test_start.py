@@ -97,6 +97,7 @@ def test_in_tmux_it_is_started_from_here(
 ) -> None:
     """By the same rules and by the PATH of tmux, where `tally host sessions` shows its panes; nobody can be asked."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(runtime))
+    monkeypatch.delenv("TMUX", raising=False)
     (runtime / "claude").write_text("")
     (runtime / "claude").chmod(0o755)
     monkeypatch.setenv("PATH", "/forged")
@@ -116,6 +117,11 @@ def test_in_tmux_it_is_started_from_here(
     assert main(["start", "claude", "--in", "tmux", "--prompt", "fix it now", "--name", "helper"]) == 0
     assert capsys.readouterr().out == f"{address}\n"
     assert started == [(str(runtime / "claude"), "fix it now", str(runtime), "helper", str(runtime))]
+    # Within tmux it is the place where one is asked for no other.
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
+    monkeypatch.setenv("TMUX_PANE", "%1")
+    assert main(["start", "claude"]) == 0
+    assert started.pop()[1:] == (str(runtime), "Claude Code", str(runtime))
     for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "update"], "prompt"), (["codex"], "program")):
         assert main(["start", *argv, "--in", "tmux"]) == REFUSED
         assert f"tally start: {rule}: " in capsys.readouterr().err

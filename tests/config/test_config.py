@@ -24,9 +24,11 @@ unknown_agents = false
 done_is = "waiting"
 idle_is = "waiting"
 [kitty]
-style = "icon"
+style = "stripe"
 pulse = false
+names = false
 mark = false
+strip_glyphs = false
 [colours]
 working = "#010203"
 waiting = "#aabbcc"
@@ -183,7 +185,7 @@ def test_defaults() -> None:
         300,
         100,
     )
-    assert (config.kitty.style, config.kitty.pulse, config.kitty.mark) == ("stripe", True, True)
+    assert (config.kitty.style, config.kitty.pulse, config.kitty.names) == ("filled", True, True)
     assert config.trust.explicit_lasts == "agent"
     assert config.trust.unknown_agents is True
     assert config.colours == COLOURS
@@ -194,7 +196,7 @@ def test_every_key() -> None:
     config, errors = load(ALL, "c.toml")
 
     assert errors == []
-    assert (config.poll_ms, config.kitty.style, config.kitty.pulse, config.kitty.mark) == (500, "icon", False, False)
+    assert (config.poll_ms, config.kitty.style, config.kitty.pulse, config.kitty.names) == (500, "stripe", False, False)
     assert config.colours[Status.WORKING] == (1, 2, 3)
     assert config.colours[Status.WAITING] == (0xAA, 0xBB, 0xCC)
     assert config.colours[Status.DONE] == COLOURS[Status.DONE]

@@ -148,7 +148,7 @@ def test_where_a_value_is_from() -> None:
     assert lines["notify.quiet"] == ('["22:00-07:00"]', 6)
     assert lines["notify.when"] == ('["done"]', 7)
     assert lines["keys.jump"] == ('"ctrl+y"', 10) and lines["keys.fork"] == ("", None)
-    assert lines["kitty.style"] == ('"stripe"', None), "a mistake has its default"
+    assert lines["kitty.style"] == ('"filled"', None), "a mistake has its default"
     own = "[colours]\npalette = 'light'\ndone = 'green'\n"
     lines = {one.key: (one.value, one.line) for one in in_force(*_arguments(own))}
     assert lines["colours.done"] == ('"#008000"', 3) and lines["colours.waiting"][1] == 2

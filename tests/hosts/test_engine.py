@@ -135,7 +135,7 @@ def test_one_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     engine = HandEngine(tmp_path, 12)
     monkeypatch.setattr(HandEngine, "SLICE_S", 0.0)
     engine._begin(engine.now)
-    engine._remove(0, engine.now)
+    engine._remove(0)
     monkeypatch.setattr(HandEngine, "SLICE_S", 60.0)
     assert engine._take_turns(engine.now) == list(range(1, 12))
     assert set(engine.panes) == set(range(1, 12))

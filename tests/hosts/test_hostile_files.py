@@ -136,7 +136,7 @@ def _beside(folder: Path) -> bytes:
 
 
 def _waited(folder: Path) -> None:
-    assert waiting_time_file.WaitingTimeFile("kitty", _env(folder)).open("2026-01-02").gone_s == 0
+    assert waiting_time_file.WaitingTimeFile("kitty", _env(folder)).open("2026-01-02").waited_s == 0
     assert waiting_time_file.waited_today(_env(folder), 0.0) == 0
 
 

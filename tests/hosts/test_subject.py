@@ -52,8 +52,10 @@ class Host:
         """All that is told of what it asks: in the snapshot, and in a notification."""
         told = pane_entry(self.pane, lambda at: at, id_="1", tab="", os_window="", title="")
         assert told.status == "waiting"
-        body = notice("1", View(decision=self.pane.decision, visible=False)).body
-        return tuple(filter(None, (told.what, told.message, told.question, body)))
+        shown = notice("1", View(decision=self.pane.decision, visible=False))
+        title = shown.title.removeprefix(f"{shown.project}: ")
+        notified = [text.removeprefix("claude asks for permission").strip(": ") for text in (title, shown.body)]
+        return tuple(filter(None, (told.what, told.message, told.question, *notified)))
 
 
 def asks(command: str) -> Look:
@@ -74,7 +76,7 @@ def test_the_command_before_is_not_what_is_asked(tmp_path: Path, result: bytes) 
     host.file("waiting", 2.1)
     host.screen(asks("touch zz0"))
     question = "Do you want to proceed?"
-    assert host.words == ("Bash: touch zz0", question, question, f"Bash: touch zz0. {question}")
+    assert host.words == ("Bash: touch zz0", question, question, "touch zz0", question)
 
     host.transcript += result
     host.file("busy", 3)
@@ -82,7 +84,7 @@ def test_the_command_before_is_not_what_is_asked(tmp_path: Path, result: bytes) 
     host.file("waiting", 4)
     assert host.words == ()
     host.screen(asks("touch zz1"))
-    assert host.words == ("Bash: touch zz1", question, question, f"Bash: touch zz1. {question}")
+    assert host.words == ("Bash: touch zz1", question, question, "touch zz1", question)
     host.transcript += called(3.9, "b", "touch zz1 && ls")
     host.file("waiting", 4)
     assert host.words[0] == "Bash: touch zz1 && ls"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import pytest
@@ -12,6 +13,8 @@ from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
@@ -271,3 +274,18 @@ def test_an_agent_there_that_speaks(tmp_path: Path, is_first: bool) -> None:
     assert (pane.decision.status, pane.decision.report.agent) == (Status.WORKING, "claude")
     prompt(pane, now)
     assert pane.decision.status is Status.WORKING
+
+
+def test_nothing_is_written_to_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WezTerm's sidecar sets a variable on terminals of agents of this machine, and not on what leads elsewhere."""
+    pane = far(tmp_path)
+    now = show(pane, BOX, 1.0, 3.0, work="Thinking")
+    assert pane.agent is not None
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed", HandTable(""))  # type: ignore[arg-type]
+    monkeypatch.setattr(source, "_rows", {"1": None})
+    monkeypatch.setattr(source, "_own_terminal", lambda _: Terminal("/dev/pts/9", SHELL.pid))
+    source.listen(SimpleNamespace(peek=lambda _: pane), now)  # type: ignore[arg-type]
+    assert source.terminal("1") is None
+    pane.foreground(SHELL.pid, now)
+    source.listen(SimpleNamespace(peek=lambda _: pane), now)  # type: ignore[arg-type]
+    assert source.terminal("1") is not None

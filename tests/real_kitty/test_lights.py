@@ -123,6 +123,20 @@ def test_every_style_shows_every_light(desk: Desk, lamps: dict[str, int], pictur
     check_styles(desk, lamps, settings, pictures)
 
 
+def test_a_configuration_without_us_puts_them_out(desk: Desk, lamps: dict[str, int]) -> None:
+    """Without our watcher in kitty.conf every light goes out, and nothing is published; with it they come again."""
+    desk.wait_colours(expected(desk, lamps))
+    watcher, desk._watcher = desk._watcher, ""
+    desk.reload("tab_bar_style fade\n")
+    desk.wait_colours(dict.fromkeys(expected(desk, lamps), ""))
+    desk.kitty.wait_until(lambda: desk.snapshot() is None, what="the end of the snapshot")
+    desk._watcher = watcher
+    desk.reload("tab_bar_style fade\n")
+    window = desk.lamp("again", "waiting")
+    desk.wait_status(window, "waiting")
+    desk.kitty.wait_until(lambda: desk.snapshot() is not None, what="a snapshot again")
+
+
 def test_bars_at_the_side_show_every_light(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
     """On a tab bar at the left or the right each tab has its very colour and its mark."""
     if desk.kitty.version == "0.41":

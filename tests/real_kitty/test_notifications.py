@@ -190,9 +190,31 @@ def test_the_end_of_a_turn(desk: Desk, desktop: Desktop) -> None:
     assert len(desktop.shown) == 1
 
 
-def agent(desk: Desk) -> int:
-    """Start an agent in a hidden tab that says nothing; its window."""
-    window = desk.kitty.launch("aider", keep_focus=True)
+def test_what_a_turn_came_to(desk: Desk, desktop: Desktop) -> None:
+    """The last sentence of the reply, and the lines that are not committed where the agent works."""
+    program = shutil.which("git")
+    assert program is not None
+    shutil.copy(program, desk.kitty.home / ".local/bin/git")
+    shop = desk.kitty.home / "shop"
+    shop.mkdir(exist_ok=True)
+    git = ["git", "-C", str(shop), "-c", "user.name=n", "-c", "user.email=n@example.org"]
+    (shop / "a").write_text("one\ntwo\n")
+    for words in (["init", "-q"], ["add", "a"], ["commit", "-qm", "x"]):
+        desk.kitty.run([*git, *words])
+    window = agent(desk, shop)
+    desk.send(window, "state=working;tool=aider")
+    (shop / "a").write_text("one\n2\n3\n")
+    desk.let_pass(2.5)
+    desk.send(window, "state=done;tool=aider;message=Two lines. All 12 tests pass.")
+    shown = wait_shown(desk, desktop)
+    assert (shown.title, shown.body) == ("shop: aider is done", "All 12 tests pass. (+2 −1)")
+    pane = next(pane for pane in desk.snapshot().panes if pane.id == str(window))  # type: ignore[union-attr]
+    assert (pane.outcome, pane.diffstat) == ("All 12 tests pass.", (2, 1))
+
+
+def agent(desk: Desk, folder: Path | None = None) -> int:
+    """Start an agent in a hidden tab that says nothing, in *folder*; its window."""
+    window = desk.kitty.launch("aider", keep_focus=True, cwd=str(folder or desk.kitty.home))
     desk.kitty.wait_until(lambda: desk.kitty.user_vars(window).get("tally_agent") == "aider", what="the agent's light")
     return window
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tallylight.snapshot.open_conversations import read_kept
+from tallylight.ui.confirm import QUIET_S
 from tests.real_kitty.harness import Kitty
-from tests.real_kitty.test_fork import Bench
+from tests.real_kitty.test_fork import Bench, b64, osc
 
 
 @pytest.fixture
@@ -143,6 +144,53 @@ def test_ten_after_a_power_cut(bench: Bench) -> None:
     ]  # fmt: skip
 
 
+def test_the_next_kitty_offers(bench: Bench) -> None:
+    """
+    Once, in a tab that waits behind the person's own and takes no key of theirs. Two agents in one directory that asked
+    for different conversations both come back; one that cannot has a line, and stays in the list.
+    """
+    kitty = bench.kitty
+    program = kitty.home / ".local/bin/claude"
+    # Nothing else tells which conversations they have.
+    program.write_text(program.read_text().replace("\nstatus(session)\n", "\n"))
+    names = ["aaaa1111", "bbbb2222"]
+    for name in names:
+        window = bench.shell()
+        kitty.send_text(window, "tally run claude\r")
+        kitty.wait_text(window, "claude is here")
+        bench.say(window, osc(f"88;arm;cmd={b64('claude')};args={b64(f'--resume {name}')}"))
+    wait_kept(kitty, names)
+    cut_the_power(kitty)
+    fails = f"if {names[1]!r} in sys.argv: print('no such conversation'); import time; time.sleep(4); sys.exit(1)\n"
+    program.write_text(program.read_text().replace("for line in", f"{fails}for line in"))
+    count = len(bench.diary())
+    kitty.start_kitty()
+
+    first = kitty.windows()[0]["id"]
+    title = "↻  2 conversations were open: Enter resumes them"
+    kitty.wait_until(lambda: title in [tab["title"] for tab in kitty.tabs()], what="the offer")
+    page = next(tab for tab in kitty.tabs() if tab["title"] == title)["windows"][0]["id"]
+    assert kitty.eval("return boss.active_window.id") == first
+    kitty.xdotool("type", "echo $((40+2))")
+    bench.press("Return")
+    kitty.wait_text(first, "42")
+    kitty.wait_text(page, "resume 2")
+    assert len(bench.diary()) == count
+    shown = re.sub(r"\s+", " ", kitty.get_text(page))
+    assert all(f"claude --resume {name}" in shown for name in names)
+
+    kitty.send_key(page, "enter")
+    kitty.wait_until(lambda: len(bench.diary()) == count + 2, what="both conversations")
+    assert sorted(entry["argv"][1:] for entry in bench.diary()[count:]) == [["--resume", name] for name in names]
+    kitty.wait_text(page, "it ended within 30 seconds")
+    if folder_of_pictures := os.environ.get("TALLYLIGHT_PICTURES"):
+        kitty.focus_window(page)
+        bench.let_pass(0.5)
+        kitty.screenshot(Path(folder_of_pictures) / f"{kitty.version}-resume-failed.png")
+    listed = kitty.run(["tally", "restore", "--list"]).stdout.decode()
+    assert names[1] in listed and names[0] not in listed
+
+
 def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
     """
     In a session that kitty saved, each window of an agent offers its conversation in its place; what was lit is not.
@@ -173,13 +221,16 @@ def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
     assert len(bench.diary()) == count
     page, _ = bench.page(str(second["session"]))
     kitty.focus_window(page)
+    bench.let_pass(2 * QUIET_S)
     bench.press("Return")
     kitty.wait_until(lambda: len(bench.diary()) == count + 1, what="the conversation")
     again = bench.diary()[-1]
     assert (again["argv"][1:], again["cwd"]) == (["--resume", second["session"]], second["cwd"])
     assert int(again["window"]) == page
-    other, _ = bench.page("Enter resume 1")
+    # Behind them waits the tab that offers both.
+    other = next(w["id"] for w in kitty.windows() if "in this pane" in kitty.get_text(w["id"]))
     kitty.focus_window(other)
+    bench.let_pass(2 * QUIET_S)
     bench.press("Escape")
     kitty.wait_text(other, "bash")
     assert len(bench.diary()) == count + 1

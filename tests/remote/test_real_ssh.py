@@ -8,6 +8,7 @@ this one: each has a runtime directory, a tmux and a PATH of its own.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -21,13 +22,19 @@ from typing import TypeVar
 import attrs
 import pytest
 
-from tallylight.actions.answer import Done, Question
+from tallylight.actions import answer as answers
+from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.polling.host import PollingHost
+from tallylight.hosts.tmux.source import TmuxSource
+from tallylight.pane.pane import Pane
 from tallylight.remote.host import MachinesHost
 from tallylight.snapshot import writer
 from tallylight.snapshot.addresses import Found, Panes, read_panes
+from tests import far_agent
 from tests.actions.callers import CALLERS, as_caller, at
 from tests.actions.desk import SCREENS
 from tests.remote.far import HandPanes
@@ -211,3 +218,58 @@ def test_one_that_hangs(machines: Machines) -> None:
     os.killpg(link.child.pid, signal.SIGSTOP)
     wait(lambda: machines.says().get("far") == "has stopped answering" or None, "it is given up")
     wait(lambda: machines.says().get("far", "").startswith("connected") or None, "it is asked again")
+
+
+def test_an_agent_in_plain_ssh(machines: Machines) -> None:
+    """Nothing of ours is there: its question is a light here, answered in that pane alone; other programs have none."""
+    (machines.folder / "agent.py").write_text(far_agent.SOURCE)
+    socket, go = machines.folder / "near.socket", machines.folder / "go"
+    shell = ["env", "HOME=/tmp", "PS1=you@far:~$ ", "TERM=xterm-256color", "bash", "--norc", "--noprofile", "-i"]
+    ssh = shlex.join(["ssh", "-F", str(machines.folder / "ssh.conf"), "-t", "plain", shlex.join(shell)])
+
+    def tmux(*words: str) -> None:
+        subprocess.run(["tmux", "-u", "-f", "/dev/null", "-S", socket, *words], env=machines.env, check=True)
+
+    tmux("new-session", "-d", "-x", "100", "-y", "30", "-s", "work", ssh)
+    source = TmuxSource({**machines.env, "TMUX_TMPDIR": str(machines.folder)}, [str(socket)])
+    poller = PollingHost("sessions", [source], machines.env)
+
+    def until(found: Callable[[Pane], object], what: str) -> Pane:
+        def look() -> Pane | None:
+            poller.step(time.monotonic())
+            pane = next(iter(poller.panes.values()), None)
+            return pane if pane is not None and found(pane) else None
+
+        return wait(look, what)
+
+    try:
+        until(lambda pane: pane.unknown.is_remote, "ssh is in front")
+        tmux("send-keys", f"{sys.executable} {machines.folder}/agent.py {go}", "Enter")
+        until(lambda pane: pane.agent is not None, "it is taken for an agent")
+        go.touch()
+        until(lambda pane: pane.decision.status == "waiting", "its question is shown")
+        entry = poller.entry(next(iter(poller.panes)))
+        assert entry is not None
+        assert (entry.agent, entry.question, entry.choices) == ("ssh", "Run this command?", ())
+        typist = Multiplexers(machines.env).at("sessions-1", entry)
+        assert not isinstance(typist, Refusal)
+        told = answers.ask(typist)
+        assert isinstance(told, Refusal) and told.rule == "remote" and "go to that pane" in told.text
+
+        tmux("send-keys", "1")
+        until(lambda pane: pane.agent is None and not pane.decision.is_lit, "the agent is gone")
+        tmux("send-keys", far_agent.ORDINARY, "Enter")
+        until(lambda _: "Run this command?" in screen_of(typist), "it asks")
+        asking = poller.panes[entry.id].unknown.program
+        assert asking is not None
+        looks = asking._chances
+        until(lambda _: asking._chances > looks + 40, "it was looked at")
+        assert poller.panes[entry.id].unknown.program is asking and not poller.panes[entry.id].decision.is_lit
+    finally:
+        poller.close()
+        tmux("kill-server")
+
+
+def screen_of(typist: Typist) -> str:
+    seen = typist.see()
+    return "" if isinstance(seen, Refusal) else "\n".join(seen.look.lines)

@@ -142,7 +142,7 @@ def test_a_fleet_on_the_page(broker: Broker, tmp_path: Path, browser: Browser) -
 
         until(lambda: shown() == {"": ["5"], "atlas": ["3"]}, "the machine does not come")
         browser.open(live)
-        until(lambda: "atlas · claude" in browser.texts(".name"), f"not on the page: {browser.texts('.name')}")
+        until(lambda: "atlas 3" in browser.texts(".name"), f"not on the page: {browser.texts('.name')}")
         assert len(browser.texts(".card")) == 2 and not browser.texts(".choices button")
         browser.picture("fleet")
         atlas.stop(signal.SIGKILL)

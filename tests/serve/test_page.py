@@ -34,6 +34,13 @@ def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
     return Pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)  # type: ignore[arg-type]
 
 
+#: How each choice of the open question looks.
+LOOKS = """
+return [...document.querySelectorAll(".choices button")].map((node) => getComputedStyle(node))
+  .map((one) => [one.backgroundColor, one.color, one.borderColor, one.borderWidth, one.fontWeight, one.fontSize]);
+"""
+
+
 def test_the_list(live: Live, browser: Browser) -> None:
     """On a phone's screen the page lists who waits and why, follows a change, and shows text of programs as text."""
     question = "<img src=x onerror=document.title='owned'> Run it?"
@@ -45,8 +52,8 @@ def test_the_list(live: Live, browser: Browser) -> None:
     until(lambda: len(browser.texts(".card")) == 2, "there are not two sessions")
     first = browser.one(".card")
     assert first.get_attribute("data-status") == "waiting"
-    assert question in first.text and "1m" in first.text
-    assert browser.texts(".topic") == ["The docs"] and browser.texts(".doing") == ["3/7 · Ship it · plan"]
+    assert question in first.text and "1 min" in first.text
+    assert browser.texts(".name") == ["deploy", "docs"] and browser.texts(".what") == [question, "3/7 · Ship it"]
     assert live.token not in browser.driver.current_url
     # The token was given, so nobody is asked for it.
     for unwanted in ("#enter", ".view", "pre", "#nothing", "#lost", "dialog"):
@@ -61,9 +68,7 @@ def test_the_list(live: Live, browser: Browser) -> None:
     bare = {"branch": "1a2b3c4", "is_detached": True, "worktree": "fast", "changes": None}
     assert browser.driver.execute_script("return repository(arguments[0])", bare) == "(1a2b3c4) worktree fast"
     # A change of status is told to those who cannot see it, once.
-    assert (
-        browser.driver.execute_script("return document.getElementById('news').textContent") == "deploy · claude: done"
-    )
+    assert browser.driver.execute_script("return document.getElementById('news').textContent") == "deploy: done"
     for width in WIDTHS:
         browser.width(width)
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
@@ -75,17 +80,12 @@ def test_what_a_person_called_a_conversation(live: Live, browser: Browser) -> No
     asks, docs = pane(1, Status.WAITING, host_title="deploy"), pane(2, project="docs", agent_pid=2)
     live.shows(asks, docs)
     browser.open(live)
-    until(lambda: browser.texts(".name") == ["deploy · claude", "docs · claude"], "there are not two sessions")
+    until(lambda: browser.texts(".name") == ["deploy", "docs"], "there are not two sessions")
 
-    called = Label("the <b>manual</b>")
-    host = f"kitty-{os.getpid()}"
+    called, host = Label("the <b>manual</b>"), f"kitty-{os.getpid()}"
     labels_file.change(labels_file.path(live.environ), lambda found: found.with_label(host, docs, called, 1.0))
 
-    names = ["deploy · claude", "the <b>manual</b> · claude"]
-    until(lambda: browser.texts(".name") == names, "the name is not shown")
-    for width in WIDTHS:
-        browser.width(width)
-        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    until(lambda: browser.texts(".name") == ["deploy", "the <b>manual</b>"], "the name is not shown")
     assert browser.problems() == []
 
 
@@ -94,7 +94,7 @@ def test_the_token_of_another_run(live: Live, browser: Browser) -> None:
     live.shows(pane(1))
     browser.driver.get(f"{live.url}/#{'0' * 64}")
     field = browser.one("#token", "the token is not asked for")
-    assert "not, or no longer" in browser.text("#why")
+    assert "has expired" in browser.text("#why")
     # Nobody can tell what runs.
     assert browser.texts("#nothing, .card") == []
     field.send_keys(f"{live.url}/#{live.token}", Keys.ENTER)
@@ -126,7 +126,7 @@ def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
     browser.width(WIDTHS[0])
     # A button that is pressed twice, as a nervous finger does, is pressed once.
     driver = browser.driver
-    until(lambda: browser.texts(".choices button:enabled"), "the question was not seen whole")
+    until(lambda: browser.texts(".choices button[aria-disabled=false]"), "the question was not seen whole")
 
     def is_pressed() -> bool:
         driver.execute_script("for (const _ of [1, 2, 3]) document.querySelector('.choices button').click()")
@@ -136,7 +136,7 @@ def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
     until(lambda: "new.txt" in browser.text(".context"), "the next question is not shown")
     assert stage.typed == [(0, "1")]
     assert "answered 1. Yes" in browser.text(".said") and "has changed" in browser.text(".said")
-    until(lambda: browser.texts(".choices button:enabled"), "the question was not seen whole")
+    until(lambda: browser.texts(".choices button[aria-disabled=false]"), "the question was not seen whole")
     # Somebody at the terminal is quicker: what stood here is not answered any more.
     driver.execute_script(
         "const press = document.querySelectorAll('.choices button')[2]; window.kept = () => press.onclick();"
@@ -172,18 +172,70 @@ def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
 
 
 def test_what_was_not_on_the_screen_cannot_be_agreed_to(stage: Stage, browser: Browser) -> None:
-    """Where the question is longer than the window, its choices wait until all of it was scrolled through."""
-    browser.width(360, 260)
+    """Where the question is longer than the window, each press shows more of it; only then one answers."""
+    browser.width(360, 150)
     browser.open(stage.live)
     until(lambda: browser.text(".card[data-status=waiting]"), "nobody waits")
     browser.one(".card[data-status=waiting] .look").send_keys(Keys.ENTER)
     browser.one(".choices button", "there are no choices")
-    assert browser.texts(".choices button:enabled") == []
-    assert "Scroll through all" in browser.text(".unread")
     driver = browser.driver
-    for step in range(0, 4000, 60):
-        driver.execute_script("scrollTo(0, arguments[0])", step)
-        # The browser tells of what it shows between two pictures.
-        driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-    until(lambda: browser.texts(".choices button:enabled"), "all of it was shown, and it cannot be answered")
-    assert browser.text(".unread") == ""
+    # The whole question is longer than the window. Every press comes at once, as of a nervous finger.
+    assert browser.texts(".choices button[aria-disabled=false]") == []
+    assert "rest of the question" in browser.text(".unread")
+    seen = driver.execute_script("return scrollY")
+
+    def is_shown() -> bool:
+        driver.execute_script("document.querySelector('.choices button').click()")
+        return bool(browser.texts(".choices button[aria-disabled=false]"))
+
+    until(is_shown, "the rest is not shown")
+    # The press that came with the last of it has answered nothing.
+    driver.execute_script("document.querySelector('.choices button').click()")
+    assert "just now" in browser.text(".problem")
+    assert stage.typed == [] and driver.execute_script("return scrollY") > seen
+
+    def is_answered() -> bool:
+        driver.execute_script("document.querySelector('.choices button').click()")
+        return bool(stage.typed)
+
+    until(is_answered, "it is not answered")
+    assert stage.typed == [(0, "1")]
+
+
+def test_a_card_below_the_fold(stage: Stage, browser: Browser) -> None:
+    """A click on it brings the whole question onto the screen; what answers it is another press."""
+    stage.live.shows(*(pane(number, Status.WAITING, question=f"{number}?", since=1.0) for number in range(30)))
+    browser.width(1280, 800)
+    browser.open(stage.live)
+    until(lambda: len(browser.texts(".card")) == 31, "not all agents are there")
+    mine = ".card[data-address^=sessions]"
+    until(lambda: browser.text(f"{mine} .status").startswith("waiting"), "it does not wait")
+    assert browser.driver.execute_script("return document.querySelector(arguments[0]).offsetTop > innerHeight", mine)
+    browser.keys("k", Keys.ENTER)
+    until(lambda: browser.texts(f"{mine} .choices button[aria-disabled=false]"), "the question is not shown whole")
+    assert stage.typed == []
+    # One weight for all that can be chosen.
+    looks = browser.driver.execute_script(LOOKS)
+    assert len(looks) == 4 and len(set(map(tuple, looks))) == 1
+
+
+def test_finding(live: Live, browser: Browser) -> None:
+    """The field shows the agents in which all of its words stand, by the keyboard alone, and says how many."""
+    live.shows(
+        pane(1, Status.WAITING, project="shop", question="Run the <b>migration</b>?", since=2.0),
+        pane(2, project="docs", topic="Shop manual"),
+        pane(3, project="mail"),
+    )
+    browser.open(live)
+    until(lambda: len(browser.texts(".card")) == 3, "there are not three sessions")
+    for words, names in (("MIGRA", ["shop"]), ("shop", ["shop", "docs"]), ("claude man", ["docs"]), ("nowhere", [])):
+        browser.one("#find").clear()
+        browser.keys("/", *words)
+        until(lambda names=names: browser.texts(".name") == names, f"{words} finds {browser.texts('.name')}")
+        counted = f"{len(names)} of 3 agents" if names else "No agent matches."
+        assert browser.text("#found") == counted
+        # Enter leads to the first one that is there.
+        browser.keys(Keys.ENTER)
+    browser.keys("/", Keys.ESCAPE)
+    until(lambda: len(browser.texts(".card")) == 3, "what was found stays")
+    assert browser.text("#found") == "" and browser.problems() == []

@@ -7,12 +7,13 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.contrast import FILL_CONTRAST, SIGN_CONTRAST
+from tallylight.model.lights import COLOURS, FILLED, RGB
 from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
 from tallylight.serve.app import Service
 from tallylight.serve.guard import Guard, allowed_hosts
-from tallylight.serve.theme import CARD, DRAWN, PAGE, READ, stylesheet
+from tallylight.serve.theme import CARD, PAGE, stylesheet
 from tests.colour_vision import contrast
 from tests.serve.serving import PORT, TOKEN, Served
 
@@ -49,10 +50,31 @@ def test_every_light_can_be_seen_and_read(colours: dict[Status, RGB]) -> None:
     found = properties(stylesheet(colours))
     assert (found["page"], found["card"]) == (PAGE, CARD)
     for status in COLOURS:
-        for name, least in ((status.value, DRAWN), (f"{status.value}-ink", READ)):
+        for name, least in ((status.value, FILL_CONTRAST), (f"{status.value}-ink", SIGN_CONTRAST)):
             for number in (0, 1):
                 for surface in (PAGE[number], CARD[number]):
                     assert contrast(found[name][number], surface) >= least, (name, number)
+
+
+@pytest.mark.parametrize("colours", [*PALETTES.values(), ODD], ids=[*PALETTES, "odd"])
+def test_what_is_filled_stands_out(colours: dict[Status, RGB]) -> None:
+    """What needs a person stands out by its fill or the cap of its mark, news by its fill; all can be read."""
+    found = properties(stylesheet(colours))
+    for status in (*FILLED, Status.DONE):
+        fill, on, cap, sign = (found[f"{status.value}-{part}"] for part in ("fill", "on", "cap", "sign"))
+        for number in (0, 1):
+            assert contrast(on[number], fill[number]) >= SIGN_CONTRAST
+            assert contrast(sign[number], cap[number]) >= SIGN_CONTRAST
+            if status in FILLED or fill[number] != CARD[number]:
+                for surface in (PAGE[number], CARD[number]):
+                    assert max(contrast(fill[number], surface), contrast(cap[number], surface)) >= FILL_CONTRAST
+
+
+def test_amber_has_a_cap_on_a_light_page() -> None:
+    """Amber is never moved for a light page: its mark stands in black there, as beside every light bar."""
+    found = properties(stylesheet())
+    assert found["waiting-fill"] == (COLOURS[Status.WAITING],) * 2
+    assert found["waiting-cap"] == ((0, 0, 0), COLOURS[Status.WAITING])
 
 
 def test_a_colour_that_can_be_read_is_left_alone() -> None:

@@ -50,6 +50,12 @@ def kitty(make_kitty: MakeKitty) -> Kitty:
     return kitty.start()
 
 
+def bound(kitty: Kitty) -> list[str]:
+    """What the keys of the kitty do, in words."""
+    modes = "boss.mappings.keyboard_modes.values()"
+    return list(kitty.eval(f"return [str(d.definition) for m in {modes} for ds in m.keymap.values() for d in ds]"))
+
+
 def doctor(kitty: Kitty) -> dict[str, dict[str, str]]:
     """The findings of `tally doctor`, run in a new tab, by name."""
     out = kitty.directory / "findings.json"
@@ -85,8 +91,23 @@ def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
     assert "ctrl+shift+y jump, " in found["keys"]["text"]
     assert "arrived in kitty-" in found["light"]["text"]
 
-    kitty.run(["sh", script, "--uninstall", "--yes"], timeout=60)
+    # Taken back from a window: the lights go out, and the keys are the person's again, without a restart.
+    told.unlink()
+    assert any("tallylight" in key for key in bound(kitty))
+    kitty.launch(
+        "sh", "-c", f'sh "{script}" --uninstall --yes > "{told}.part" 2>&1; mv "{told}.part" "{told}"; exec cat'
+    )
+    kitty.wait_until(told.exists, 60, "the end of the uninstallation")
     assert kitty.kitty_conf.read_bytes() == CONFIG.encode()
+    assert "its lights go out, and its keys are free" in told.read_text()
+    assert "history/turns.jsonl" in told.read_text()
+    kitty.wait_until(lambda: "tally_status" not in kitty.user_vars(before), 10, "the end of the lights")
+    kitty.wait_until(lambda: not any("tallylight" in key for key in bound(kitty)), 10, "the end of the keys")
+    lights = set(LIGHTS.values())
+    kitty.wait_until(lambda: not lights & {c for tab in kitty.tab_colours().values() for c in tab}, 10, "dark tabs")
+    send(kitty, before, "state=waiting;tool=mine")
+    kitty.launch("cat")
+    assert "tally_status" not in kitty.user_vars(before)
 
 
 def test_from_a_clone_to_the_first_light(kitty: Kitty) -> None:

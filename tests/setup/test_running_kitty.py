@@ -72,10 +72,10 @@ def test_remote_control_is_used_where_it_is_on(home: Path, remote: str, env: dic
     told = setup(system)
 
     assert system.signals == [(int(PID), signal.SIGUSR1)]
-    assert f"(process {PID}) read its configuration again" in told
+    assert "have this kitty read its configuration again" in told
     assert system.asked == ([["kitten", str(home / ".local/share/tallylight/kittens/attach.py")]] if asks else [])
     if asks:
-        assert f"kitty {PID} runs Tallylight now" in told
+        assert "This kitty runs Tallylight now" in told
     else:
         assert "Next: press ctrl+shift+i once, or open a new tab: then all open windows have lights." in told
 
@@ -111,6 +111,46 @@ def test_an_update_does_not_claim_to_be_there(home: Path) -> None:
 
     assert "keeps the previous release until it is restarted; `tally doctor` names" in told
     assert system.asked == []
+
+
+@pytest.mark.parametrize("way", ["--undo", "--uninstall"])
+def test_a_kitty_gives_it_back(home: Path, way: str) -> None:
+    """Each kitty that shows lights reads its configuration again, as was announced; no other program does."""
+    system = make(home, kittys=(PID, "4712"), env={"XDG_RUNTIME_DIR": str(home / "run")})
+    setup(system)
+    folder = home / "run/tallylight"
+    folder.mkdir(parents=True)
+    for name in ("kitty-4712.json", "kitty-4713.json", "kitty-x.json", "wezterm-4712.json"):
+        (folder / name).touch()
+    system.signals.clear()
+    system.said.clear()
+
+    told = setup(system, way, "--yes")
+    assert sorted(system.signals) == [(int(PID), signal.SIGUSR1), (4712, signal.SIGUSR1)]
+    assert "Every kitty with lights will read its configuration again." in told
+    assert "its lights go out, and its keys are free" in told
+
+
+def test_without_a_kitty_that_runs_it_says_what_to_do(home: Path) -> None:
+    """One that runs elsewhere keeps its lights until it is reloaded."""
+    system = make(home, kittys=())
+    setup(system)
+    system.signals.clear()
+    assert "until you reload its configuration (ctrl+shift+f5)" in setup(system, "--undo", "--yes")
+    assert system.signals == []
+
+
+def test_what_an_uninstallation_keeps_is_named(home: Path) -> None:
+    """The history of turns is a person's own: it stays, and it is said where."""
+    system = make(home)
+    setup(system)
+    state = home / ".local/state/tallylight"
+    for name in ("history/turns.jsonl", "labels/labels.json", *(f"open/kitty-{n}.json" for n in range(9))):
+        (state / name).parent.mkdir(parents=True, exist_ok=True)
+        (state / name).touch()
+    told = setup(system, "--uninstall", "--yes")
+    assert "~/.local/state/tallylight was kept; it holds history/turns.jsonl, labels/labels.json, " in told
+    assert ", 3 more. Delete it" in told
 
 
 def test_up_to_date_is_left_alone(home: Path) -> None:

@@ -63,7 +63,7 @@ def test_it_is_offered_and_shown(home: Path, wish: bool) -> None:
     told = setup(it)
 
     assert "Show the tab bar with one tab, too?" in asked
-    assert "▌! api" in told and LINE in told
+    assert " ! api \n" in told and LINE in told
     assert bar_line(home) is wish
     setup(it, "--yes")
     assert bar_line(home) is wish

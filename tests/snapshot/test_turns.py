@@ -11,7 +11,17 @@ import pytest
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.history import total
 from tallylight.snapshot.schema import Pane, ReasonEntry, RecordEntry
-from tallylight.snapshot.turns import CHECKPOINT_S, MAX_ASKED, MAX_PANES, SETTLE_S, TEXT_CELLS, Ending, Turn, Turns
+from tallylight.snapshot.turns import (
+    CHECKPOINT_S,
+    FIRST_S,
+    MAX_ASKED,
+    MAX_PANES,
+    SETTLE_S,
+    TEXT_CELLS,
+    Ending,
+    Turn,
+    Turns,
+)
 from tests.tables import each
 
 #: The wall clock at monotonic 0.
@@ -276,17 +286,41 @@ def test_a_turn_that_goes_on_is_written_now_and_then() -> None:
     """So that a host that is killed loses little; the last of what is written with the same name counts."""
     desk = Desk()
     desk.show(W, 0)
-    desk.show(Q, 10)
-    desk.tick(CHECKPOINT_S - 11)
+    desk.tick(FIRST_S - 1)
     assert desk.written == []
     desk.tick(1)
     desk.tick(1)
     (first,) = desk.written
+    desk.show(Q, 10)
+    desk.tick(FIRST_S)
+    desk.tick(CHECKPOINT_S - 1)
+    assert len(desk.written) == 2
+    desk.tick(1)
     desk.show(D, 400)
 
-    assert told(first) == (10, CHECKPOINT_S - 10, 1, Ending.OPEN)
+    assert [(*told(turn), turn.doing) for turn in desk.written] == [
+        (5, 0, 0, Ending.OPEN, "working"), (10, 5, 1, Ending.OPEN, "waiting"), (10, 305, 1, Ending.OPEN, "waiting"),
+    ]  # fmt: skip
     last = desk.over()[-1]
-    assert (told(last), last.id) == ((10, 390, 1, Ending.DONE), first.id)
+    assert (told(last), last.id, last.doing) == ((10, 390, 1, Ending.DONE), first.id, "")
+
+
+def test_a_reader_counts_on() -> None:
+    """Two minutes into a turn it has worked for two minutes; what waits waits; and no longer than it can be silent."""
+    desk = Desk()
+    desk.show(W, 0)
+    desk.tick(FIRST_S)
+    (turn,) = desk.written
+    assert told(turn.at(CLOCK + 120)) == (120, 0, 0, Ending.OPEN) and turn.at(CLOCK) == turn
+    desk.show(Q, 130)
+    desk.tick(FIRST_S)
+    assert told(desk.written[-1].at(CLOCK + 200)) == (130, 70, 1, Ending.OPEN)
+    assert desk.written[-1].at(CLOCK + 9000).waited_s == 5 + 2 * CHECKPOINT_S
+    desk.show(Q, 140, kind=Kind.LIMIT)
+    desk.tick(CHECKPOINT_S)
+    assert desk.written[-1].doing == ""
+    done = desk.line((D, 900))[-1]
+    assert done.at(CLOCK + 9000) == done
 
 
 def test_midnight() -> None:

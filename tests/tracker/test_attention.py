@@ -245,29 +245,55 @@ def test_waits_add_up() -> None:
     assert it.waited(601) == 21
 
 
+def waited(ledger: Ledger, panes: list[Attention], *times: float, day: str = "2026-11-21") -> float:
+    """What *ledger* comes to that is asked at these *times*."""
+    return [ledger.sum(day, panes, at, 5000.0 + at).waited_s for at in times][-1]
+
+
+def test_waits_at_the_same_time_count_once() -> None:
+    """A person who is kept waiting by three agents for 28 minutes has lost 28 minutes."""
+    ledger = Ledger()
+    panes = [attention(Status.WAITING, at) for at in (0, 10, 20)]
+    assert waited(ledger, panes, *range(0, 28 * 60 + 1, 2)) == 28 * 60
+    for pane in panes[:2]:
+        pane.shown(decision(Status.WORKING, 1680), 1680)
+    assert waited(ledger, panes, *range(1682, 1701, 2)) == 1700
+    panes[2].shown(decision(Status.WORKING, 1700), 1700)
+    assert waited(ledger, panes, *range(1702, 1800, 2)) == 1700
+
+
+def test_a_wait_is_counted_to_the_moment() -> None:
+    """One that begins and ends between two looks has lasted as long as it did; nothing counts in which all stood."""
+    ledger, it = Ledger(), attention(Status.WORKING, 0)
+    waited(ledger, [it], 0)
+    it.shown(decision(Status.WAITING, 0.5), 0.5)
+    it.shown(decision(Status.WORKING, 1.25), 1.25)
+    assert waited(ledger, [it], 2) == 0.8
+    it.shown(decision(Status.WAITING, 3), 3)
+    it.pause(100)
+    assert waited(ledger, [it], 105) == 2.8
+
+
 def test_midnight() -> None:
     """A wait through midnight counts for either day as long as it lasted in it."""
     ledger = Ledger()
-    it, done = attention(Status.WAITING, 0), attention(Status.WAITING, 0)
-    ledger.tick("2026-11-21", [it, done], 0)
-    done.shown(decision(Status.WORKING, 50), 50)
-    ledger.tick("2026-11-21", [it, done], 90)
-    assert ledger.sum([it, done], 100, 5000.0) == Waited(day="2026-11-21", waited_s=150, waiting=1, written=5000)
-    ledger.tick("2026-11-22", [it, done], 110)
+    it = attention(Status.WAITING, 0)
+    ledger.sum("2026-11-21", [it], 0, 4900.0)
+    assert ledger.sum("2026-11-21", [it], 100, 5000.0) == Waited(
+        day="2026-11-21", waited_s=100, waiting=1, written=5000
+    )
+    waited(ledger, [it], 110, day="2026-11-22")
 
-    assert ledger.sum([it, done], 115, 5015.0) == Waited(day="2026-11-22", waited_s=5, waiting=1, written=5015)
+    assert ledger.sum("2026-11-22", [it], 115, 5015.0) == Waited(day="2026-11-22", waited_s=5, waiting=1, written=5015)
 
 
 def test_a_closed_pane_counts() -> None:
     """What was waited in a pane that is gone still was waited today; not tomorrow."""
     ledger = Ledger()
     it = attention(Status.WAITING, 0)
-    ledger.tick("2026-11-21", [it], 0)
-    ledger.closed(it, 30)
-    assert ledger.sum([], 100, 0.0).waited_s == 30
-    ledger.tick("2026-11-22", [], 200)
-
-    assert ledger.sum([], 200, 0.0).waited_s == 0
+    waited(ledger, [it], 0, 30)
+    assert waited(ledger, [], 100) == 30
+    assert waited(ledger, [], 200, day="2026-11-22") == 0
 
 
 def test_what_an_earlier_run_saw_is_not_summed_again() -> None:
@@ -275,27 +301,24 @@ def test_what_an_earlier_run_saw_is_not_summed_again() -> None:
     ledger = Ledger()
     it = attention(Status.WAITING, 100)
     it.took_over(60.0, 1400.0)
-    ledger.tick("2026-11-21", [it], 100)
-    assert (it.earlier_s, ledger.sum([it], 130, 0.0).waited_s) == (60, 30)
+    assert (it.earlier_s, waited(ledger, [it], 100, 130)) == (60, 30)
     it.shown(decision(Status.WORKING, 130), 130)
-    assert (it.earlier_s, ledger.sum([it], 140, 0.0).waited_s) == (1460, 30)
-    ledger.tick("2026-11-22", [it], 150)
+    assert (it.earlier_s, waited(ledger, [it], 140)) == (1460, 30)
+    waited(ledger, [it], 150, day="2026-11-22")
     assert it.earlier_s == 0
 
 
 def test_a_run_goes_on_from_the_last() -> None:
     """A host that was started again the same day goes on from what it left; on another day it does not."""
     for day, expected in (("2026-11-21", 40.0), ("2026-11-22", 0.0)):
-        ledger = Ledger("2026-11-21", 40.0)
-        ledger.tick(day, [], 0)
-        assert ledger.sum([], 1, 0.0).waited_s == expected
+        assert waited(Ledger("2026-11-21", 40.0), [], 0, 1, day=day) == expected
 
 
 def test_a_reader_counts_on() -> None:
-    """Two agents that wait since the sum was written wait twice as long; a clock set back takes nothing away."""
+    """While any agent waits since the sum was written, it goes on; a clock set back takes nothing away."""
     waited = Waited(day="2026-11-21", waited_s=10, waiting=2, written=1000)
 
-    assert waited.at(1005) == 20 and waited.at(900) == 10
+    assert waited.at(1005) == 15 and waited.at(900) == 10
     assert Waited.from_json(waited.to_json()) == waited
 
 

@@ -446,7 +446,7 @@ def test_two_names_of_one_command(first: str, second: str, is_other: bool) -> No
         ("Bash: ls", "", "api: ls", "claude waits for you"),
         ("", "Which?", "api: claude waits for you", "Which?"),
         ("Edit a.py (+1 −2)", "Do it?", "api: Edit a.py (+1 −2)", "claude waits for you: Do it?"),
-        ("WebSearch: tui", "Do it?", "api: WebSearch: tui", "claude waits for you: Do it?"),
+        ("mcp__web: tui", "Do it?", "api: tui", "claude waits for you: Do it?"),
         ("Bash: ls", "Tip: auto mode handles these prompts for you", "api: ls", "claude waits for you"),
         ("", "May I? Tip: auto mode asks less. Say so.", "api: claude waits for you", "May I? Say so."),
     ],

@@ -8,6 +8,7 @@
 
 local wezterm = require('wezterm')
 local actions = require('tallylight.hosts.keys')
+local bar = require('tallylight.ui.bar')
 local forks = require('tallylight.hosts.fork')
 local options = require('tallylight.config.options')
 local titles = require('tallylight.ui.titles')
@@ -36,12 +37,9 @@ function M.apply_to_config(config, opts)
   if not wezterm.gui then
     return config
   end
-  titles.look = {
-    index = config.show_tab_index_in_tab_bar ~= false,
-    zero_based = config.tab_and_split_indices_are_zero_based == true,
-    fancy = config.use_fancy_tab_bar ~= false,
-  }
-  if merged.title == 'auto' or merged.title == 'own' then
+  titles.look = bar.look(config)
+  local has_handler = merged.title == 'auto' or merged.title == 'own'
+  if has_handler then
     titles.register()
   end
   watch.register()
@@ -49,6 +47,9 @@ function M.apply_to_config(config, opts)
   actions.bind(config, merged.keys)
   if merged.palette then
     wezterm.on('augment-command-palette', actions.palette)
+  end
+  watch.has_titles = function()
+    return has_handler and config.show_tabs_in_tab_bar ~= false
   end
   watch.are_keys_lost = function()
     return actions.are_lost(config, merged.keys)

@@ -167,5 +167,4 @@ class PaneClient:
             return Refusal("unreachable", str(error))
         except (OSError, TooLongError):
             pass
-        unsure = "" if isinstance(asked, Look) else "; look whether it was done"
-        return Refusal("unreachable", f"{host} does not answer{unsure}")
+        return request.silent(host, asked)

@@ -110,7 +110,7 @@ class ForkPage:
         """What the keys do, for a screen so wide."""
         if isinstance(self.found, Refusal):
             return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
-        keys = [("Enter", str(self.verb)), ("Esc", "leave")]
+        keys = [*([] if self.refusal else [("Enter", str(self.verb))]), ("Esc", "leave")]
         if not self.is_here:
             keys += [(key, name) for key, (_, name, _) in _PLACES.items()]
         if self.verb is Verb.FORK:
@@ -140,8 +140,10 @@ class ForkPage:
         if made is not None:
             rows += _fact("branch", f"{made.branch} (new)", inner)
             if made.changed:
-                many = "change is" if made.changed == 1 else "changes are"
-                left = f"{made.changed} {many} not committed and stay behind."
+                many = (
+                    "change is not committed and stays" if made.changed == 1 else "changes are not committed and stay"
+                )
+                left = f"{made.changed} {many} behind."
                 rows += wrapped(left, inner, "dim")
         for note in (*plan.notes, *(made.notes if made is not None else ())):
             rows += wrapped(note, inner, "dim")

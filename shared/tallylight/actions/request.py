@@ -162,6 +162,12 @@ UNKNOWN = Refusal("unknown", "what was asked is not known there; is it of the sa
 SILENT = Refusal("unreachable", "the terminal does not answer")
 
 
+def silent(who: str, asked: Request) -> Refusal:
+    """What *who* was *asked* has had no answer: if that was more than a look, it may have been done."""
+    unsure = "" if isinstance(asked, Look | Draw) else "; look whether it was done"
+    return Refusal("unreachable", f"{who} does not answer{unsure}")
+
+
 class TooLongError(ValueError):
     """A line that is longer than it may be."""
 

@@ -112,7 +112,9 @@ class RestorePage:
         """What the keys do."""
         last = min(BY_KEY, len(self.choices))
         digits = "1" if last == 1 else f"1…{last}"
-        keys = (("Enter", self.verb), ("Esc", "leave"), (digits, "choose"), ("a", "all or none"))
+        keys = [("Esc", "leave"), (digits, "choose"), ("a", "all or none")]
+        if self.refusal is None:
+            keys.insert(0, ("Enter", self.verb))
         return fitted(key_lines(keys, columns), columns)
 
 

@@ -183,8 +183,12 @@ class Demo:
             colour = lights.COLOURS[decision.status]
             if decision.status is Status.WAITING:
                 colour = lights.pulsed(colour, self._now / self.speed)
-            stripe = self.output.coloured(colour, lights.stripe(decision.status))
-            cells.append(f"{stripe}{lights.mark(decision.status, decision.kind)} {tab} ")
+            mark = f" {lights.mark(decision.status, decision.kind)} "
+            if decision.status in lights.FILLED:
+                cells.append(self.output.filled(colour, f"{mark}{tab} "))
+            else:
+                draw = self.output.filled if decision.status is Status.DONE else self.output.coloured
+                cells.append(f"{draw(colour, mark)}{tab} ")
         changes = self._trackers[self._tab].decision.reason.changes
         until = clean(f"until: {changes}", self.output.columns - 1)
         self.output.stream.write(f"\r\x1b[J\n{'  '.join(cells)}\n{until}\x1b[2A\r")

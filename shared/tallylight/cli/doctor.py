@@ -121,7 +121,9 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:
     """Every finding, in the order in which a fault explains the ones after it."""
     yield from checks.installation(system)
-    yield from checks.terminal(system, has_other=wezterm.look(system).is_here)
+    hosts = {host.host for host in wire.snapshots()[0]}
+    is_in_tmux = bool(system.env.get("TMUX")) or "sessions" in hosts
+    yield from checks.terminal(system, has_other=wezterm.look(system).is_here or is_in_tmux)
     yield from wezterm.findings(system, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
     yield from _feeds(system)
     yield from checks.settings(system)
@@ -130,9 +132,12 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     config, _ = config_file.load_config(system.env)
     if config.history.keep and (problem := history_file.problem(system.env)):
         yield Finding("history", Health.BROKEN, problem, "until it can be written, `tally log` lacks what happens")
-    passthrough = _multiplexer(system)
+    # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
+    has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) is not None
+    passthrough = _multiplexer(system) if has_terminal else []
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
-    light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
+    blocked = any(finding.is_fault for finding in passthrough)
+    light = list(_light(system, wire, blocked=blocked, has_terminal=has_terminal))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
     yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
@@ -259,13 +264,13 @@ def _multiplexer(system: System) -> list[Finding]:
     return [Finding("tmux", Health.BROKEN, "allow-passthrough is off: tmux drops Tallylight's sequences", remedy)]
 
 
-def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
+def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> Iterator[Finding]:
     """Send a report from here and look for it in a snapshot."""
     if blocked:
         yield Finding("light", Health.SKIPPED, "not sent: tmux would drop it")
         return
     living, _ = wire.snapshots()
-    if not living and running_kitty.named(system) is None:
+    if not has_terminal:
         yield Finding("light", Health.SKIPPED, "not sent: no terminal on this machine runs tallylight yet")
         return
     record = {"id": f"doctor-{os.getpid()}"}

@@ -1,7 +1,7 @@
 """
 `tally fork` and `tally resume`: continue a pane's conversation in a new pane, or say what would do it.
 
-What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty that has the pane, the
+What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty or tmux of the pane, the
 argument list is printed and nothing is started. With `--here` it is started in this very terminal, in the place of
 this program, whoever has the pane; WezTerm's keys open a split with that. docs/actions.md describes the JSON.
 """
@@ -26,6 +26,7 @@ from tallylight.agents import agent_files
 from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
+from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.ui import colours
@@ -33,6 +34,10 @@ from tallylight.ui.confirm import announce, ask
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
+_NOT_STARTED = (
+    "nothing was started: this is no terminal in the kitty or tmux that has the pane; run the lines above, or use "
+    "--here"
+)
 _DESCRIPTIONS = {
     Verb.FORK: "Fork this pane's conversation: start a new one with its history in a new pane. The old stays.",
     Verb.RESUME: "Resume this pane's conversation in a new pane, also after its agent has ended or crashed.",
@@ -93,8 +98,11 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
         raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
     command = launch_command(found, plan, offer.place, os.environ)
     if options.dry_run or command is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        describe(Output.to(sys.stdout, environ), plan, base, is_here=command is not None or options.dry_run)
-        return 0
+        describe(Output.to(sys.stdout, environ), plan, base)
+        if options.dry_run:
+            return 0
+        complain(verb, _NOT_STARTED)
+        return 1
     return _ask(offer, found, environ)
 
 
@@ -130,12 +138,10 @@ def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]
     return document
 
 
-def describe(output: Output, plan: Plan, base: Base | None, *, is_here: bool) -> None:
+def describe(output: Output, plan: Plan, base: Base | None) -> None:
     """Print what would run: a line that can be pasted into a shell, and where it belongs."""
     if plan.warning:
         output.line(f"# {clean(plan.warning)}")
-    if not is_here:
-        output.line("# nothing was started: that takes a terminal to ask on, in the kitty that has this pane")
     for note in (*plan.notes, *(base.notes if base is not None else ())):
         output.line(f"# {clean(note)}")
     if base is not None:
@@ -146,7 +152,10 @@ def describe(output: Output, plan: Plan, base: Base | None, *, is_here: bool) ->
 
 
 def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str, str]) -> list[str] | None:
-    """What has the kitty around us open the new pane; None where there is none, or it has not got this pane."""
+    """What has the tmux or kitty around us open the new pane; None where there is none, or it has not got this pane."""
+    how = {Place.VSPLIT: ["split-window", "-h"], Place.HSPLIT: ["split-window", "-v"]}
+    if (command := starts.beside(found.pane, how.get(place, ["new-window", "-a"]), plan, environ)) is not None:
+        return command
     kitten = shutil.which("kitten", path=environ.get("PATH"))
     is_here = found.host == f"kitty-{environ.get('KITTY_PID', '')}"
     if kitten is None or not is_here or not environ.get("KITTY_LISTEN_ON"):
@@ -227,5 +236,5 @@ def _ask(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
     assert command is not None
     _, problem = open_pane(command)
     if problem:
-        raise TallyError(f"kitty did not open a pane: {problem}")
+        raise TallyError(f"no pane was opened: {problem}")
     return 0

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tallylight.cli.output import Output, age, clean, complain, status_words
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Panes, own_place, read_panes
+from tallylight.snapshot.addresses import Found, Panes, own_place, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.next_pane import stops
 from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane
 
 
 def make_parser() -> Parser:
@@ -50,7 +51,7 @@ def main(argv: list[str]) -> int:
         else:
             output.line("nothing needs you" if panes.hosts else nothing(panes))
         return int(not panes.hosts)
-    order = stops([found.pane for found in panes.panes if found.host == host], now, is_any=options.any)
+    order = stops([found.pane for found in _shown(panes) if found.host == host], now, is_any=options.any)
     order = list(reversed(order)) if options.previous else order
     if options.dry_run:
         names = {found.pane.id: found.name for found in panes.panes if found.host == host}
@@ -62,11 +63,9 @@ def main(argv: list[str]) -> int:
     elif host.startswith("kitty-"):
         chosen = tuple(f"--{name}" for name in ("previous", "any") if getattr(options, name))
         requests.send(host, Request("jump", "", chosen), os.environ)
-    else:
+    elif goal := _after([pane.id for pane in order], own_place(os.environ, panes.hosts)[1]):
         # Only kitty knows where a person came from; elsewhere it is a way there, and none back.
-        here = own_place(os.environ)[1]
-        for goal in [pane.id for pane in order if pane.id != here][:1]:
-            requests.send(host, Request("focus", goal), os.environ)
+        requests.send(host, Request("focus", goal), os.environ)
     return 0
 
 
@@ -74,12 +73,35 @@ def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: b
     """
     Name the host that is to jump; `""` for none.
 
-    The terminal we are in. From elsewhere: the one whose pane needs a person most, of those that can show a pane.
+    The terminal we are in, or the tmux. From elsewhere: the one whose pane needs a person most, of those that can show
+    a pane.
     """
-    own, _ = own_place(environ)
-    if own in panes.hosts:
-        return own
-    shown = [found for found in panes.panes if not found.pane.attach and not is_elsewhere(found.host)]
+    for own in (own_place(environ)[0], own_place(environ, panes.hosts)[0]):
+        if own in panes.hosts:
+            return own
+    shown = _shown(panes)
     hosts = {id(found.pane): found.host for found in shown}
     order = stops([found.pane for found in shown], now, is_any=is_any)
     return hosts[id(order[0])] if order else ""
+
+
+def _shown(panes: Panes) -> list[Found]:
+    """The panes that a person can be brought to: those of terminals, and of a tmux that somebody is attached to."""
+    attached = {_server(found.pane) for found in panes.panes if found.pane.terminals}
+    return [
+        found
+        for found in panes.panes
+        if not is_elsewhere(found.host) and (not found.pane.attach or _server(found.pane) in attached)
+    ]
+
+
+def _server(pane: Pane) -> str:
+    """The server that has *pane*, by its id; that of GNU Screen cannot show another session."""
+    kind, _, rest = pane.id.partition("/")
+    return rest.partition("/")[0] if kind == "tmux" else pane.id
+
+
+def _after(order: Sequence[str], here: str) -> str:
+    """The stop that follows *here*, else the first; nothing if there is no other."""
+    place = order.index(here) + 1 if here in order else 0
+    return next((id_ for id_ in (*order[place:], *order[:place]) if id_ != here), "")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Each verb and what it does, in the order of the help. The module has the verb's name, `_` for `-`.
 GROUPS = {
     "See": {
-        "agents": "live list of all agents: go there, answer, quiet, show why",
+        "agents": "live list of all agents: go there, answer, snooze, show why",
         "status": "list the agents of every tab, most urgent first",
         "why": "explain a pane's light: the source, the rule, what would change it",
         "log": "what the agents did today and this week: work, waiting for you, questions",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.model import attributes, lights
+from tallylight.model import attributes, contrast, lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
 from tallylight.ui.colours import Depth
@@ -104,13 +104,17 @@ class Output:
         rgb = lights.COLOURS.get(status)
         return text if rgb is None else self.coloured(rgb, text)
 
-    def coloured(self, rgb: lights.RGB, text: str) -> str:
-        """Return *text* in a colour, where there are colours."""
+    def coloured(self, rgb: lights.RGB, text: str, layer: int = 3) -> str:
+        """Return *text* in a colour, where there are colours; on it with *layer* 4."""
         if not self.colour:
             return text
         # Semicolons: more terminals know them than the standard's colons, and this may be any terminal.
         code = f"2;{rgb[0]};{rgb[1]};{rgb[2]}" if self.full_colour else f"5;{lights.nearest(rgb)}"
-        return f"\x1b[38;{code}m{text}\x1b[39m"
+        return f"\x1b[{layer}8;{code}m{text}\x1b[{layer}9m"
+
+    def filled(self, rgb: lights.RGB, text: str) -> str:
+        """Return *text* on a colour, as tabs have what needs a person."""
+        return self.coloured(rgb, self.coloured(contrast.readable_on(rgb), text), 4)
 
     def strong(self, text: str) -> str:
         """Return *text* in bold."""

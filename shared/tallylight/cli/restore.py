@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -38,9 +38,10 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import colours
 from tallylight.ui.confirm import announce, ask
 
-#: Seconds that an agent must run to have resumed its conversation: one that cannot says so and ends at once.
-RESUMED_S = 2.0
-_ENDED = ": it ended at once; the conversation stays in the list of `tally restore`"
+#: Seconds that an agent must run to have resumed its conversation: one that cannot says so and ends, on a busy machine
+#: late. For how many of them we wait before the shell goes on, and how often we look.
+RESUMED_S, WAITED_S, LOOK_S = 30.0, 2.0, 1.0
+_ENDED = f": it ended within {RESUMED_S:g} seconds; the conversation stays in the list of `tally restore`"
 _STATES = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
 
 
@@ -135,44 +136,78 @@ def _restore(options: argparse.Namespace) -> int:
         return 0
     if options.list or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(Output.to(sys.stdout, environ), choices)
-        return 0
+        return _not_started(options)
     is_placed = any(isinstance(word, str) for word in options.number)
     launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
-    failures = _offer(choices, chosen, launcher, environ)
-    if failures is None:
-        return 1
-    complain("restore", *failures, cells=UNBOUNDED)
-    if failures and options.tabs:
-        # An overlay of kitty's closes with this program, and what it says with it.
+    started = _offer(choices, chosen, launcher, environ)
+    return int(started is None or not _follow(*started, chosen, launcher, is_page=options.tabs))
+
+
+def _follow(
+    windows: Mapping[str, Offered],
+    are_all: bool,
+    lost: Mapping[int, Lost],
+    launcher: tuple[str, str] | None,
+    *,
+    is_page: bool,
+) -> bool:
+    """
+    Tell of each of *windows* that closes soon, and put its conversation back; whether *are_all*, and all stay for now.
+
+    Where we have a window of our own, *is_page*, it stays meanwhile; else the person's shell goes on.
+    """
+    kitten = launcher[0] if launcher is not None else ""
+    if windows and is_page:
+        sys.stderr.write(f"{len(windows)} opened; this closes once they have run for {RESUMED_S:g} seconds\n")
+    left = _watch_windows(windows, lost, kitten, RESUMED_S if is_page else WAITED_S)
+    if left and not is_page:
+        _in_background(lambda: _watch_windows(left, lost, kitten, RESUMED_S - WAITED_S))
+    are_all = are_all and len(left) == len(windows)
+    if not are_all and is_page:
+        # It closes with this program, and what it says with it.
         sys.stderr.write("press Enter to close this\n")
         sys.stdin.readline()
-    return int(bool(failures))
+    return are_all
 
 
 def _offer(
     choices: list[Offered], lost: Mapping[int, Lost], launcher: tuple[str, str] | None, environ: Mapping[str, str]
-) -> list[str] | None:
-    """Show what would run, and start what the person chooses; what went wrong, None if the person has left."""
+) -> tuple[dict[str, Offered], bool] | None:
+    """
+    Show what would run, and start what the person chooses; None if the person has left.
+
+    The new windows of kitty's, and whether all were started; what went wrong is told.
+    """
     page = RestorePage(choices, *(("in this pane", 1) if launcher is None else ("in new tabs", len(choices))))
     if launcher is None:
         for choice in page.chosen[1:]:
             choice.is_chosen = False
     if not ask(page, sys.stdin.fileno(), environ, lambda _: None):
         return None
-    failures: list[str] = []
     windows: dict[str, Offered] = {}
+    are_all = True
     for choice in page.chosen:
         window, problem = _start(choice, lost[choice.number], launcher)
         if problem:
-            failures.append(f"{choice.name}: not started{problem}")
+            are_all = False
+            complain("restore", f"{choice.name}: not started{problem}", cells=UNBOUNDED)
         elif window.isdecimal():
             windows[window] = choice
-    time.sleep(RESUMED_S if windows else 0)
-    for window, choice in windows.items():
-        if launcher is not None and _is_closed(launcher[0], window):
+    return windows, are_all
+
+
+def _watch_windows(
+    windows: Mapping[str, Offered], lost: Mapping[int, Lost], kitten: str, seconds: float
+) -> dict[str, Offered]:
+    """Tell of each of *windows* that closes within *seconds*, and put its conversation back; those that do not."""
+    left, end = dict(windows), time.monotonic() + seconds
+    while left and (now := time.monotonic()) < end:
+        time.sleep(min(LOOK_S, end - now))
+        for window in left.keys() - _open_windows(kitten, left):
+            choice = left.pop(window)
             put_back(lost[choice.number])
-            failures.append(f"{choice.name}{_ENDED}")
-    return failures
+            complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED)
+    return left
 
 
 def _chosen(words: Sequence[int | str], lost: Sequence[Lost]) -> dict[int, Lost]:
@@ -249,6 +284,14 @@ def _list(output: Output, choices: list[Offered]) -> None:
                 output.line(f"   {clean(note)}")
 
 
+def _not_started(options: argparse.Namespace) -> int:
+    """Only the list was printed: that fails where something was to be started."""
+    if options.list or not options.number:
+        return 0
+    complain("restore", "nothing was started: this is no terminal to ask on")
+    return 1
+
+
 def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, str] | None:
     """The program that opens a tab of the kitty around us, and our window there; None where nothing can."""
     kitten = shutil.which("kitten", path=environ.get("PATH"))
@@ -258,39 +301,53 @@ def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, st
     return kitten, window
 
 
-def _is_closed(kitten: str, window: str) -> bool:
-    """Whether kitty has closed a *window* of ours; one that does not say so has not."""
-    command = [kitten, "@", "ls", f"--match=id:{window}"]
+def _open_windows(kitten: str, windows: Iterable[str]) -> set[str]:
+    """Those of *windows* that kitty has; all of them if it does not say."""
+    command = [kitten, "@", "ls", "--match=" + " or ".join(f"id:{window}" for window in windows)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return bool(done.returncode) and "No matching" in done.stderr
+        if done.returncode and "No matching" in done.stderr:
+            return set()
+        tabs = [tab for os_window in json.loads(done.stdout) for tab in os_window["tabs"]]
+        return {str(window["id"]) for tab in tabs for window in tab["windows"]}
+    except (OSError, subprocess.TimeoutExpired, ValueError, KeyError, TypeError):
+        return set(windows)
 
 
 def _watch(choice: Offered, lost: Lost) -> int:
     """
-    Have a process of its own put *lost* back if what this one becomes ends at once; where it is told what was started.
+    Have *lost* put back if what this process becomes ends soon; where the one that does so is told what was started.
 
-    It leaves this process's group and is nobody's child, so that the agent is alone there. What it is told on closes
-    when this process becomes the agent; a byte says that it did not.
+    What it is told on closes when this process becomes the agent; a byte says that it did not.
     """
     pid, birth = os.getpid(), birth_of(os.getpid())
     read_end, write_end = os.pipe()
-    if (child := os.fork()) != 0:
-        os.close(read_end)
-        os.waitpid(child, 0)
-        return write_end
-    try:
+
+    def watch() -> None:
         os.close(write_end)
+        end = time.monotonic() + RESUMED_S
+        if os.read(read_end, 1):
+            return
+        while is_alive(pid, birth) and time.monotonic() < end:
+            time.sleep(0.1)
+        if not is_alive(pid, birth):
+            put_back(lost)
+            complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED)
+
+    _in_background(watch)
+    os.close(read_end)
+    return write_end
+
+
+def _in_background(job: Callable[[], object]) -> None:
+    """Do *job* in a process outside of this one's group and nobody's child, so that an agent is alone there."""
+    if (child := os.fork()) != 0:
+        os.waitpid(child, 0)
+        return
+    try:
         os.setsid()
-        if os.fork() == 0 and not os.read(read_end, 1):
-            end = time.monotonic() + RESUMED_S
-            while is_alive(pid, birth) and time.monotonic() < end:
-                time.sleep(0.1)
-            if not is_alive(pid, birth):
-                put_back(lost)
-                complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED)
+        if os.fork() == 0:
+            job()
     finally:
         os._exit(0)
 

@@ -76,5 +76,8 @@ def ask(
             sys.stdout.write(f"{called} {outcome(now.pane) if now is not None else 'is gone'}\n")
             return 0
         time.sleep(0.05)
-    complain(request.verb, else_ or f"{found.host} did not do it; is it the same version?")
+    complain(
+        "quiet" if request.verb == "mute" else request.verb,
+        else_ or f"{found.host} did not do it; is it the same version?",
+    )
     return 1

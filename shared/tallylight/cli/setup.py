@@ -22,13 +22,15 @@ from tallylight.files import directories, extras, install_paths
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
 from tallylight.hooks import install, remove
-from tallylight.model import lights
+from tallylight.model import contrast, lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
-from tallylight.setup import completions, environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
+from tallylight.setup import completions, environment, free_keys, kitty, kitty_conf, running_kitty, unit, wezterm
 from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
+#: Files that are named of what an uninstallation keeps, at most.
+MOST_KEPT = 8
 
 
 def make_parser() -> Parser:
@@ -36,7 +38,7 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally setup",
         description="Install Tallylight for your user and set up your terminals: one include in kitty.conf, one link "
-        "for WezTerm. Every change is shown first.",
+        "for WezTerm, a unit of systemd for tmux alone. Every change is shown first.",
         allow_abbrev=False,
         examples={
             "tally setup --dry-run": "show the changes",
@@ -125,22 +127,26 @@ class _Plan(NamedTuple):
     edit: Edit | None
     #: The kitty that this is typed in.
     running: int | None
+    #: Whether the unit that watches tmux is to be made.
+    has_unit: bool
 
 
 def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) -> int:
     source, python, place = environment.running_source(), environment.base_python(), install_paths.layout(system)
     here = kitty.look(system)
+    beside = wezterm.look(system)
     bindings, answer = free_keys.plan(system, place, here)
     plan = _Plan(
         here,
-        wezterm.look(system),
+        beside,
         bindings,
         answer,
         environment.look(system, source, python, bindings, tab_bar),
         kitty_conf.plan(system, here.conf) if here.is_here else None,
         running_kitty.find(system) if here.is_here else None,
+        unit.is_stale(system, has_terminal=here.is_here or beside.is_here),
     )
-    if plan.state.is_current and plan.edit is None and not wezterm.is_stale(plan.beside):
+    if plan.state.is_current and plan.edit is None and not plan.has_unit and not wezterm.is_stale(plan.beside):
         system.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
         _report(system, plan)
         return DONE
@@ -169,16 +175,20 @@ def _carry_out(system: System, plan: _Plan) -> None:
         kitty_conf.apply(system, plan.edit)
     if wezterm.is_stale(plan.beside):
         wezterm.apply(system, plan.beside)
+    if plan.has_unit and (problem := unit.apply(system)):
+        system.say(f"{system.short(unit.file(system))} was made, and does not run: {problem}")
 
 
 def _offer_tab_bar(system: System) -> bool:
     """Ask whether kitty is to show its tab bar always; show how that looks."""
-    light = lights.STRIPE + lights.MARKS[Status.WAITING]
+    tab = f" {lights.MARKS[Status.WAITING]} api "
     if colours.are_wanted(system.env, is_terminal=sys.stdout.isatty()):
-        light = f"{lights.sgr_foreground(lights.COLOURS[Status.WAITING])}{light}\x1b[39m"
+        amber = lights.COLOURS[Status.WAITING]
+        text = lights.sgr_foreground(contrast.readable_on(amber))
+        tab = f"{lights.sgr_background(amber)}{text}{tab}\x1b[39;49m"
     system.say(
         "\nkitty shows no tab bar while there is one tab; its light is in the title of the window then."
-        f"\nWith `{environment.TAB_BAR}` the bar is always there:\n\n    {light} api\n"
+        f"\nWith `{environment.TAB_BAR}` the bar is always there:\n\n    {tab}\n"
     )
     return bool(system.ask("Show the tab bar with one tab, too?"))
 
@@ -198,9 +208,7 @@ def _report_next(system: System, plan: _Plan) -> None:
         return
     place = install_paths.layout(system)
     if running is not None and running_kitty.take_over(system, place, plan.here, plan.answer, running):
-        system.say(
-            f"\nkitty {running} runs Tallylight now, and its open windows have lights. Run `tally doctor` to check."
-        )
+        system.say("\nThis kitty runs Tallylight now, and its open windows have lights. Run `tally doctor` to check.")
         return
     keys = free_keys.rows([binding for binding in plan.bindings if binding.action.name == "agents"], plan.answer)
     press = f"press {keys[0][0]} once, or open a new tab" if keys else "open a new tab"
@@ -235,11 +243,13 @@ def _show(system: System, plan: _Plan) -> None:
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
     if wezterm.is_stale(plan.beside):
         system.say(f"  link {system.short(plan.beside.link)} to its Lua files, for WezTerm")
+    if plan.has_unit:
+        system.say(f"  make {system.short(unit.file(system))} and start it (systemctl --user): it watches tmux")
     if plan.bindings != environment.present_keys(place):
         system.say("\n" * (edit is not None) + "  bind keys that are free in your kitty, in a separate file:\n")
         system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(plan.bindings, plan.answer)))
     if plan.running is not None:
-        system.say(f"  have the kitty that this is typed in (process {plan.running}) read its configuration again")
+        system.say("  have this kitty read its configuration again")
     if state.has_tab_bar != environment.has_tab_bar(place):
         system.say(f"  {'add' if state.has_tab_bar else 'remove'} `{environment.TAB_BAR}` there")
 
@@ -255,6 +265,8 @@ def _report(system: System, plan: _Plan) -> None:
         if here.version and here.version[:2] < kitty.OLDEST:
             oldest = ".".join(map(str, kitty.OLDEST))
             system.say(f"              older than {oldest}, the oldest that is tested: update kitty")
+    elif unit.is_there(system):
+        system.say(f"  tmux        watched by {unit.NAME}, from each login on")
     elif not beside.is_here:
         system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
     known: Sequence[Mapping[str, Any]] = names.NAMES
@@ -298,8 +310,8 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         system.say(str(problem))
     is_there = os.path.lexists(place.data) or os.path.lexists(place.command) or bool(completions.installed(system))
     goes = everything and is_there
-    linked = not wezterm.is_undone(system)
-    if not any((wiring, taken, linked, goes)):
+    linked, watched = not wezterm.is_undone(system), unit.is_there(system)
+    if not any((wiring, taken, linked, watched, goes)):
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _report_the_rest(system)
         return DONE
@@ -309,19 +321,48 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     for edit in wiring:
         kitty_conf.undo(system, edit)
         system.say(remove.taken_back(system, edit, "lines"))
+    if wiring:
+        _report_running(system, running_kitty.give_back(system))
     for edit in taken:
         system.say(remove.undo(system, edit))
     for path in wezterm.undo(system) if linked else ():
         system.say(f"{system.short(path)} removed.")
+    if watched:
+        unit.undo(system)
+        system.say(f"{system.short(unit.file(system))} removed.")
     if everything:
-        for path in environment.remove(system):
-            system.say(f"{system.short(path)} removed.")
-        completions.remove(system)
-        if directories.config_dir(system.env).exists():
-            system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
+        _remove_everything(system)
     else:
         _report_the_rest(system)
     return DONE
+
+
+def _remove_everything(system: System) -> None:
+    """Remove Tallylight itself, and say what of the person's stays."""
+    for path in environment.remove(system):
+        system.say(f"{system.short(path)} removed.")
+    completions.remove(system)
+    if directories.config_dir(system.env).exists():
+        system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
+    _report_state(system)
+
+
+def _report_state(system: System) -> None:
+    """Say what is kept of what agents did, and where."""
+    state = directories.state_dir(system.env)
+    kept = sorted(str(path.relative_to(state)) for path in state.rglob("*") if path.is_file())
+    if kept:
+        more = [f"{len(kept) - MOST_KEPT} more"] if len(kept) > MOST_KEPT else []
+        held = ", ".join([*kept[:MOST_KEPT], *more])
+        system.say(f"{system.short(state)} was kept; it holds {held}. Delete it if you do not want it.")
+
+
+def _report_running(system: System, count: int) -> None:
+    """Say what comes of the *count* kittys that read their configuration again."""
+    if count:
+        system.say("Every kitty with lights reads its configuration again: its lights go out, and its keys are free.")
+    else:
+        system.say("A kitty that runs keeps its lights and keys until you reload its configuration (ctrl+shift+f5).")
 
 
 def _show_undo(
@@ -333,6 +374,10 @@ def _show_undo(
         if edit in wiring and edit.goes:
             system.say(f"{system.short(edit.path)} was made by Tallylight and will be removed.")
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
+    if wiring:
+        system.say("Every kitty with lights will read its configuration again.")
+    if unit.is_there(system):
+        system.say(f"{system.short(unit.file(system))} will be stopped and removed.")
     if linked:
         system.say(f"The link {system.short(wezterm.look(system).link)} will be removed; your own Lua is not changed.")
     if everything:

@@ -57,7 +57,13 @@ def make_parser() -> Parser:
     )
     parser.add_argument("agent", metavar="AGENT", help="its name: claude, codex, ...")
     places = ("split", "tab", "os-window", "tmux")
-    parser.add_argument("--in", dest="place", choices=places, default="tab", help="where; by default in a tab of kitty")
+    parser.add_argument(
+        "--in",
+        dest="place",
+        choices=places,
+        default="",
+        help="where; by default a window of the tmux, or a tab of the kitty, in which this runs",
+    )
     parser.add_argument("--worktree", metavar="NAME", help="in a new git worktree of that name, on a new branch")
     parser.add_argument("--prompt", metavar="TEXT", default="", help="what it is told first")
     parser.add_argument("--name", metavar="NAME", default="", help="the title of the pane")
@@ -69,7 +75,8 @@ def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
-    host, _ = own_place(os.environ)
+    host, _ = own_place(os.environ, panes.hosts if not options.place else ())
+    options.place = options.place or ("tmux" if host.startswith(_SESSIONS) else "tab")
     if options.place == "tmux":
         host = next((name for name in panes.hosts if name.startswith(_SESSIONS)), "")
     base, reply = _started(options, panes, host)

@@ -181,7 +181,7 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
     pane = found.pane
     name = clean(found.label.name) or clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
-    marks = ("snoozed", pane.snoozed_until), ("muted", pane.muted_until)
+    marks = ("snoozed", pane.snoozed_until), ("quiet", pane.muted_until)
     return [
         lights.mark(pane.status, pane.kind),
         clean(found.name, 40),

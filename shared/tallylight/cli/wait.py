@@ -93,7 +93,7 @@ def main(argv: list[str]) -> int:
     if options.pane:
         chosen = tuple(dict.fromkeys(pick(panes, wanted, os.environ).address for wanted in options.pane))
     else:
-        own = ":".join(own_place(os.environ))
+        own = ":".join(own_place(os.environ, panes.hosts))
         chosen = tuple(found.address for found in panes.panes if found.is_lit and found.address != own)
     if not chosen:
         raise TallyError("no agent runs in any tab: there is nothing to wait for")

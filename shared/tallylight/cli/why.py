@@ -127,7 +127,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
     pace = f"{pane.said_per_s} a second, {pane.read_per_s} of them read: the newest of each record"
     return {
         "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
-        "muted": _rest(pane.muted_until, now),
+        "quiet": _rest(pane.muted_until, now),
         "pane": found.name,
         "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
         "program": _program(pane),

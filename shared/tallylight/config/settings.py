@@ -61,13 +61,12 @@ class Kitty:
     """How kitty's tab bar shows the light."""
 
     style: str = setting(
-        "stripe",
-        '"stripe", "icon", "colour" (of the whole tab) or "off"',
-        choices=("stripe", "colour", "icon", "off"),
+        "filled",
+        'what needs you fills its tab; or "stripe", a stripe and a mark; or "off"',
+        choices=("filled", "stripe", "off"),
     )
-    mark: bool = setting(True, "beside the stripe a sign that is not colour alone: ● ! ? ✓ ✓? × ▼ ○ ·")
-    strip_glyphs: bool = setting(True, "an agent's own signs (✳ ◐ ⠋) go from a title that has our mark beside it")
-    pulse: bool = setting(True, "waiting lights pulse")
+    names: bool = setting(True, "a tab says its project and what it asks; false: only the title, as the agent wrote it")
+    pulse: bool = setting(True, "waiting lights pulse for ten seconds")
     splits: bool = setting(True, "each of several windows in a tab has its own light")
     os_window_title: str = setting(
         "auto",
@@ -296,6 +295,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     if unsafe(config.fleet):
         tables["fleet"].complain("tls", "is off: the password is sent over the network unencrypted")
     tables["list"].retire("ports")
+    tables["kitty"].retire("mark", "strip_glyphs")
     for table in tables.values():
         table.close()
     return config, top.errors

@@ -156,11 +156,10 @@ class Engine(ABC, Generic[Id]):
         self._touched.add(id_)
         return pane
 
-    def _remove(self, id_: Id, now: float) -> None:
+    def _remove(self, id_: Id) -> None:
         """The pane is gone."""
         pane = self._panes.pop(id_)
         pane.close()
-        self._store.ledger.closed(pane.attention, now)
         del self._published[id_]
         self._left.pop(id_, None)
         self._files.forget(id_)

@@ -37,6 +37,11 @@ class _Opened:
     ledger: Ledger
     former: Known
 
+    def close(self) -> None:
+        self.snapshot.leave()
+        self.spool.close()
+        self.changes.close()
+
     def take(self) -> tuple[list[Request], list[int] | None]:
         """All that waits, and what tells of the next one, if anything does."""
         self.changes.look()
@@ -75,7 +80,7 @@ class Store:
     told: Callable[[str], None] = lambda _: None
     epoch: Epoch = attrs.field(factory=lambda: Epoch(time.time))
     _opened: _Opened | None = None
-    #: What was waited today; a pane that is gone is told to it.
+    #: What was waited today.
     ledger: Ledger = attrs.field(factory=Ledger)
     _saved_at: float = float("-inf")
     #: The descriptor that tells that a request waits, if any does, and when they were last looked for.
@@ -104,16 +109,19 @@ class Store:
             self.told(f"requests: {result.spool.error}")
         if self.ledger.day in ("", result.ledger.day):
             self.ledger.day = result.ledger.day
-            self.ledger.gone_s += result.ledger.gone_s
+            self.ledger.waited_s += result.ledger.waited_s
         self.former.update(result.former)
         self._opened = result
 
     def close(self) -> None:
         """The host ends: take back what it showed, and take no more requests."""
         if self._opened is not None:
-            self._opened.snapshot.leave()
-            self._opened.spool.close()
-            self._opened.changes.close()
+            self._opened.close()
+
+    def leave(self) -> None:
+        """The same in a job, once no snapshot is being written; to be called again and again, until `open` is."""
+        if self._opened is not None and self.submit("snapshot", self._opened.close, lambda _: None):
+            self._opened = None
 
     # The snapshot --------------------------------------------------------------------------------------------
 
@@ -174,9 +182,8 @@ class Store:
 
     def keep(self, ledgers: Iterable[Attention], now: float) -> None:
         """Add up what agents wait today."""
-        clock, every = time.time(), list(ledgers)
-        self.ledger.tick(waiting_time_file.today(clock), every, now)
-        found = self.ledger.sum(every, now, clock)
+        clock = time.time()
+        found = self.ledger.sum(waiting_time_file.today(clock), list(ledgers), now, clock)
         if self._opened is not None and self._opened.waited_file.is_due(found):
             waited_file = self._opened.waited_file
             self.submit("ledger", lambda: waited_file.save(found), lambda _: None)

@@ -24,6 +24,8 @@ PULSE_S = 1.4
 PULSE_WHITE = 0.4
 #: How many times a second a pulsing light is drawn, at most.
 PULSE_HZ = 10
+#: For so many seconds after a light has changed it pulses; then it stands.
+PULSE_LASTS_S = 10.0
 
 #: What needs a person: its mark and its name are filled on every surface. Of `done` the mark alone is.
 FILLED: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN})
@@ -82,6 +84,11 @@ def pulsed(colour: RGB, now: float) -> RGB:
 def sgr_foreground(colour: RGB) -> str:
     """The SGR sequence that sets *colour* as the foreground (ITU T.416, colon form)."""
     return f"\x1b[38:2:{colour[0]}:{colour[1]}:{colour[2]}m"
+
+
+def sgr_background(colour: RGB) -> str:
+    """The SGR sequence that sets *colour* as the background."""
+    return sgr_foreground(colour).replace("[38", "[48")
 
 
 def nearest(rgb: RGB) -> int:

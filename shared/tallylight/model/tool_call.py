@@ -22,8 +22,6 @@ _FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "fi
 _OTHERS = ("query", "pattern", "description", "prompt")
 #: By which a shell is told what to run.
 _SHELL_OPTIONS = ("-c", "-lc", "-ic")
-#: One of these is in the name of every tool that runs a command.
-_SHELLS = ("bash", "shell", "exec", "command", "terminal")
 _PATCH = "*** Begin Patch"
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 _OLD = ("old_string", "oldString", "old_str")
@@ -59,9 +57,9 @@ def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
 
 
 def request(what: str) -> str:
-    """*what* without the name of a shell before its command: `npm test` of `Bash: npm test`, all of another tool's."""
-    name, _, command = what.partition(": ")
-    return command if command and " " not in name and any(map(name.lower().__contains__, _SHELLS)) else what
+    """*what* without the tool before its command: `npm test` of `Bash: npm test`."""
+    tool, _, command = what.partition(": ")
+    return command if command and tool.isidentifier() else what
 
 
 def _first(given: dict[str, Any], names: tuple[str, ...]) -> str:

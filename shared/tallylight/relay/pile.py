@@ -24,6 +24,10 @@ from tallylight.wire.scanner import Sequence, whole
 MOST, MOST_BYTES = 8192, 262_144
 #: One that cannot be read is none, as for the codec.
 _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([A-Za-z0-9_.,+/=-]*)\s*(?=:|\Z)")
+#: Nearly all that names a child in plain words.
+_OF_CHILD = re.compile(
+    rb"\x1b\](?:7501;[^\x07\x1b]*?:id=|1338;[^\x07\x1b%]*?;id=[^;\x07\x1b%]++(?![^\x07\x1b]*;id=))"
+).match
 #: What may concern the program itself, as far as that can be told without decoding anything.
 _OWN = re.compile(
     rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
@@ -112,8 +116,7 @@ class Pile(Inbox):
         for at, raw in enumerate(raws, 1):
             yield raw
             if not self._has_room:
-                # Nearly all of such a flood names a child in plain words.
-                rest = [raw for raw in raws[at:] if b":id=" not in raw or not raw.startswith(b"\x1b]7501;")]
+                rest = [raw for raw in raws[at:] if not _OF_CHILD(raw)]
                 yield from _OWN.findall(b"".join(rest))
                 return
 

@@ -114,6 +114,10 @@ class Session(BaseModel):
     beside: Beside | None = Field(description="null where no repository is known")
     children: list[Child] = Field(description="its subagents")
     reply: Reply = Field(description="the first lines of its last reply")
+    outcome: Reply = Field(description="while it is done: the last sentence of that, or the question that it ends with")
+    diffstat: tuple[int, int] | None = Field(
+        description="while it is done: how many lines were added and removed there and are not committed"
+    )
     limited_until: float = Field(description="until when a limit stops it; 0 for none")
     cost: float | None = Field(description="in US dollars, where the agent itself states it")
     background: int = Field(description="background tasks and subagents that still run")

@@ -1,20 +1,29 @@
 """
 The colours of the page, out of those of the configuration: a stylesheet of custom properties. Pure.
 
-Each light has two, `--waiting` for what is drawn and `--waiting-ink` for what is read. Both are the configured colour,
-darker or brighter as far as it takes on the page's own surfaces: by WCAG 2.2, 1.4.11 and 1.4.3.
+Each light has two signs, `--waiting` for what is drawn and `--waiting-ink` for what is read: the configured colour,
+darker or brighter as far as it takes on the page and on a card. What needs a person and what is news is filled:
+`--waiting-fill` with `--waiting-on` for the text on it, `--waiting-cap` and `--waiting-sign` for the mark. A fill that
+hardly stands out, as amber on a light page, has its mark in a black cap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tallylight.model.contrast import legible
-from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.contrast import (
+    BLACK,
+    FILL_CONTRAST,
+    SIGN_CONTRAST,
+    filled,
+    legible,
+    needs_caps,
+    news,
+    readable_on,
+)
+from tallylight.model.lights import COLOURS, FILLED, RGB
 from tallylight.model.status import Status
 
-#: The contrast ratios of what is drawn and of what is read, at least.
-DRAWN, READ = 3.0, 4.5
 #: What lights stand on, in a light and in a dark page: the page itself, and a card on it.
 PAGE: tuple[RGB, RGB] = ((0xF4, 0xF5, 0xF7), (0x10, 0x13, 0x17))
 CARD: tuple[RGB, RGB] = ((0xFF, 0xFF, 0xFF), (0x1A, 0x1E, 0x24))
@@ -24,17 +33,34 @@ _HARD: tuple[RGB, RGB] = (PAGE[0], CARD[1])
 
 def stylesheet(colours: Mapping[Status, RGB] = COLOURS) -> str:
     """The custom properties of a page whose lights are *colours*; a light that has none there has its default."""
-    rows = {"page": PAGE, "card": CARD}
-    for status, default in COLOURS.items():
-        colour = colours.get(status, default)
-        rows[status.value] = _both(colour, DRAWN)
-        rows[f"{status.value}-ink"] = _both(colour, READ)
-    lines = [f"  --{name}: light-dark({css(light)}, {css(dark)});\n" for name, (light, dark) in rows.items()]
+    given = {status: colours.get(status, default) for status, default in COLOURS.items()}
+    light, dark = (_scheme(given, number) for number in (0, 1))
+    lines = [f"  --{name}: light-dark({css(colour)}, {css(dark[name])});\n" for name, colour in light.items()]
     return f":root {{\n{''.join(lines)}}}\n"
 
 
-def _both(colour: RGB, contrast: float) -> tuple[RGB, RGB]:
-    return legible(colour, _HARD[0], contrast), legible(colour, _HARD[1], contrast)
+def _scheme(colours: Mapping[Status, RGB], number: int) -> dict[str, RGB]:
+    """The properties of the light page, 0, or of the dark one, 1."""
+    hard, touching = _HARD[number], frozenset({PAGE[number], CARD[number]})
+    found = {"page": PAGE[number], "card": CARD[number]}
+    for status, colour in colours.items():
+        found[status.value] = legible(colour, hard, FILL_CONTRAST)
+        found[f"{status.value}-ink"] = legible(colour, hard, SIGN_CONTRAST)
+    fills = {status: filled(colours[status], touching) for status in colours if status in FILLED}
+    has_caps = needs_caps(fills.values(), touching)
+    for status, fill in fills.items():
+        on = readable_on(fill)
+        mark = (BLACK, legible(fill, BLACK)) if has_caps else (fill, on)
+        found |= _filled(status, fill, on, *mark)
+    done = news(colours[Status.DONE], hard, fills[Status.WAITING])
+    if done is None:  # a plain mark: nothing is filled where it would look like amber
+        return found | _filled(Status.DONE, CARD[number], found["done-ink"], CARD[number], found["done-ink"])
+    return found | _filled(Status.DONE, done, readable_on(done), done, readable_on(done))
+
+
+def _filled(status: Status, fill: RGB, on: RGB, cap: RGB, sign: RGB) -> dict[str, RGB]:
+    parts = {"fill": fill, "on": on, "cap": cap, "sign": sign}
+    return {f"{status.value}-{part}": colour for part, colour in parts.items()}
 
 
 def css(colour: RGB) -> str:

@@ -1,10 +1,10 @@
 """
-The kitty that `tally setup` runs in: it takes Tallylight over without a restart.
+The kittys that run: the one that `tally setup` runs in takes Tallylight over, and all give it back, without a restart.
 
 kitty reads its configuration again when it gets SIGUSR1 (https://sw.kovidgoyal.net/kitty/conf/); our keys work from
 then on. A kitty that allows remote control then runs our kitten `attach.py`, which starts what the watcher would have
 started and looks after the windows that are open. Where remote control is off, any of our keys does the same, and so
-does the next new window.
+does the next new window. One whose configuration has us no more puts its lights out by itself.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tallylight.files.install_paths import Layout
 from tallylight.files.system import System
 from tallylight.setup.free_keys import Answer
 from tallylight.setup.kitty import Kitty
+from tallylight.snapshot import writer
 
 #: Values of kitty's `allow_remote_control` with which nobody is asked for a password.
 _OVER_SOCKETS = ("socket", "socket-only")
@@ -32,8 +33,19 @@ def find(system: System) -> int | None:
     """The process of the kitty that this terminal is in, on this machine; None if it is in none."""
     pid = named(system)
     # The variable outlives its kitty in a tmux server, and the number may be another program's by now.
-    name = system.run(["ps", "-o", "comm=", "-p", str(pid)]).stdout.strip() if pid is not None else ""
-    return pid if Path(name).name == "kitty" else None
+    return pid if pid is not None and _is_kitty(system, pid) else None
+
+
+def _is_kitty(system: System, pid: int) -> bool:
+    return Path(system.run(["ps", "-o", "comm=", "-p", str(pid)]).stdout.strip()).name == "kitty"
+
+
+def give_back(system: System) -> int:
+    """Have every kitty that shows lights, and the one around us, read its configuration again; how many do."""
+    names = [path.stem.rpartition("-")[2] for path in writer.directory(system.env).glob("kitty-*.json")]
+    pids = {int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 11}
+    kittys = [pid for pid in pids | {named(system) or 0} if pid and _is_kitty(system, pid)]
+    return sum(system.signal(pid, signal.SIGUSR1) for pid in kittys)
 
 
 def take_over(system: System, place: Layout, here: Kitty, answer: Answer | None, pid: int) -> bool:

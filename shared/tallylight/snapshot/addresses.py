@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tallylight.files import read_write
 from tallylight.model import attributes
@@ -97,12 +97,17 @@ def _named(word: str) -> str:
     return word
 
 
-def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
+def own_place(environ: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[str, str]:
     """
     The host and the pane that this process runs in, as far as the variables of its terminal tell; empty if they do not.
 
-    WezTerm's host is a sidecar, whose pid stands in the lock that there is one of for each WezTerm.
+    Within tmux it is the pane of tmux, if one of *hosts* watches it. WezTerm's host is a sidecar, whose pid stands in
+    the lock that there is one of for each WezTerm.
     """
+    sessions = next((host for host in hosts if host.startswith("sessions-")), "")
+    server = environ.get("TMUX", "").rsplit(",", 2)[1:2]
+    if sessions and server and environ.get("TMUX_PANE"):
+        return sessions, f"tmux/{server[0]}/{environ['TMUX_PANE']}"
     if environ.get("TERM_PROGRAM") != "WezTerm" and environ.get("KITTY_PID"):
         return f"kitty-{environ['KITTY_PID']}", environ.get("KITTY_WINDOW_ID", "")
     gui = environ.get("WEZTERM_UNIX_SOCKET", "").rpartition("/gui-sock-")[2]
@@ -117,7 +122,7 @@ def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
 
 def own(panes: Panes, environ: Mapping[str, str]) -> Found | None:
     """The pane that this process runs in, if it is one of *panes*."""
-    here = ":".join(own_place(environ))
+    here = ":".join(own_place(environ, panes.hosts))
     return next((found for found in panes.panes if found.address == here), None)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import json
 import os
 import stat
@@ -28,7 +29,7 @@ from tallylight.model.limits import KEPT_S
 from tallylight.snapshot.history import History, without_repeated
 from tallylight.snapshot.turns import Turn
 from tallylight.snapshot.waiting_time_file import today
-from tallylight.snapshot.writer import checked_directory
+from tallylight.snapshot.writer import Snapshot, checked_directory, directory, read_living
 from tallylight.wire import values
 
 #: Bytes of the file, and of one line. What is trimmed to make room is trimmed to `TRIMMED` of it.
@@ -125,7 +126,12 @@ def recent(environ: Mapping[str, str], clock: float, days: int) -> History:
         time.mktime((local.tm_year, local.tm_mon, local.tm_mday - back, 0, 0, 0, 0, 0, -1))
         for back in range(days - 1, -1, -1)
     ]
-    turns = without_repeated(read(path(environ), starts[0]))
+    lives = functools.cache(lambda host: isinstance(read_living(directory(environ) / f"{host}.json"), Snapshot))
+    found = read(path(environ), starts[0])
+    # What goes on in a host that lives has gone on since it was written.
+    turns = without_repeated(
+        [turn.at(clock) if turn.doing and lives(turn.id.partition(":")[0]) else turn for turn in found]
+    )
     # Noon: an hour more or less, where the clocks are changed, is the same day.
     return History(tuple(today(start + 12 * 3600) for start in starts), tuple(turns), today)
 

@@ -34,6 +34,7 @@ from tallylight.snapshot.values import (
     declared,
     key,
     number,
+    one_of,
     read,
     short,
     text,
@@ -42,8 +43,9 @@ from tallylight.snapshot.values import (
 )
 from tallylight.wire.text import sanitise
 
-#: Seconds between two writings of a turn that goes on.
-CHECKPOINT_S = 300.0
+#: Seconds between two writings of a turn that goes on; and until the first, and one of what it does anew: a reader
+#: counts on from there.
+CHECKPOINT_S, FIRST_S = 300.0, 5.0
 #: Of what was asked in one turn the first so many are kept, each cut to so many cells; a title is cut to the same.
 MAX_ASKED = 8
 TEXT_CELLS = 120
@@ -117,6 +119,17 @@ class Turn:
     goes_on: bool = key(False, is_always=False)
     #: Whether its host saw no process of the agent: it ran elsewhere, or in a multiplexer that another host looks into.
     is_remote: bool = key(False, is_always=False)
+    #: What it did when it was written: it works, or it waits for a person; nothing once it is over.
+    doing: str = key("", form=one_of(("", Status.WORKING.value, Status.WAITING.value)), is_always=False)
+
+    def at(self, clock: float) -> Turn:
+        """The same at *clock*, by the wall, if its host lives and has told nothing since."""
+        passed = min(max(0.0, clock - self.ended), 2 * CHECKPOINT_S)
+        if self.doing == Status.WORKING.value:
+            return attrs.evolve(self, ended=self.ended + passed, worked_s=self.worked_s + passed)
+        if self.doing == Status.WAITING.value:
+            return attrs.evolve(self, ended=self.ended + passed, waited_s=self.waited_s + passed)
+        return self
 
     @property
     def is_error(self) -> bool:
@@ -145,6 +158,8 @@ class _Going:
     written_at: float
     #: Whether the words of the question that is open are known.
     is_asked: bool = False
+    #: Whether it is written what it does.
+    is_told: bool = False
 
     def advance(self, at: float) -> None:
         """Sum up until *at*."""
@@ -158,7 +173,7 @@ class _Going:
     def written(self, now: float, at: float, clock: float, ending: Ending = Ending.OPEN) -> Turn:
         """What is to be written of it at *now*, up to *at*, which is *clock* by the wall."""
         self.advance(at)
-        self.written_at = now
+        self.written_at, self.is_told = now, True
         turn = self.turn
         return attrs.evolve(
             turn,
@@ -166,6 +181,7 @@ class _Going:
             worked_s=round(turn.worked_s, 1),
             waited_s=round(turn.waited_s, 1),
             ending=ending,
+            doing="" if ending or self.is_limit else self.phase.value,
         )
 
 
@@ -207,7 +223,11 @@ class Turns:
         if day != self._day:
             is_midnight, self._day = bool(self._day), day
             return found + [self._cut(id_, now, clock) for id_ in self._going if is_midnight]
-        due = [going for going in self._going.values() if now - going.written_at >= CHECKPOINT_S]
+        due = [
+            going
+            for going in self._going.values()
+            if now - going.written_at >= (CHECKPOINT_S if going.is_told else FIRST_S)
+        ]
         return found + [going.written(now, now, clock) for going in due]
 
     def close(self, now: float, clock: float) -> list[Turn]:
@@ -297,6 +317,7 @@ class Turns:
             going.turn, going.is_asked = attrs.evolve(going.turn, goes_on=True), True
         if is_new:
             going.advance(since)
+            going.is_told = False
         going.phase, going.is_limit = status, pane.kind is Kind.LIMIT
         going.turn = _described(going.turn, pane)
         if status is not Status.WAITING or going.is_limit or pane.reason.source == Source.HEURISTIC.word:

@@ -1,13 +1,14 @@
 """
-The ledger of a host: how long agents have waited for a person today, over all panes that are and were.
+The ledger of a host: for how long of today an agent has waited for a person, in any pane that is or was.
 
-The day is an argument, as the host's wall clock has it (`2026-11-21`); `now` is monotonic seconds. A person who works
-through midnight finds the sum at zero and every wait that goes on counted from there.
+Time in which several wait counts once: it is the person's. The day is an argument, as the host's wall clock has it
+(`2026-11-21`); `now` is monotonic seconds. A person who works through midnight finds the sum at zero and every wait
+that goes on counted from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from tallylight.model import attributes
 from tallylight.snapshot.values import Json, key, read, write
@@ -31,7 +32,7 @@ class Waited:
 
     def at(self, clock: float) -> float:
         """The seconds at *clock*, if the host still lives."""
-        return self.waited_s + self.waiting * max(0.0, clock - self.written)
+        return self.waited_s + (max(0.0, clock - self.written) if self.waiting else 0.0)
 
     @classmethod
     def from_json(cls, value: object) -> Waited | None:
@@ -47,28 +48,19 @@ class Waited:
 
 @attributes.define
 class Ledger:
-    """The sum of one host. *day* and *gone_s* are what an earlier run of it left behind, if it did."""
+    """The sum of one host. *day* and *waited_s* are what an earlier run of it left behind, if it did."""
 
     day: str = ""
-    #: Of panes that are gone, today.
-    gone_s: float = 0.0
+    waited_s: float = 0.0
 
-    def tick(self, day: str, panes: Iterable[Attention], now: float) -> None:
-        """Tell the date; a new one starts at zero."""
-        if day != self.day:
-            if self.day:
-                for attention in panes:
-                    attention.new_day(now)
-                self.gone_s = 0.0
-            self.day = day
-
-    def closed(self, attention: Attention, now: float) -> None:
-        """A pane is gone; what was waited in it stays."""
-        self.gone_s += attention.waited(now)
-
-    def sum(self, panes: Iterable[Attention], now: float, clock: float) -> Waited:
-        """The sum of today, at *now*, which is *clock* by the wall."""
-        every = list(panes)
-        seconds = self.gone_s + sum(attention.waited(now) for attention in every)
-        waiting = sum(attention.waiting for attention in every)
-        return Waited(day=self.day, waited_s=round(seconds, 1), waiting=waiting, written=round(clock, 3))
+    def sum(self, day: str, panes: Collection[Attention], now: float, clock: float) -> Waited:
+        """The sum of today at *now*, which is *clock* by the wall, asked for now and then; a new *day* begins at 0."""
+        if self.day not in ("", day):
+            for attention in panes:
+                attention.new_day(now)
+            self.waited_s = 0.0
+        self.day = day
+        # Between two calls, which are close to each other, what waits waits at the same time.
+        self.waited_s += max((attention.newly_waited(now) for attention in panes), default=0.0)
+        waiting = sum(attention.waiting for attention in panes)
+        return Waited(day=day, waited_s=round(self.waited_s, 1), waiting=waiting, written=round(clock, 3))

@@ -42,6 +42,8 @@ class Attention:
     #: The same of waits that an earlier run of the host saw; and for how long it saw the present one.
     earlier_s: float = 0.0
     _already_s: float = 0.0
+    #: How much of it `newly_waited` has told.
+    _told_s: float = 0.0
     #: What is shown, and since when; None before anything is.
     _shown: tuple[Status, float] | None = None
     #: When the look began, while the pane is visible: since then it has been in front of a person with what is shown.
@@ -120,7 +122,7 @@ class Attention:
 
     def new_day(self, now: float) -> None:
         """Midnight: count the waiting from *now*."""
-        self.waited_s = self.earlier_s = self._already_s = 0.0
+        self.waited_s = self.earlier_s = self._already_s = self._told_s = 0.0
         self._waiting_since = max(self._waiting_since, now)
 
     def pause(self, seconds: float) -> None:
@@ -131,6 +133,11 @@ class Attention:
     def waited(self, now: float) -> float:
         """The seconds that the agent has waited for a person today, the present wait among them."""
         return self.waited_s + max(0.0, now - self._waiting_since)
+
+    def newly_waited(self, now: float) -> float:
+        """The seconds of `waited` since the last call."""
+        before, self._told_s = self._told_s, self.waited(now)
+        return self._told_s - before
 
     def deadline(self) -> float | None:
         """When `look` would next return True if the pane stays visible."""

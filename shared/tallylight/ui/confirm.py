@@ -3,8 +3,9 @@ Asking a person on a terminal: an offer is drawn, keys are read, until it is tak
 
 It takes the terminal for itself (raw, alternate screen) and gives it back as it was, whatever happens. A key is what
 one read brings, so that an Escape is told from a sequence that begins with one; nothing that is pasted can confirm,
-because it comes with more around it. Neither can a key that was pressed before the page was there: what was typed is
-thrown away when the page is drawn, and again whenever it has changed, by a key or with the size of the window.
+because it comes with more around it. Neither can a key that was meant for another window: what was typed is thrown away
+when the page is drawn, whenever it has changed, by a key or with the size of the window, and from the moment at which
+the page gets the keyboard until nothing is typed for a while.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ Offer = TypeVar("Offer", bound=Page)
 
 #: How long, in seconds, the rest of an escape sequence may take.
 REST_S = 0.05
+#: For how long, in seconds, nothing is typed that goes on from another window.
+QUIET_S = 0.2
 #: How often, in seconds, the size of the window is looked at.
 SIZE_S = 0.25
 _KEYS = {
@@ -39,7 +42,10 @@ _KEYS = {
     b"\x1b[6~": "pagedown",
 }
 _STYLES = {"title": "1", "key": "1", "dim": "2", "bad": "31"}
-_ENTER_SCREEN, _LEAVE_SCREEN = b"\x1b[?1049h\x1b[?25l\x1b[?2004h", b"\x1b[?2004l\x1b[?25h\x1b[?1049l"
+_ENTER_SCREEN = b"\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h"
+_LEAVE_SCREEN = b"\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049l"
+#: The terminal says that the page has the keyboard now.
+_FOCUSED = b"\x1b[I"
 
 
 def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Offer], None]) -> bool:
@@ -104,6 +110,10 @@ def read_key(fd: int) -> str | None:
     data = os.read(fd, 4096)
     if not data:
         return None
+    if data.startswith(_FOCUSED):
+        while select.select([fd], [], [], QUIET_S)[0] and os.read(fd, 4096):
+            pass
+        return ""
     # An Escape may begin a sequence, and a line's end may be the last of what is pasted: more follows at once.
     if data in (b"\x1b", b"\r", b"\n") and select.select([fd], [], [], REST_S)[0]:
         data += os.read(fd, 4096)

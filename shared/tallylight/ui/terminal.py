@@ -50,6 +50,10 @@ class Terminal:
         self._enter, self._leave = _ENTER, _LEAVE
         if stays:
             self._enter, self._leave = f"{MARK}{_ENTER}{ENABLE_FOCUS}", f"{DISABLE_FOCUS}{_LEAVE}{UNMARK}"
+        if os.environ.get("TERM_PROGRAM") == "WezTerm":
+            # It calls a program that sets no title by its process, `python3.11`. The last is its word for no title.
+            self._enter += "\x1b]2;tally agents\x07"
+            self._leave += "\x1b]2;wezterm\x07"
         self._woken, self._wake = ends = os.pipe()
         for end in ends:
             os.set_blocking(end, False)

@@ -102,3 +102,16 @@ def test_a_machine_without_a_desktop(system: System, source: HandSource) -> None
     asks(system, source)
     assert system.entry().status is Status.WAITING
     assert system.poller.problems == {}
+
+
+def test_the_end_of_a_long_turn_is_told(system: System, source: HandSource, desktop: Path) -> None:
+    """A turn of half a minute or more, which has asked nothing."""
+    system.poller.notify()
+    source.source_panes = [ASKING]
+    system.steps(2)
+    for state, seconds in (("working", 40), ("done", 5)):
+        system.poller.pane("a").carrier(f"state={state};tool=claude", system.now)  # type: ignore[union-attr]
+        system.steps(seconds)
+    assert system.entry().status is Status.DONE
+    until(desktop.exists)
+    assert "is done" in desktop.read_text()

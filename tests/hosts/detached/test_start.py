@@ -14,8 +14,10 @@ from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, Who, being_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.actions.say import Say
 from tallylight.actions.start import Start
+from tallylight.cli.fork import open_pane
 from tallylight.evidence import process_table
 from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.sessions import Multiplexers
@@ -115,6 +117,42 @@ def test_its_environment_is_that_of_the_session(session: Session) -> None:
     told = (session.folder / "claude.ran").read_text().splitlines()
     assert f"PATH={path}" in told
     assert not any("forged" in line for line in told)
+
+
+@pytest.mark.parametrize("how", [["new-window", "-a"], ["split-window", "-h"]])
+def test_a_fork_opens_beside_its_pane(session: Session, how: list[str]) -> None:
+    """By a command of the tmux around us, with the words, the directory and the environment of the plan."""
+    pane = session.pane(start(session))
+    (session.folder / "claude").write_text(
+        '#!/bin/sh\nprintf "%s\\n" "$PWD" "$WHERE" "$@" > "$0.ran.new"; mv "$0.ran.new" "$0.forked"\nexec cat\n'
+    )
+    folder = session.folder / "#{pid};"
+    folder.mkdir()
+    fork = Plan(
+        verb=Verb.FORK,
+        argv=(str(session.folder / "claude"), "--resume", "$(touch made);"),
+        cwd=str(folder),
+        agent="claude",
+        display="Claude Code",
+        session="s-1",
+        method=Method.SESSION,
+        title="api",
+        env={"WHERE": "a b;"},
+    )
+    command = starts.beside(pane, how, fork, session.env)
+    assert command is not None
+    assert open_pane(command)[1] == ""
+    until((session.folder / "claude.forked").exists, "it does not run")
+    assert (session.folder / "claude.forked").read_text().splitlines() == [
+        str(folder),
+        "a b;",
+        "--resume",
+        "$(touch made);",
+    ]
+    assert not list(session.folder.rglob("made"))
+    assert starts.beside(pane, how, fork, {**session.env, "TMUX": "/elsewhere,1,0"}) is None
+    assert starts.beside(pane, how, fork, {}) is None
+    assert starts.beside(attrs.evolve(pane, attach=()), how, fork, session.env) is None
 
 
 def test_a_pane_that_was_reused_or_is_told_lies_is_nobodys(session: Session) -> None:

@@ -210,7 +210,7 @@ class Kitty:
     timers: dict[int, tuple[Callable[[int | None], None], float, bool]] = attrs.Factory(dict)
     log: list[str] = attrs.Factory(list)
     #: kitty's own options: another object after it has read its configuration again.
-    options: object = attrs.Factory(lambda: SimpleNamespace(window_logo_path=None))
+    options: object = attrs.Factory(lambda: SimpleNamespace(window_logo_path=None, watcher={}))
     #: The titles of windows as the window system is told of them, and the OS windows that were told to show them.
     titles: dict[int, str] = attrs.Factory(dict)
     synced: list[int] = attrs.Factory(list)
@@ -278,7 +278,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
         ".rgb": {"color_from_int": None},
         ".tab_bar": {
             "draw_attributed_string": None,
-            **{name: type(name, (), {"update": None}) for name in _OF_THE_TAB_BAR},
+            **{name: type(name, (), {"update": None, "__getattr__": None}) for name in _OF_THE_TAB_BAR},
         },
         ".tabs": {"SpecialWindow": None},
         ".window": {"update_window_title": kitty.update_window_title},

@@ -136,7 +136,7 @@ def rig(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     table = HandTable(str(home))
     monkeypatch.setattr(process_table, "_table", table)
     (home / ".config/tallylight").mkdir(parents=True)
-    (home / ".config/tallylight/config.toml").write_text("poll_ms = 300\n[kitty]\nstyle = 'icon'\n")
+    (home / ".config/tallylight/config.toml").write_text("poll_ms = 300\n[kitty]\nstyle = 'stripe'\n")
     rig = Rig(kitty, table, home, run, Disk(monkeypatch))
     yield rig
     rig.disk.answer()
@@ -234,7 +234,7 @@ def test_a_dead_home_at_the_start(rig: Rig) -> None:
     rig.until(lambda: rig.host.panes[1].agent is not None, "the agents")
     assert rig.status(1) is Status.WAITING
     assert rig.host.panes[1].conversation.entry.session == "s-9"
-    assert (rig.host.config.poll_ms, rig.host.surfaces.tabs.style) == (300, "icon")
+    assert (rig.host.config.poll_ms, rig.host.surfaces.tabs.style) == (300, "stripe")
     rig.kitty.run_repeats()
     assert [interval for _, interval, repeats in rig.kitty.timers.values() if repeats] == [0.3]
     assert rig.disk.asked_by_main == []

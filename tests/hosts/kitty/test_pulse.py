@@ -73,6 +73,21 @@ def test_nobody_waits_any_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> N
     assert desk.host.surfaces.rollup._timer is None
 
 
+def test_it_ends_ten_seconds_after_the_light_changed(desk: Desk) -> None:
+    """The bar is drawn once more then, and not by the next beats; another look at the same light begins nothing."""
+    rollup, tabs = desk.host.surfaces.rollup, desk.host.surfaces.tabs
+    since = rollup.shown(1).decision.since
+    rollup.now = lambda: since + 9.9
+    rollup.redraw()
+    assert rollup.shown(1).pulses and beats(desk) == BEATS
+    rollup.now = tabs.now = lambda: since + 10.1
+    tabs._refresh(SimpleNamespace(os_window_id=1), [(1, "a tab")])
+    assert not rollup.shown(1).pulses and beats(desk) == 0
+    assert rollup._timer is None
+    rollup.redraw()
+    assert rollup._timer is None
+
+
 def test_tabs_that_have_not_changed_are_not_looked_through_again(desk: Desk) -> None:
     """At the beats of a pulse; a tab that has changed is, in either OS window, and all are once a second."""
     tabs, times, now = desk.host.surfaces.tabs, list[float](), 100.0

@@ -24,9 +24,9 @@ def config(rig: Rig) -> Path:
 @pytest.fixture
 def running(rig: Rig, config: Path) -> Rig:
     """A kitty that has read its settings."""
-    config.write_text("[kitty]\nstyle = 'icon'\n")
+    config.write_text("[kitty]\nstyle = 'stripe'\n")
     rig.start()
-    rig.until(lambda: rig.host.surfaces.tabs.style == "icon", "the settings")
+    rig.until(lambda: rig.host.surfaces.tabs.style == "stripe", "the settings")
     return rig
 
 
@@ -48,13 +48,13 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     running.until(lambda: running.status(1) is Status.WORKING, "the light")
     write(
         config,
-        "poll_ms = 400\nsilence_s = 9\n[kitty]\nstyle = 'colour'\npulse = false\n[notify]\nsnooze_min = 3\n"
+        "poll_ms = 400\nsilence_s = 9\n[kitty]\nstyle = 'off'\npulse = false\n[notify]\nsnooze_min = 3\n"
         "[colours]\nworking = '#010203'\n",
     )
-    running.until(lambda: running.host.surfaces.tabs.style == "colour", "the new style")
+    running.until(lambda: running.host.surfaces.tabs.style == "off", "the new style")
     host = running.host
 
-    assert (host.surfaces.tabs.pulses, host.surfaces.rollup.pulses) == (False, False)
+    assert not host.surfaces.rollup.pulses
     assert host.surfaces.tabs.colours[Status.WORKING] == (1, 2, 3)
     assert host.panes[window.id].tracker.timing.silence_s == 9
     assert host._notices.settings.snooze_min == 3
@@ -64,25 +64,25 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     assert running.kitty.log == notices(running) == []
 
     config.unlink()
-    running.until(lambda: host.surfaces.tabs.style == "stripe", "the defaults")
+    running.until(lambda: host.surfaces.tabs.style == "filled", "the defaults")
     assert (host.surfaces.tabs.colours, host._notices.settings.snooze_min) == (COLOURS, 15)
 
 
 @pytest.mark.slow
 def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
     """It is told once, in the log and in front of the person; what was right in the file waits until all of it is."""
-    write(config, "[kitty]\nstyle = 'colour'\npuls = false\n")
+    write(config, "[kitty]\nstyle = 'off'\npuls = false\n")
     running.until(lambda: notices(running), "the notice")
-    write(config, "[kitty]\nstyle = 'colour'\npuls = false\n# the same mistake\n")
+    write(config, "[kitty]\nstyle = 'off'\npuls = false\n# the same mistake\n")
     stamp = running.host.settings.current.stamps
     running.until(lambda: running.host.settings.current.stamps != stamp, "the next reading")
 
-    assert running.host.surfaces.tabs.style == "icon"
+    assert running.host.surfaces.tabs.style == "stripe"
     (line,), (notice,) = running.kitty.log, notices(running)
     assert "config.toml:3: kitty.puls" in line and "config.toml:3: kitty.puls" in notice
 
-    write(config, "[kitty]\nstyle = 'colour'\n")
-    running.until(lambda: running.host.surfaces.tabs.style == "colour", "the corrected file")
+    write(config, "[kitty]\nstyle = 'off'\n")
+    running.until(lambda: running.host.surfaces.tabs.style == "off", "the corrected file")
     assert len(notices(running)) == 1
 
 
@@ -147,11 +147,27 @@ def test_an_agent_file_is_taken_over(running: Rig) -> None:
 def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None:
     """Then ours is read too, at once, even where the file looks as before."""
     found = config.stat()
-    config.write_text("[kitty]\nstyle = 'off' \n")
+    config.write_text("[kitty]\nstyle = 'off'   \n")
     os.utime(config, ns=(found.st_atime_ns, found.st_mtime_ns))
     assert (config.stat().st_size, config.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns)
     running.kitty.options = copy.copy(running.kitty.options)
     running.until(lambda: running.host.surfaces.tabs.style == "off", "the new style")
+
+
+def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
+    """Every light goes out and nothing is published, until it has us again; one that never had us says nothing."""
+    window = running.claude(1, status="busy")
+    running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light")
+    for options in ({"/data/kittens/tally_watcher.py": ""}, {"/other.py": ""}):
+        running.kitty.options = copy.copy(running.kitty.options)
+        running.kitty.options.watcher = options  # type: ignore[attr-defined]
+        running.tick()
+        assert running.host.is_wired() == ("/other.py" not in options)
+    running.until(lambda: not running.snapshot(), "the end of the snapshot")
+    assert not running.host.panes and "tally_status" not in window.user_vars
+    running.kitty.options = copy.copy(running.kitty.options)
+    running.kitty.options.watcher = {"/data/kittens/tally_watcher.py": ""}  # type: ignore[attr-defined]
+    running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light again")
 
 
 def test_what_has_not_changed_is_not_read(running: Rig) -> None:

@@ -39,7 +39,7 @@ def test_another_thread_loads_it(rig: Rig, starter: Any) -> None:
     assert starter.loading.watcher is None
     until(rig, starter)
     host = starter.loading.watcher.running()
-    assert (host.config.poll_ms, host.surfaces.tabs.style) == (300, "icon")
+    assert (host.config.poll_ms, host.surfaces.tabs.style) == (300, "stripe")
     assert starter.loading.took_s > 0
     rig.kitty.run_repeats()
     assert [interval for _, interval, repeats in rig.kitty.timers.values() if repeats] == [0.3]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tallylight.model.status import Status
+from tallylight.snapshot import labels_file
+from tallylight.snapshot.labels import Label
 from tests.hosts.kitty.fakes import Tab
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_disk import Rig
@@ -39,12 +43,71 @@ def test_the_light_stands_beside_its_own_panes_title(rig: Rig, tab: Tab) -> None
     assert title(rig) == "Fix the rounding"
 
 
-def test_the_agents_signs_stay_where_a_person_wants_them(rig: Rig, tab: Tab) -> None:
-    """With `strip_glyphs = false` the title is as the agent wrote it."""
-    rig.host.surfaces.rollup.strips_glyphs = False
+def test_the_title_is_the_agents_own_where_a_person_wants_that(rig: Rig, tab: Tab) -> None:
+    """With `names = false` it is as the agent wrote it, also where it says no more than its own name."""
+    rig.host.surfaces.rollup.names = False
     assert title(rig) == "◐ Fix the rounding"
+    rename(rig, "✳ Claude Code")
+    assert title(rig) == "✳ Claude Code"
     tab.windows.reverse()
     assert title(rig) is None
+
+
+def rename(rig: Rig, text: str) -> None:
+    window = rig.boss.window_id_map[2]
+    window.title = text
+    rig.host.on_title_change(window, text, True)
+
+
+@pytest.mark.parametrize("bare", ["✳ Claude Code", "claude", "claude --resume", "CLAUDE", ""])
+def test_a_bare_name_becomes_the_project(rig: Rig, tab: Tab, bare: str) -> None:
+    """What the program is called itself tells nobody which of several it is; a summary stays."""
+    report(rig, "state=working;tool=claude;project=shop")
+    rename(rig, "✳ Claude Code")
+    rename(rig, bare)
+    assert title(rig) == "shop"
+    tab.windows.reverse()
+    assert title(rig) == "shop"
+    rename(rig, "✳ Feed the cat")
+    assert title(rig) == "Feed the cat"
+
+
+def report(rig: Rig, payload: str, window: int = 2) -> None:
+    rig.host.on_set_user_var(rig.boss.window_id_map[window], "tally", payload)
+    rig.tick()
+
+
+def test_the_title_of_a_session_names_its_tab(rig: Rig, tab: Tab) -> None:
+    """Of an agent that sets no title of its own, but says in a report what its session is about."""
+    rename(rig, "claude")
+    report(rig, "state=working;tool=claude;project=shop;title=Fix the cart")
+    assert title(rig) == "Fix the cart"
+
+
+def test_the_name_that_a_person_gave_the_conversation_goes_before(rig: Rig, tab: Tab) -> None:
+    """It is read from the file that the list writes, on another thread; the name of the tab goes before that."""
+    entry = rig.host._entry(2, rig.host.panes[2], float)
+    file = labels_file.path(os.environ)
+    labels_file.change(file, lambda old: old.with_label(rig.host._name, entry, Label(name="the big one"), 1.0))
+    rig.until(lambda: title(rig) == "the big one", "the name")
+    tab.name = "mine"
+    assert title(rig) is None
+
+
+def test_what_it_asks_is_in_few_words(rig: Rig, tab: Tab) -> None:
+    """A command without its tool, and the first line; of what failed its message; nothing while it works."""
+    shown = rig.host.surfaces.rollup.shown
+    for payload, expected in {
+        "state=waiting;kind=permission;tool=claude;what=Bash: npm test%0Arm x": "npm test",
+        "state=waiting;kind=permission;tool=claude;what=Edit src/api.py (+1 −1)": "Edit src/api.py (+1 −1)",
+        "state=waiting;kind=question;tool=claude;message=Which: a or b?": "Which: a or b?",
+        "state=error;tool=claude;message=exit 1": "exit 1",
+        "state=working;tool=claude;message=Reading": "",
+    }.items():
+        report(rig, "state=working", 1)
+        rig.until(lambda: rig.status(1) is Status.WORKING, "work")
+        report(rig, payload, 1)
+        rig.until(lambda found=expected: shown(1).request == found, expected)  # type: ignore[misc]
 
 
 def test_a_persons_own_names_stay(rig: Rig, tab: Tab) -> None:
@@ -63,14 +126,3 @@ def test_a_tab_without_a_light_has_kittys_title(rig: Rig, tab: Tab) -> None:
     tab.windows.pop()
     rig.tick()
     assert title(rig) is None
-
-
-@pytest.mark.slow
-def test_a_style_without_marks_keeps_the_agents(rig: Rig, tab: Tab) -> None:
-    """Where no mark stands beside a title, the agent's own sign is all there is."""
-    settings = rig.home / ".config/tallylight/config.toml"
-    settings.write_text("[kitty]\nmark = false\n")
-    rig.until(lambda: not rig.host.surfaces.tabs.with_mark, "the settings")
-    assert not rig.host.surfaces.rollup.strips_glyphs
-    settings.write_text("[kitty]\nmark = false\nstyle = 'icon'\n")
-    rig.until(lambda: rig.host.surfaces.rollup.strips_glyphs, "the settings")

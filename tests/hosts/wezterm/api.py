@@ -123,6 +123,11 @@ CONFIG_KEYS = {
     "audible_bell", "check_for_updates", "color_scheme", "colors", "default_cwd", "default_domain", "default_prog",
     "enable_tab_bar", "font", "font_size", "hide_tab_bar_if_only_one_tab", "key_tables", "keys", "leader",
     "mouse_bindings", "notification_handling", "set_environment_variables", "show_new_tab_button_in_tab_bar",
-    "show_tab_index_in_tab_bar", "ssh_domains", "status_update_interval", "tab_and_split_indices_are_zero_based",
+    "show_tab_index_in_tab_bar", "show_tabs_in_tab_bar", "ssh_domains", "status_update_interval",
+    "tab_and_split_indices_are_zero_based",
     "tab_bar_at_bottom", "tab_max_width", "term", "unix_domains", "use_fancy_tab_bar", "window_frame",
 }  # fmt: skip
+#: Of these, what the tab bar looks like.
+LOOKS = (
+    "colors", "show_tab_index_in_tab_bar", "tab_and_split_indices_are_zero_based", "use_fancy_tab_bar", "window_frame",
+)  # fmt: skip

@@ -112,7 +112,7 @@ class Bench:
         return self.fake.format_tab(pane.tab, 40)
 
     def light(self, pane: Pane) -> str:
-        """The first text of the title: the light; nothing where WezTerm's own title stays."""
+        """The first text of the title: the light without blanks; nothing where WezTerm's own title stays."""
         return light_of(self.title(pane))
 
 
@@ -121,7 +121,7 @@ def light_of(items: Any) -> str:
     if not isinstance(items, list):
         return ""
     texts = [item["Text"] for item in items if isinstance(item, dict) and "Text" in item]
-    return next(text for text in texts if text.strip())
+    return next((text.strip() for text in texts if text.strip()), "")
 
 
 @pytest.fixture(params=api.PROFILES)

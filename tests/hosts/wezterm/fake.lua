@@ -147,16 +147,6 @@ function M.information(class, fields, get)
   })
 end
 
---- The configuration that a title handler gets: a clone for each call, so each touch is counted.
-function M.dear(name)
-  return userdata({
-    __index = function(_, key)
-      count(name .. '.' .. tostring(key))
-      return nil
-    end,
-  })
-end
-
 --- A module: functions by name, asynchronous or not; an unknown one raises.
 function M.module(name, functions, call)
   local module = {}

@@ -171,6 +171,9 @@ class Fake:
         #: Seconds: `status_update_interval`.
         self.status_interval = 1.0
         self.tab_max_width = 16
+        self.shows_tabs = True
+        #: The configuration in force, as a title handler is given it.
+        self.effective: Any = None
         self.timers_made = 0
         self.queue: deque[tuple[Any, ...]] = deque()
         #: What the tab bar shows, and how often it was made.
@@ -561,6 +564,12 @@ class Fake:
         """Evaluate a configuration file."""
         config = self.half.evaluate(source, "wezterm.lua")
         self.tab_max_width = config["tab_max_width"] or self.tab_max_width
+        self.shows_tabs = config["show_tabs_in_tab_bar"] is not False
+        own = {key: self.to_python(config[key]) for key in api.LOOKS}
+        # What a handler gets is a table, made anew for each call from all that is in force.
+        frame = {"inactive_titlebar_bg": "#333333", "active_titlebar_bg": "#333333", **(own["window_frame"] or {})}
+        palette = {"background": "#000000", **(own["colors"] or {})}
+        self.effective = self.to_lua({**own, "window_frame": frame, "resolved_palette": palette})
         return config
 
     def require(self, name: str) -> Any:
@@ -714,7 +723,7 @@ class Fake:
         At first each may have `tab_max_width` cells, then as many as it took; the fancy tab bar draws all of it.
         """
         self.recomputed += 1
-        for window in self._shown():
+        for window in self._shown() if self.shows_tabs else ():
             for tab in window.tabs:
                 first = self.format_tab(tab, self.tab_max_width)
                 width = min(self.tab_max_width, text.width(text_of(first)))
@@ -729,7 +738,7 @@ class Fake:
             self.tab_information(tab),
             self._table(tabs),
             self._table([self.pane_information(pane) for pane in active.panes]),
-            self.half.dear("config"),
+            self.effective,
             False,
             max_width,
         )

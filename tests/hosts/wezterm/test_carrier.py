@@ -129,9 +129,10 @@ def test_words() -> None:
         status.value: "#{:02X}{:02X}{:02X}".format(*colour) for status, colour in lights.COLOURS.items()
     }
     assert set(WORDS.KINDS.keys()) == {kind.value for kind in Kind}
+    assert set(WORDS.FILLED.keys()) == {status.value for status in lights.FILLED}
+    assert WORDS.PULSE_WHITE == lights.PULSE_WHITE
     for status in Status:
         for kind in (None, *Kind):
-            # WezTerm's own fonts draw Python's mark too thin.
             mark = lights.mark(status, kind)
             assert WORDS.mark(status.value, kind and kind.value) == mark
         assert WORDS.stripe(status.value) == lights.stripe(status)

@@ -47,7 +47,7 @@ def test_a_pane_of_the_snapshot(bench: Bench) -> None:
         status = ("done", "error")[number % 2]
         bench.write_snapshot(row, {"id": str(second.id), "status": status})
         assert not use(bench), str(row)[:200]
-        assert bench.light(second) == ("▌✓", "▌×")[number % 2], str(row)[:200]
+        assert bench.light(second) == ("✓", "×")[number % 2], str(row)[:200]
 
 
 def test_the_head_of_the_snapshot(bench: Bench) -> None:
@@ -84,7 +84,7 @@ def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monke
         bench.config()
         bench.say(bench.panes[1], "state=waiting;tool=claude")
         assert not use(bench), (key, str(value)[:80])
-        assert bench.light(bench.panes[1]) == "▌!"
+        assert bench.light(bench.panes[1]) == "!"
         bench.fake.living_pids.clear()
         bench.tick(60)
         assert victim.read_text() == "kept" and list(tmp_path.glob("*.new")) == []

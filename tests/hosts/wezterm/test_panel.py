@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.hosts.wezterm import api
 from tests.hosts.wezterm.conftest import Bench
 from tests.hosts.wezterm.fake import Pane
+from tests.ui.agent_list.program import List
 
 
 @pytest.fixture
@@ -245,3 +248,14 @@ def test_a_wezterm_without_top_level(panelled: Bench, monkeypatch: pytest.Monkey
     monkeypatch.undo()
     press(panelled, panelled.panes[0])
     assert len(added(panelled)) == 1
+
+
+@pytest.mark.parametrize(("program", "titles"), [("WezTerm", ["tally agents", "wezterm"]), ("kitty", [])])
+def test_the_tab_of_the_list(tmp_path: Path, program: str, titles: list[str]) -> None:
+    """In WezTerm `tally agents` says what it is, since its process is `python3.11`, and takes that back at its end."""
+    shown = List(tmp_path, TERM_PROGRAM=program)
+    with shown.terminal:
+        shown.wait(lambda lines: any(lines))
+        shown.terminal.type(b"q")
+        assert shown.end() == 0
+        assert re.findall(r"\x1b\]2;(.*?)\x07", shown.terminal.received.decode()) == titles

@@ -3,54 +3,368 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
-import pytest
+import attrs
 
+from tallylight.agents.names import NAMES
+from tallylight.config.colour import parse_colour
+from tallylight.evidence.titles import LAMPS, clean_title
+from tallylight.model import contrast, lights
+from tallylight.model.status import Kind, Status
+from tallylight.wire import text
 from tests.hosts.wezterm.conftest import Bench
+from tests.hosts.wezterm.fake import Fake, text_of
+from tests.tables import each
 
 WAITING = "state=waiting;tool=claude;project=web"
 
 
-def colours(items: list[object]) -> object:
-    """What colours the light: all that is set before the first text that is not blank."""
-    found = {}
+@attrs.frozen
+class Run:
+    """Cells side by side that are drawn in one way; a colour that the tab itself gives is ``""``."""
+
+    text: str
+    ground: str = ""
+    sign: str = ""
+
+
+def runs(items: list[Any]) -> list[Run]:
+    """What a tab bar draws of format items, as WezTerm reads them."""
+    found: list[Run] = []
+    ground = sign = ""
     for item in items:
-        if isinstance(item, dict) and item.get("Text", " ").strip():
-            break
-        if isinstance(item, dict) and "Text" not in item:
-            found |= item
+        if item == "ResetAttributes":
+            ground = sign = ""
+        elif "Background" in item:
+            ground = item["Background"]["Color"]
+        elif "Foreground" in item:
+            sign = item["Foreground"]["Color"] if isinstance(item["Foreground"], dict) else ""
+        elif item.get("Text"):
+            if found and (found[-1].ground, found[-1].sign) == (ground, sign):
+                found[-1] = Run(found[-1].text + item["Text"], ground, sign)
+            else:
+                found.append(Run(item["Text"], ground, sign))
     return found
 
 
 FANCY, RETRO = "", "config.use_fancy_tab_bar = false"
+AMBER, RED, GREEN, BLUE = "#FFAA00", "#E5484D", "#22AA55", "#3399FF"
+BLACK = "#000000"
+#: A light bar: amber hardly stands out from it.
+LIGHT = """config.colors = {tab_bar = {background = '#eee8d5',
+    inactive_tab = {bg_color = '#eee8d5', fg_color = '#839496'}, active_tab = {bg_color = '#fdf6e3'}}}"""
+SHOP = "state=waiting;tool=claude;project=shop;message=npm test"
 
 
-@pytest.mark.parametrize("bar", [FANCY, RETRO], ids=["fancy", "retro"])
-@pytest.mark.parametrize(
-    ("opts", "light", "coloured"),
+def drawn(bench: Bench, number: int = 1, width: int = 40) -> list[Run]:
+    """What stands in a tab."""
+    return runs(bench.fake.format_tab(bench.tabs[number], width))
+
+
+# The look -------------------------------------------------------------------------------------------------------
+
+
+@each(
+    ("payload", "expected"),
     [
-        ("{}", "▌!", {"Foreground": {"Color": "#FFAA00"}}),
-        ("{mark=false}", "▌", {"Foreground": {"Color": "#FFAA00"}}),
-        ("{style='icon'}", "!", {"Foreground": {"Color": "#FFAA00"}}),
-        ("{style='colour'}", "! ", {"Background": {"Color": "#8C5E00"}, "Foreground": {"Color": "#FFFFFF"}}),
-        ("{colours={waiting='#FFFFFF'}, style='colour'}", "! ",
-         {"Background": {"Color": "#8C8C8C"}, "Foreground": {"Color": "#000000"}}),
+        (SHOP, [Run(" ! 2: shop: npm test ", AMBER, BLACK), Run(" ", "#333333")]),
+        ("state=waiting;kind=question;tool=claude;project=shop",
+         [Run(" ? 2: shop ", AMBER, BLACK), Run(" ", "#333333")]),
+        ("state=error;tool=claude;project=infra;message=exit 1",
+         [Run(" × 2: infra: exit 1 ", RED, BLACK), Run(" ", "#333333")]),
+        ("state=done;tool=claude;project=docs",
+         [Run(" ✓ ", GREEN, BLACK), Run(" 2: docs ")]),
+        ("state=done;kind=question;tool=claude;project=docs",
+         [Run(" ✓? ", GREEN, BLACK), Run(" 2: docs ")]),
+        ("state=working;tool=claude;project=api;message=tests", [Run("●", sign="#45A0FF"), Run(" 2: api ")]),
+        ("state=idle;tool=claude;project=blog", [Run("2: blog ")]),
     ],
 )  # fmt: skip
-def test_styles(bench: Bench, bar: str, opts: str, light: str, coloured: object) -> None:
-    """The light is before the title, in its colour; in the fancy bar it colours the whole tab only with `colour`."""
-    bench.config(opts, before=bar)
-    bench.say(bench.panes[1], WAITING)
-    items = bench.title(bench.panes[1])
-    assert bench.light(bench.panes[1]) == light
-    assert colours(items) == coloured
-    assert items[-1] == {"Text": "2: bash" if bar == FANCY else "2: bash "}
-    if "colour'" in opts:
-        assert "Background" in items[0]
-    else:
-        # Blank, and of no colour: the rest of a fancy tab inherits from it.
-        assert (items[0] == {"Text": " "}) is (bar == FANCY)
-        assert items[items.index({"Text": light}) + 1] == "ResetAttributes"
+def test_the_retro_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
+    """What needs you is filled and says who and what; news has a filled mark, work a plain one, idle none."""
+    bench.start()
+    bench.config(before=RETRO)
+    bench.panes[1].title = "✳ Claude Code"
+    bench.say(bench.panes[1], payload)
+    assert drawn(bench) == expected
+
+
+@each(
+    ("payload", "expected"),
+    [
+        (SHOP, [Run(" ! 2: shop: npm test ", AMBER, BLACK)]),
+        ("state=done;tool=claude;project=docs", [Run(" "), Run(" ✓ ", GREEN, BLACK), Run(" 2: docs")]),
+        ("state=working;tool=claude;project=api", [Run(" "), Run("●", sign="#45A0FF"), Run(" 2: api")]),
+        (f"state=waiting;tool=claude;project=shop;message={'x' * 60}",
+         [Run(f" ! 2: shop: {'x' * 39}… ", AMBER, BLACK)]),
+    ],
+)  # fmt: skip
+def test_the_fancy_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
+    """The first cell colours a tab: that of a fill, and a blank of the tab's own before every other light."""
+    bench.start()
+    bench.config(before=FANCY)
+    bench.panes[1].title = "✳ Claude Code"
+    bench.say(bench.panes[1], payload)
+    assert drawn(bench) == expected
+    assert bench.title(bench.panes[1])[0] == ({"Background": {"Color": AMBER}} if len(expected) == 1 else {"Text": " "})
+
+
+@each(
+    ("bar", "expected"),
+    [
+        (f"{RETRO}\n{LIGHT}", [
+            Run(" ! ", BLACK, AMBER), Run(" 2: shop: npm test ", AMBER, BLACK), Run(" ", "#eee8d5"),
+        ]),
+        (f"{FANCY}\n{LIGHT}", [
+            Run(" ", AMBER, BLACK), Run(" ! ", BLACK, AMBER), Run(" 2: shop: npm test ", AMBER, BLACK),
+        ]),
+        ("config.window_frame = {active_titlebar_bg = '#fdf6e3', inactive_titlebar_bg = '#eee8d5'}", [
+            Run(" ", AMBER, BLACK), Run(" ! ", BLACK, AMBER), Run(" 2: shop: npm test ", AMBER, BLACK),
+        ]),
+    ],
+)  # fmt: skip
+def test_a_light_bar_has_caps(bench: Bench, bar: str, expected: list[Run]) -> None:
+    """Where amber hardly stands out from the bar that is there, the mark stands in a black cell."""
+    bench.start()
+    bench.config(before=bar)
+    bench.say(bench.panes[1], SHOP)
+    assert drawn(bench) == expected
+
+
+@each("bar", [FANCY, RETRO, f"{RETRO}\n{LIGHT}"])
+def test_the_active_tab_keeps_its_colours(bench: Bench, bar: str) -> None:
+    """By these it is known: its mark alone is filled, on a ground that stands out in it."""
+    bench.start()
+    bench.config(before=bar)
+    bench.say(bench.panes[0], SHOP)
+    box = Run(" ! ", BLACK, AMBER) if "#eee8d5" in bar else Run(" ! ", AMBER, BLACK)
+    blank = [Run(" ")] if bar == FANCY else []
+    assert drawn(bench, 0) == [*blank, box, Run(" 1: shop: npm test" + " " * (bar != FANCY))]
+
+
+#: What stands in a filled tab of the retro bar by the cells it is given, one of which parts it from the next.
+LADDER = {
+    40: " ! 2: shop: npm test ", 22: " ! 2: shop: npm test ", 21: " ! shop: npm test ", 16: " ! shop: npm…  ",
+    15: " ! 2: shop ", 12: " ! 2: shop ", 11: " ! shop ", 9: " ! shop ", 8: "! shop", 7: "! shop", 6: "!2   ",
+    5: "!2  ", 4: " ! ", 3: "!", 2: "!",
+}  # fmt: skip
+CAPPED = {
+    40: " !  2: shop: npm test ", 17: " !  shop: npm…  ", 16: " !  2: shop ", 10: " !  shop ", 9: "! shop", 6: "!2   ",
+    4: "!2 ", 3: "!2", 2: "!",
+}  # fmt: skip
+
+
+@each(("bar", "ladder"), [(RETRO, LADDER), (f"{RETRO}\n{LIGHT}", CAPPED)])
+def test_the_widths(bench: Bench, bar: str, ladder: dict[int, str]) -> None:
+    """From the widest to a single cell: first the words go, never the mark; below ten cells there is no `…`."""
+    bench.start()
+    bench.config(before=bar)
+    bench.say(bench.panes[1], SHOP)
+    shown = {width: "".join(run.text for run in drawn(bench, 1, width))[:-1] for width in ladder}
+    assert shown == ladder
+
+
+STATES = (
+    "waiting", "waiting;kind=question", "waiting;kind=limit", "error", "done", "done;kind=question", "working",
+    "background",
+)  # fmt: skip
+#: Bars: WezTerm's own, Solarized light and dark, Nord, Dracula, a grey one and a white one, with their two tabs.
+BARS = (
+    ("#333333", "#333333", "#000000"), ("#eee8d5", "#eee8d5", "#fdf6e3"), ("#002b36", "#073642", "#586e75"),
+    ("#2e3440", "#3b4252", "#88c0d0"), ("#282a36", "#6272a4", "#bd93f9"), ("#777777", "#999999", "#ffaa00"),
+    ("#ffffff", "#dddddd", "#ffffff"),
+)  # fmt: skip
+COLOURS = (
+    "config.colors = {{tab_bar = {{background = '{}', inactive_tab = {{bg_color = '{}'}}, "
+    "active_tab = {{bg_color = '{}'}}}}}}"
+)
+
+
+@each("state", STATES)
+def test_a_title_keeps_to_its_width(bench: Bench, state: str) -> None:
+    """In all widths and both passes: never wider, the same again in what it took, and the mark is whole."""
+    bench.start()
+    bench.config(before=RETRO)
+    bench.panes[1].title = "✳ Claude Code"
+    bench.say(bench.panes[1], f"state={state};tool=claude;project=店の仕事;message=日本 npm test")
+    mark = lights.mark(Status(state.partition(";")[0]), Kind(state.rpartition("=")[2]) if "=" in state else None)
+    for width in range(len(mark) + 1, 45):
+        items = bench.fake.format_tab(bench.tabs[1], width)
+        taken = text.width(text_of(items))
+        assert taken <= width and mark in text_of(items), width
+        assert width > 10 or "…" not in text_of(items)
+        again = bench.fake.format_tab(bench.tabs[1], taken)
+        assert text_of(again) == text_of(items), width
+
+
+@each(("bar", "number"), list(itertools.product(BARS, (0, 1))))
+def test_what_is_drawn_can_be_read(bench: Bench, bar: tuple[str, str, str], number: int) -> None:
+    """In any bar a mark has 4.5:1 with its ground, and a fill, or the black cell in it, 3:1 with what it touches."""
+
+    def ratio(one: str, other: str) -> float:
+        return contrast.ratio(parse_colour(one), parse_colour(other))
+
+    bench.start()
+    bench.config(before=f"{RETRO}\n{COLOURS.format(*bar)}")
+    ground, beside = (bar[2], bar[2:]) if number == 0 else (bar[1], bar[:2])
+    seen: dict[str, set[str]] = {}
+    for state in (*STATES, "down"):
+        if state == "down":
+            bench.say(bench.panes[number], "state=clear")
+            bench.write_snapshot({"id": str(bench.panes[number].id), "status": "down"})
+            bench.wake()
+        else:
+            bench.say(bench.panes[number], f"state={state};tool=claude;project=shop")
+        for width in (40, 8, 3, 2):
+            lead = drawn(bench, number, width)[0]
+            assert ratio(lead.sign, lead.ground or ground) >= contrast.SIGN_CONTRAST, (state, width)
+            is_over = state.startswith("done")
+            if lead.ground and width > 2:
+                edges = [ratio(lead.ground, each) for each in (beside if not is_over else (ground,))]
+                assert min(edges) >= contrast.FILL_CONTRAST or lead.ground == BLACK, (state, width)
+            seen.setdefault(lead.text.split()[0], set()).add(state)
+    # By its shape alone each is told from the others, but a limit, which waits, too.
+    assert all(len({state.removesuffix(";kind=limit") for state in states}) == 1 for states in seen.values()), seen
+
+
+def test_colours_that_are_none(bench: Bench) -> None:
+    """A bar that lets the window shine through counts as the window; names and wrong values as WezTerm's own."""
+    bench.config(
+        before=f"{RETRO}\n{COLOURS.format('rgba(0% 0% 0% 0%)', 'red', 7)} config.colors.background = '#ffffff'"
+    )
+    bench.say(bench.panes[1], SHOP)
+    assert drawn(bench)[-1] == Run(" ", "#ffffff")
+    assert bench.fake.errors() == []
+
+
+def test_a_palette_of_ones_own(bench: Bench) -> None:
+    """A person's colours take the place of ours, by the same rules."""
+    bench.config("{colours={waiting='#0000AA'}}", before=RETRO)
+    bench.say(bench.panes[1], SHOP)
+    (fill, _) = drawn(bench)
+    assert fill.ground != "#0000AA"
+    assert contrast.ratio(parse_colour(fill.ground), (0x33, 0x33, 0x33)) >= contrast.FILL_CONTRAST
+
+
+def test_the_stripe(bench: Bench) -> None:
+    """With `style = 'stripe'` every light is a stripe and its mark, idle too, and the tab keeps its colours."""
+    bench.config("{style='stripe'}", before=f"{RETRO}\n{LIGHT}")
+    for payload, light in (
+        (SHOP, "▌!"), ("state=done;kind=question", "▌✓?"), ("state=idle", "▌·"),
+    ):  # fmt: skip
+        bench.say(bench.panes[1], payload)
+        stripe, words = drawn(bench)
+        assert stripe.text == light and stripe.ground == words.ground == ""
+        assert contrast.ratio(parse_colour(stripe.sign), parse_colour("#eee8d5")) >= contrast.SIGN_CONTRAST
+    bench.say(bench.panes[1], SHOP)
+    assert drawn(bench)[1] == Run(" 2: shop: npm test ")
+    bench.say(bench.panes[1], "state=clear")
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "down"})
+    bench.wake()
+    assert drawn(bench)[0].text == "▯▼"
+
+
+# Names ----------------------------------------------------------------------------------------------------------
+
+
+@each(
+    ("title", "agent", "named"),
+    [
+        ("✳ Claude Code", "claude", "shop"), ("claude", "claude", "shop"), ("⠋ Claude", "claude", "shop"),
+        ("", "claude", "shop"), ("node", "gemini", "shop"), ("python3.11", "aider", "shop"), ("wezterm", "x", "shop"),
+        ("[ ! ] Action Required | Codex", "codex", "shop"), ("Unknown", "unknown", "shop"),
+        ("✳ Fix the flaky tests", "claude", "Fix the flaky tests"), ("⠋ codex-rs", "codex", "codex-rs"),
+        ("~/src/shop", "claude", "~/src/shop"), ("claude --continue", "claude", "shop"),
+        ("Claude Code", "codex", "Claude Code"),
+    ],
+)  # fmt: skip
+def test_names(bench: Bench, title: str, agent: str, named: str) -> None:
+    """A tab is called by its project where its program's title says no more than which program it is."""
+    bench.start()
+    bench.config(before=RETRO)
+    bench.panes[1].title = title
+    bench.say(bench.panes[1], f"state=working;tool={agent};project=shop")
+    assert drawn(bench)[-1].text == f" 2: {named} "
+
+
+@each("opts", ["{}", "{style='stripe'}"])
+def test_a_name_of_ones_own(bench: Bench, opts: str) -> None:
+    """A title that the person gave the tab stays; with `names = false` every title does, and nothing is added."""
+    bench.start()
+    bench.config(opts, before=RETRO)
+    bench.tabs[1].title = "mine"
+    bench.say(bench.panes[1], SHOP)
+    assert "mine: npm test" in text_of(bench.title(bench.panes[1]))
+    bench.start()
+    bench.config(opts.replace("}", ", names=false}").replace("{,", "{"), before=RETRO)
+    bench.tabs[1].title = ""
+    bench.panes[1].title = "Claude Code"
+    bench.say(bench.panes[1], "state=clear")
+    bench.say(bench.panes[1], SHOP)
+    assert text_of(bench.title(bench.panes[1])).endswith("2: Claude Code ".rstrip() + " " * (2 - len(opts) // 9))
+
+
+def test_a_session_names_a_tab(bench: Bench) -> None:
+    """What an agent calls its session names the tab where the title of its terminal says nothing, idle too."""
+    bench.config(before=RETRO)
+    for title, named in (("Fix%20the%20tests", "Fix the tests"), ("Claude%20Code", "shop")):
+        bench.say(bench.panes[1], f"state=working;tool=claude;project=shop;title={title}")
+        assert drawn(bench)[-1].text == f" 2: {named} "
+    bench.say(bench.panes[1], "state=idle;tool=claude;project=shop;title=Fix%20the%20tests")
+    assert drawn(bench) == [Run("2: Fix the tests ")]
+
+
+@each(
+    ("what", "question", "shown"),
+    [
+        ("Bash: npm test", "Run it?", "npm test"), ("Edit: a.py", "", "a.py"), ("Which port?", "", "Which port?"),
+        ("", "Error: run it?", "Error: run it?"), ("Bash: cd x↵make", "", "cd x"), ("git: ", "", "git:"), ("", "", ""),
+    ],
+)  # fmt: skip
+def test_what_is_asked(bench: Bench, what: str, question: str, shown: str) -> None:
+    """By the snapshot: the first line, of a command without its tool; else the question."""
+    bench.start()
+    bench.config(before=RETRO)
+    bench.fake.advance(10)
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "agent": "claude", "project": "shop"}
+    bench.write_snapshot({**row, "what": what, "question": question})
+    bench.wake()
+    assert drawn(bench)[0].text == (f" ! 2: shop: {shown} " if shown else " ! 2: shop ")
+
+
+def test_whose_name(bench: Bench) -> None:
+    """The name is that of the pane whose light is shown, not of the shell beside it that is in front."""
+    bench.config(before=RETRO)
+    other = bench.system.pane(bench.tabs[1], "bash")
+    bench.tabs[1].active = 1
+    bench.panes[1].title = "claude"
+    bench.say(bench.panes[1], SHOP)
+    assert drawn(bench)[0].text == " ! 2: shop: npm test "
+    bench.tabs[1].is_zoomed = True
+    assert drawn(bench)[0].text == " ! 2: shop: npm test "
+    bench.system.close(other)
+
+
+def test_idle_keeps_the_title(bench: Bench) -> None:
+    """Of an idle agent nothing is drawn: WezTerm's title stays, but for a bare one, which is the project."""
+    bench.config(before=RETRO)
+    bench.panes[1].title = "Fix the tests"
+    bench.say(bench.panes[1], "state=idle;tool=claude;project=shop")
+    assert bench.title(bench.panes[1]) is None
+    bench.panes[1].title = "claude"
+    assert drawn(bench) == [Run("2: shop ")]
+    bench.tabs[1].title = "mine"
+    assert bench.title(bench.panes[1]) is None
+
+
+def test_names_are_the_agents() -> None:
+    """What agents call themselves, and the signs they draw before it, are those of their files."""
+    titles = Fake().require("tallylight.evidence.titles")
+    assert dict(titles.NAMES.items()) == {agent["name"]: agent["display"] for agent in NAMES}
+    for lamp in sorted(LAMPS):
+        for title in (f"{lamp} Fix | {lamp} it", f"{lamp}", f"{lamp}Fix", f"{lamp} {lamp} Fix"):
+            assert titles.clean(title) == clean_title(title)
 
 
 def test_no_light_is_no_change(bench: Bench) -> None:
@@ -70,31 +384,13 @@ def test_the_most_urgent_pane(bench: Bench) -> None:
     tab = bench.tabs[1]
     other = bench.system.pane(tab)
     bench.say(bench.panes[1], "state=working")
-    assert bench.light(other) == "▌●"
+    assert bench.light(other) == "●"
     bench.say(other, "state=error")
-    assert bench.light(other) == "▌×"
+    assert bench.light(other) == "×"
     bench.say(other, "state=waiting;kind=question;id=sub")
-    assert bench.light(other) == "▌?"
+    assert bench.light(other) == "?"
     bench.say(other, "state=clear;id=sub")
-    assert bench.light(other) == "▌×"
-
-
-def test_the_active_tab_of_a_colour(bench: Bench) -> None:
-    """In the style `colour` the active tab has the full colour and bold words, the others a darker one."""
-    bench.config("{style='colour'}")
-    bench.say(bench.panes[0], WAITING)
-    active = bench.title(bench.panes[0])
-    assert active[:3] == [
-        {"Background": {"Color": "#FFAA00"}},
-        {"Foreground": {"Color": "#000000"}},
-        {"Attribute": {"Intensity": "Bold"}},
-    ]
-    bench.window.active = 1
-    assert bench.title(bench.panes[0])[0] == {"Background": {"Color": "#8C5E00"}}
-
-
-def test_zoom_hides_no_light(bench: Bench) -> None:
-    """A pane that a zoomed one hides lights its tab all the same, and is never in front of a person."""
+    assert bench.light(other) == "×"
 
 
 def test_no_green_while_another_pane_works(bench: Bench) -> None:
@@ -102,13 +398,13 @@ def test_no_green_while_another_pane_works(bench: Bench) -> None:
     bench.config()
     other = bench.system.pane(bench.tabs[1])
     bench.say(bench.panes[1], "state=done")
-    assert bench.light(other) == "▌✓"
+    assert bench.light(other) == "✓"
     bench.say(other, "state=working")
-    assert bench.light(other) == "▌●✓"
+    assert bench.light(other) == "●✓"
     bench.say(other, "state=waiting")
-    assert bench.light(other) == "▌!"
+    assert bench.light(other) == "!"
     bench.say(other, "state=done")
-    assert bench.light(other) == "▌✓"
+    assert bench.light(other) == "✓"
 
 
 def test_zoom_shows_the_pane_that_is_zoomed(bench: Bench) -> None:
@@ -118,12 +414,12 @@ def test_zoom_shows_the_pane_that_is_zoomed(bench: Bench) -> None:
     other = bench.system.pane(bench.tabs[1])
     bench.tabs[1].is_zoomed = True
     bench.say(other, WAITING + ";message=Which%3F")
-    assert bench.light(other) == "▌!"
+    assert bench.light(other) == "!"
     assert bench.window.toasts == [("claude needs you: web", "Which?")]
     assert bench.feed["front"] == str(bench.panes[1].id)
     bench.tabs[1].is_zoomed = False
     bench.tick()
-    assert bench.light(other) == "▌!"
+    assert bench.light(other) == "!"
     assert set(bench.feed["front"].split(",")) == {str(bench.panes[1].id), str(other.id)}
 
 
@@ -142,7 +438,7 @@ def test_overlay(bench: Bench) -> None:
     bench.config()
     bench.say(bench.panes[1], WAITING)
     bench.tabs[1].overlay = True
-    assert bench.light(bench.panes[1]) == "▌!"
+    assert bench.light(bench.panes[1]) == "!"
 
 
 def test_mux_pane(bench: Bench) -> None:
@@ -150,7 +446,7 @@ def test_mux_pane(bench: Bench) -> None:
     bench.panes[1].domain = "SSHMUX:build"
     bench.config()
     bench.say(bench.panes[1], WAITING)
-    assert bench.light(bench.panes[1]) == "▌!"
+    assert bench.light(bench.panes[1]) == "!"
     assert "tally_status" not in bench.panes[1].user_vars
 
 
@@ -167,16 +463,16 @@ def test_what_a_mux_server_says(bench: Bench) -> None:
         bench.fake.pump()
 
     for word, light in (
-        ("waiting:question", "▌?"), ("waiting", "▌!"), ("working", "▌●"), ("down", "▯▼"), ("", ""),
-        ("idle", "▌·"), ("active", ""), ("rm -rf", ""), ("waiting:x:y", ""), ("waiting:other", "▌!"), ("x" * 9999, ""),
+        ("waiting:question", "?"), ("waiting", "!"), ("working", "●"), ("down", "▼"), ("", ""),
+        ("idle", ""), ("active", ""), ("rm -rf", ""), ("waiting:x:y", ""), ("waiting:other", "!"), ("x" * 9999, ""),
     ):  # fmt: skip
         mux(word)
         assert bench.light(pane) == light, word
     mux("working")
     bench.say(pane, WAITING)
-    assert bench.light(pane) == "▌!"
+    assert bench.light(pane) == "!"
     bench.say(pane, "state=clear")
-    assert bench.light(pane) == "▌●"
+    assert bench.light(pane) == "●"
     assert bench.fake.errors() == []
 
 
@@ -206,8 +502,8 @@ def test_hostile_values(bench: Bench) -> None:
     bench.config()
     bench.panes[1].title = "evil\x1b]0;x\x07\u202e\ntitle"
     bench.say(bench.panes[1], "state=waiting;tool=%1B]0%3Bx%07;message=%E2%80%AEgnp%0A")
-    drawn = "".join(item["Text"] for item in bench.title(bench.panes[1]) if isinstance(item, dict) and "Text" in item)
-    assert drawn == " ▌! 2: evil]0;x title"
+    shown = text_of(bench.title(bench.panes[1]))
+    assert shown == " ! 2: evil]0;x title: gnp "
     bench.say(bench.panes[1], "garbage")
     assert bench.fake.errors() == []
 
@@ -218,14 +514,32 @@ _THEIRS = "wezterm.on('format-tab-title', function(tab, _, _, _, _, width) retur
 
 
 def test_a_handler_before_ours_stays(bench: Bench) -> None:
-    """WezTerm runs the first handler only: a user's own, registered before, goes on as it did, and the log says so."""
+    """WezTerm runs the first handler only: a user's own goes on as it did; the log and doctor know it at once."""
     bench.config(before=_THEIRS)
-    bench.say(bench.panes[1], WAITING)
-    assert bench.title(bench.panes[1]) == "theirs 40"
-    for _ in range(30):
-        bench.tick()
+    bench.fake.loaded()
+    bench.tick()
     hints = [line for level, line in bench.fake.log if level == "warn"]
     assert len(hints) == 1 and "another format-tab-title handler" in hints[0]
+    assert bench.feed["problems"] == "titles"
+    bench.say(bench.panes[1], WAITING)
+    assert bench.title(bench.panes[1]) == "theirs 40"
+    assert [line for level, line in bench.fake.log if level == "warn"] == hints
+
+
+@each(
+    ("opts", "before"),
+    [("{}", ""), ("{}", "config.show_tabs_in_tab_bar = false"), ("{title='manual'}", _THEIRS), ("{title=false}", "")],
+)
+def test_no_handler_is_missed(bench: Bench, opts: str, before: str) -> None:
+    """Nothing is wrong where ours is called by the second `update-status`, or where none is to be called."""
+    bench.start()
+    bench.config(opts, before=before)
+    bench.fake._emit_status(bench.window)
+    bench.fake.loaded()
+    for _ in range(30):
+        bench.tick()
+    assert bench.fake.log == []
+    assert bench.feed["problems"] == ""
 
 
 def test_a_handler_after_ours_is_called(bench: Bench) -> None:
@@ -233,8 +547,8 @@ def test_a_handler_after_ours_is_called(bench: Bench) -> None:
     bench.config(after=_THEIRS)
     assert bench.title(bench.panes[1]) == "theirs 40"
     bench.say(bench.panes[1], WAITING)
-    assert bench.light(bench.panes[1]) == "▌!"
-    assert bench.title(bench.panes[1])[-1] == {"Text": "theirs 36"}
+    assert bench.light(bench.panes[1]) == "!"
+    assert drawn(bench) == [Run(" ! theirs 35 ", AMBER, BLACK)]
 
 
 def test_a_list_of_items_stays_whole(bench: Bench) -> None:
@@ -244,16 +558,32 @@ def test_a_list_of_items_stays_whole(bench: Bench) -> None:
     theirs = {"Background": {"Color": "red"}}
     # Their colour first, for the first cell colours a fancy tab; the light on it; theirs again behind the light.
     assert bench.title(bench.panes[1]) == [
-        theirs, {"Text": " "}, {"Foreground": {"Color": "#FFAA00"}}, {"Text": "▌!"}, "ResetAttributes",
-        theirs, {"Text": " "}, {"Text": "x"},
+        theirs, {"Text": " "}, {"Background": {"Color": AMBER}}, {"Foreground": {"Color": BLACK}},
+        {"Attribute": {"Intensity": "Bold"}}, {"Text": " ! "}, "ResetAttributes", theirs, {"Text": " "}, {"Text": "x"},
     ]  # fmt: skip
+
+
+def test_a_text_with_colours_of_its_own(bench: Bench) -> None:
+    """What `wezterm.format` made can be neither measured nor painted over: it stands whole behind the mark."""
+    bench.config(after="wezterm.on('format-tab-title', function() return '\\27[31mtheirs' end)", before=RETRO)
+    bench.say(bench.panes[1], WAITING)
+    assert drawn(bench, 1, 9) == [Run(" ! ", AMBER, BLACK), Run(" \x1b[31mtheirs ")]
+
+
+def test_a_list_on_a_ground_of_its_own(bench: Bench) -> None:
+    """A mark in a title of others can be read on the colour that they give the tab."""
+    bench.config(after="""wezterm.on('format-tab-title', function()
+        return {{Background={Color='#FFFFFF'}}, {Text='x'}} end)""", before=RETRO)  # fmt: skip
+    bench.say(bench.panes[1], "state=working")
+    mark = drawn(bench)[0]
+    assert mark.ground == "#FFFFFF" and contrast.ratio(parse_colour(mark.sign), contrast.WHITE) >= 4.5
 
 
 def test_own_takes_nobody_in(bench: Bench) -> None:
     """With `own` the titles are ours, and other events are registered as ever."""
     bench.config("{title='own'}", after=_THEIRS + " wezterm.on('bell', function() end)")
     bench.say(bench.panes[1], WAITING)
-    assert bench.title(bench.panes[1])[-1] == {"Text": "2: bash"}
+    assert drawn(bench) == [Run(" ! 2: web ", AMBER, BLACK)]
     assert len(bench.fake.handlers["bell"]) == 1
 
 
@@ -269,12 +599,12 @@ def test_manual(bench: Bench) -> None:
     )
     assert bench.title(bench.panes[1]) == "mine"
     bench.say(bench.panes[1], WAITING)
-    assert bench.title(bench.panes[1])[-1] == {"Text": "mine"}
+    assert drawn(bench) == [Run(" ! mine ", AMBER, BLACK)]
     tallylight = bench.fake.require("tallylight")
     tab = bench.fake.tab_information(bench.tabs[1])
     state = tallylight.tab_state(tab)
     assert (state.status, state.agent, state.project, state.pane_id) == ("waiting", "claude", "web", bench.panes[1].id)
-    assert bench.fake.to_python(tallylight.decorate(tab, "x"))[-1] == {"Text": "x"}
+    assert text_of(bench.fake.to_python(tallylight.decorate(tab, "x"))) == " ! x "
     assert tallylight.tab_state(bench.fake.tab_information(bench.tabs[0])) is None
     assert tallylight.decorate(bench.fake.tab_information(bench.tabs[0]), "x") == "x"
 
@@ -328,35 +658,30 @@ def test_indexes(bench: Bench) -> None:
     """Where WezTerm shows no index, or counts from 0, ours do too."""
     bench.config(before="config.tab_and_split_indices_are_zero_based = true")
     bench.say(bench.panes[1], WAITING)
-    assert bench.title(bench.panes[1])[-1] == {"Text": "1: bash"}
+    assert drawn(bench)[0].text == " ! 1: web "
     bench.start()
     bench.config(before="config.show_tab_index_in_tab_bar = false")
-    assert bench.title(bench.panes[1])[-1] == {"Text": "bash"}
-
-
-def test_narrow(bench: Bench) -> None:
-    """In the retro tab bar a title is cut to what its width leaves beside the light."""
-    bench.config(before=RETRO)
-    bench.panes[1].title = "a very long title indeed"
-    bench.say(bench.panes[1], WAITING)
-    items = bench.fake.format_tab(bench.tabs[1], 12)
-    assert items[-1] == {"Text": "2: a very"}
+    assert drawn(bench)[0].text == " ! web "
 
 
 # The budget ---------------------------------------------------------------------------------------------------
 
 
+def spent(bench: Bench, before: dict[str, int]) -> dict[str, int]:
+    """What was called since *before*."""
+    return {name: count - before.get(name, 0) for name, count in bench.fake.counts.items() if count != before.get(name)}
+
+
 def test_budget(bench: Bench) -> None:
     """A title costs no process, no file, no clock: each pane's variables once, the panes once, nothing dear at all."""
-    bench.config()
+    bench.config(before=RETRO)
     others = [bench.system.pane(bench.tabs[1]) for _ in range(9)]
     for pane in others:
         bench.say(pane, WAITING)
+    bench.title(bench.panes[1])
     before = bench.fake.counts
     bench.title(bench.panes[1])
-    after = bench.fake.counts
-    spent = {name: after[name] - before.get(name, 0) for name in after if after[name] != before.get(name, 0)}
-    assert spent == {
+    assert spent(bench, before) == {
         "sync TabInformation.panes": 1,
         "sync PaneInformation.user_vars": 10,
         "sync PaneInformation.pane_id": 10,
@@ -364,61 +689,125 @@ def test_budget(bench: Bench) -> None:
         "sync TabInformation.active_pane": 1,
         "sync PaneInformation.title": 1,
         "sync TabInformation.tab_index": 1,
-        "sync TabInformation.is_active": 2,
+        "sync TabInformation.is_active": 1,
     } | ({"sync PaneInformation.progress": 1} if bench.profile == "nightly" else {})
-    assert not any(name.startswith(("sync io.", "sync os.")) for name in after)
+    assert not any(name.startswith(("sync io.", "sync os.")) for name in bench.fake.counts)
 
 
-def test_pulse(bench: Bench) -> None:
-    """A pulsing light is dim in every other second of an idle WezTerm, while somebody waits; others do not pulse."""
-    bench.config("{pulse=true}")
+def test_a_title_is_made_once(bench: Bench) -> None:
+    """While a spinner turns, no title is measured or cut again, its own included; a new word makes one."""
+    bench.config(before=RETRO)
+    bench.panes[0].title = "⠋ Claude Code"
+    bench.say(bench.panes[0], "state=working;tool=claude;project=api")
+    bench.say(bench.panes[1], SHOP)
+    bench.fake.draw()
+    before, shown = bench.fake.counts, dict(bench.fake.titles)
+    for frame in "⠙⠹⠸⠼⠴⠦⠧⠇⠏":
+        bench.fake.set_title(bench.panes[0], f"{frame} Claude Code")
+    assert not {"sync wezterm.column_width", "sync wezterm.truncate_right"} & spent(bench, before).keys()
+    assert bench.fake.titles == shown
+    bench.say(bench.panes[1], f"{SHOP} --watch")
+    assert "sync wezterm.column_width" in spent(bench, before)
+    assert "shop: npm" in text_of(bench.fake.titles[bench.tabs[1].id])
+
+
+@each(
+    "change",
+    [
+        "pane.title = 'Fix it'", "tab.title = 'mine'", "window.active = 1", "tabs.reverse()",
+        "tab.panes[0].user_vars['tally'] = 'state=waiting;kind=question'",
+        "tab.panes[0].user_vars['tally'] = 'state=done;tool=claude;project=shop'",
+        "tab.panes[0].user_vars['tally'] = 'state=waiting;tool=claude;project=shop;message=make'",
+        "tab.panes[0].user_vars['tally'] = 'state=waiting;tool=claude;project=mill;message=npm test'",
+    ],
+)  # fmt: skip
+def test_whatever_changes_is_drawn(bench: Bench, change: str) -> None:
+    """Nothing that a title is made of can change without the title: the one that was kept is not shown then."""
+    bench.start()
+    bench.config(before=RETRO)
+    bench.tabs[1].title, bench.window.active, bench.panes[1].title = "", 0, "claude"
+    bench.window.tabs[:] = bench.tabs
+    bench.say(bench.panes[1], "state=clear")
+    bench.say(bench.panes[1], SHOP)
+    before = bench.title(bench.panes[1])
+    exec(change, {"pane": bench.panes[1], "tab": bench.tabs[1], "tabs": bench.window.tabs, "window": bench.window})
+    assert bench.title(bench.panes[1]) != before
+
+
+def test_another_look_is_drawn(bench: Bench) -> None:
+    """The colours of one window may be others than those of the next, or become others."""
+    bench.config(before=RETRO)
+    bench.say(bench.panes[1], SHOP)
+    before = drawn(bench)
+    dark = bench.fake.effective
+    bench.fake.evaluate(f"local config = {{use_fancy_tab_bar = false}} {LIGHT} return config")
+    light = drawn(bench)
+    assert light != before
+    bench.fake.effective = dark
+    assert drawn(bench) == before
+
+
+def test_what_is_kept_is_bounded(bench: Bench) -> None:
+    """A program that sets a thousand titles is drawn as it says, and a tab beside it stays as it is."""
+    bench.config(before=RETRO)
+    bench.say(bench.panes[1], SHOP)
     bench.say(bench.panes[0], "state=working")
+    kept = drawn(bench)
+    for number in range(1000):
+        bench.panes[0].title = f"task {number}"
+        assert drawn(bench, 0)[-1].text == f" 1: task {number} "
+    assert drawn(bench) == kept
+
+
+def fills(bench: Bench, number: int) -> str:
+    """What a tab is filled with, as it stands in the bar."""
+    return runs(bench.fake.titles[bench.tabs[number].id])[0].ground
+
+
+@each("interval", [1.0, 0.2])
+def test_the_pulse(bench: Bench, interval: float) -> None:
+    """A light that begins to wait is brighter in every other second, for ten seconds, and then it stands."""
+    bench.start()
+    bench.config("{pulse=true}", before=RETRO)
+    bench.fake.status_interval = interval
+    bench.say(bench.panes[1], "state=working")
     bench.fake.advance(20)
     assert bench.window.left_status == "" and bench.fake.status_due == {}
     bench.say(bench.panes[1], WAITING)
     seen = []
-    for _ in range(6):
+    for _ in range(10):
         bench.fake.advance(1)
-        seen.append(bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"])
-        assert bench.fake.titles[bench.tabs[0].id][1]["Foreground"]["Color"] == "#3399FF"
+        seen.append(fills(bench, 1))
         assert bench.window.left_status in ("", "\x1b[0m")
-    assert set(seen) == {"#FFAA00", "#664400"} and all(a != b for a, b in itertools.pairwise(seen))
-    bench.say(bench.panes[1], "state=done")
-    bench.fake.advance(20)
+    assert set(seen) == {AMBER, "#FFCC66"} and (interval < 1 or all(a != b for a, b in itertools.pairwise(seen[:-1])))
+    bench.fake.advance(2)
+    assert fills(bench, 1) == AMBER
+    assert bench.window.left_status == "" and bench.fake.status_due == {}
+    bench.fake.advance(60)
     assert bench.window.left_status == "" and bench.fake.status_due == {}
     # The timer goes on beside it.
     assert bench.fake.timers
-    bench.say(bench.panes[1], f"{WAITING};kind=limit")
+
+
+def test_each_light_pulses_by_itself(bench: Bench) -> None:
+    """One that begins to wait later does not have an earlier one pulse again; a limit never does."""
+    bench.config("{pulse=true}", before=RETRO)
+    bench.window.active = 1
+    bench.say(bench.panes[0], WAITING)
+    third = bench.system.tab(bench.window)
+    limited = bench.system.pane(bench.system.tab(bench.window))
+    bench.fake.advance(15)
+    bench.say(limited, f"{WAITING};kind=limit")
+    bench.say(bench.system.pane(third), WAITING)
+    seen = set()
     for _ in range(4):
         bench.fake.advance(1)
-        assert bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"] == "#FFAA00", "a limit waits for nobody"
+        seen.add(runs(bench.fake.titles[third.id])[0].ground)
+        assert fills(bench, 0) == runs(bench.fake.titles[limited.tab.id])[0].ground == AMBER
+    assert seen == {AMBER, "#FFCC66"}
 
 
-def test_a_pulse_at_a_quick_interval(bench: Bench) -> None:
-    """Where a user has `update-status` come more often, the pulse goes on all the same."""
-    bench.config("{pulse=true}")
-    bench.fake.status_interval = 0.2
-    bench.say(bench.panes[1], WAITING)
-    seen = set()
-    for _ in range(40):
-        bench.fake.advance(0.2)
-        seen.add(bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"])
-    assert seen == {"#FFAA00", "#664400"}
-
-
-def test_fancy_titles_are_whole(bench: Bench) -> None:
-    """The fancy tab bar draws all of a title, so nothing of it is cut; its progress stands where WezTerm has it."""
-    bench.config()
-    bench.panes[1].title = "a very long title indeed, of more than sixteen cells"
-    bench.panes[1].progress = {"Percentage": 40}
-    bench.say(bench.panes[1], WAITING)
-    bench.fake.draw()
-    texts = [item["Text"] for item in bench.fake.titles[bench.tabs[1].id] if isinstance(item, dict) and "Text" in item]
-    glyph = ["", "\U000f0aa0 "] if bench.profile == "nightly" else []
-    assert texts == [" ", "▌!", " ", *glyph, "2: a very long title indeed, of more than sixteen cells"]
-
-
-@pytest.mark.parametrize(
+@each(
     ("progress", "glyph"),
     [
         ("Indeterminate", ""), ("None", ""), ({"Percentage": 0}, "\U000f0130"), ({"Percentage": 6}, "\U000f0a9e"),
@@ -426,14 +815,18 @@ def test_fancy_titles_are_whole(bench: Bench) -> None:
     ],
 )  # fmt: skip
 def test_progress(bench: Bench, progress: object, glyph: str) -> None:
-    """A lit tab of the nightlies keeps the circle that WezTerm shows for OSC 9;4; stable has none."""
+    """At work a tab of the nightlies keeps the circle that WezTerm shows for OSC 9;4; stable has none."""
+    bench.start()
     bench.config(before=RETRO)
     bench.panes[1].progress = progress
     bench.panes[1].title = "a very long title indeed"
-    bench.say(bench.panes[1], WAITING)
+    bench.say(bench.panes[1], "state=working;tool=claude")
     items = bench.fake.format_tab(bench.tabs[1], 16)
     if glyph and bench.profile == "nightly":
-        assert items[-4]["Foreground"]["AnsiColor"] == ("Red" if "Error" in progress else "Green")  # type: ignore[operator]
-        assert items[-3:] == [{"Text": f"{glyph} "}, {"Foreground": "Default"}, {"Text": "2: a very l"}]
+        colour = "Red" if "Error" in progress else "Green"  # type: ignore[operator]
+        assert items[-5:] == [
+            {"Foreground": {"AnsiColor": colour}}, {"Text": f"{glyph} "}, {"Foreground": "Default"},
+            {"Text": "a very lon…"}, {"Text": " "},
+        ]  # fmt: skip
     else:
-        assert items[-1] == {"Text": "2: a very lon"}
+        assert items[-2:] == [{"Text": " a very long… "}, {"Text": " "}]

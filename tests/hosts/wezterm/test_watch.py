@@ -40,7 +40,7 @@ def test_no_tally(bench: Bench) -> None:
     # Tried three times, a minute or more apart, by both names.
     assert len(bench.fake.commands) == 6
     bench.say(bench.panes[1], WAITING)
-    assert bench.light(bench.panes[1]) == "▌?"
+    assert bench.light(bench.panes[1]) == "?"
 
 
 def test_told_to_do_without(bench: Bench) -> None:
@@ -58,7 +58,7 @@ def test_a_snapshot_that_is_out_of_date(bench: Bench) -> None:
     for is_stale in (False, True, True, False, True):
         bench.write_snapshot(pane, written=1000.5, stale=is_stale)
         bench.tick(2)
-        assert bench.light(bench.panes[1]) == "▌!"
+        assert bench.light(bench.panes[1]) == "!"
     told = [text for title, text in bench.window.toasts if title == "tallylight"]
     as_of = time.strftime("%H:%M:%S", time.localtime(1000))
     words = f"The lights are as of {as_of}: the runtime directory is full or read-only. Make room there."
@@ -80,7 +80,7 @@ def test_nothing_waits_for_a_file(bench: Bench) -> None:
         bench.panes[0].title += "x"
         bench.tick(2)
         assert not bench.fake.errors() and not aside.exists()
-        assert bench.light(bench.panes[1]) == "▌!"
+        assert bench.light(bench.panes[1]) == "!"
 
 
 def test_a_sidecar_that_dies(bench: Bench) -> None:
@@ -89,7 +89,7 @@ def test_a_sidecar_that_dies(bench: Bench) -> None:
     bench.say(bench.panes[0], "state=done")
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "waiting"})
     bench.tick(2)
-    assert bench.light(bench.panes[1]) == "▌!"
+    assert bench.light(bench.panes[1]) == "!"
     (bench.folder / "wezterm-4711.feed.json").unlink()
     bench.fake.living_pids = {100}
     dead, bench.sidecar = bench.snapshot, 100
@@ -191,7 +191,7 @@ def test_reattach(bench: Bench) -> None:
     bench.tick()
     assert bench.light(pane) == ""
     bench.say(pane, WAITING + ";beat=1")
-    assert bench.light(pane) == "▌?"
+    assert bench.light(pane) == "?"
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_a_flood_is_looked_at_some_times_a_second(bench: Bench) -> None:
     bench.fake.now += 1.1
     bench.fake.run_timers()
 
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "?"
 
 
 # The snapshot -------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_the_snapshot_lights(bench: Bench) -> None:
         {"id": str(bench.panes[1].id), "status": "waiting", "kind": "input", "agent": "claude", "since": 1.5}
     )
     bench.tick()
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌!"
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "!"
     assert bench.panes[1].user_vars["tally_status"] == "waiting"
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "active"}, written=bench.fake.now + 9.5)
     bench.tick()
@@ -238,16 +238,16 @@ def test_what_is_newer(bench: Bench) -> None:
     row = {"id": str(pane.id), "reason": {"source": "registry"}}
     bench.write_snapshot({**row, "status": "done"})
     bench.tick()
-    assert bench.light(pane) == "▌✓"
+    assert bench.light(pane) == "✓"
     bench.say(pane, WAITING)
-    assert bench.light(pane) == "▌?"
+    assert bench.light(pane) == "?"
     down = {**row, "status": "down", "reason": {"source": "protocol"}}
     bench.write_snapshot(down, heard=bench.feed["number"] - 1)
     bench.wake()
-    assert bench.light(pane) == "▌?", "it was written before the word was heard"
+    assert bench.light(pane) == "?", "it was written before the word was heard"
     bench.write_snapshot(down, written=bench.fake.now + 0.6, heard=bench.feed["number"])
     bench.wake()
-    assert bench.light(pane) == "▯▼"
+    assert bench.light(pane) == "▼"
     assert pane.user_vars["tally"] == WAITING
 
 
@@ -259,9 +259,9 @@ def test_no_answer(bench: Bench) -> None:
     bench.tick()
     bench.say(pane, WAITING)
     bench.tick(2)
-    assert bench.light(pane) == "▌?"
+    assert bench.light(pane) == "?"
     bench.tick(3)
-    assert bench.light(pane) == "▌✓"
+    assert bench.light(pane) == "✓"
 
 
 def test_a_notification_says_less_than_the_sidecar(bench: Bench) -> None:
@@ -271,12 +271,12 @@ def test_a_notification_says_less_than_the_sidecar(bench: Bench) -> None:
     bench.write_snapshot({"id": str(pane.id), "status": "working", "reason": {"source": "registry"}})
     bench.tick()
     bench.say(pane, "state=waiting;source=notification")
-    assert bench.light(pane) == "▌●"
+    assert bench.light(pane) == "●"
 
 
 def test_a_shell_at_its_prompt(bench: Bench) -> None:
     """`idle` from the shell's marks, and `active`, are no light."""
-    bench.config()
+    bench.config("{style='stripe'}")
     rows = [
         {"id": str(bench.panes[0].id), "status": "idle", "reason": {"source": "shell"}},
         {"id": str(bench.panes[1].id), "status": "idle"},
@@ -473,7 +473,7 @@ def test_an_idle_wezterm(bench: Bench) -> None:
     assert len(bench.fake.timers) == 1
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "error"}, written=bench.fake.now + 9.5)
     bench.fake.advance(5)
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌×"
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "×"
     assert len(bench.fake.timers) == 1
     bench.write_snapshot(written=bench.fake.now + 19.5)
     made = bench.fake.timers_made
@@ -498,7 +498,7 @@ def test_the_sidecar_wakes_wezterm(bench: Bench, pane: int) -> None:
     bench.write_snapshot(*rows, {"id": str(hidden.id), "status": "waiting", "agent": "codex", "question": "R?"})
     bench.fake.advance(0.1)
     bench.wake()
-    assert light_of(bench.fake.titles[bench.tabs[pane].id]) == "▌!"
+    assert light_of(bench.fake.titles[bench.tabs[pane].id]) == "!"
     assert sorted(bench.window.toasts) == [("claude needs you", "Q?"), ("codex needs you", "R?")]
 
 
@@ -535,7 +535,7 @@ def test_no_timer(bench: Bench) -> None:
 
 def test_the_fuse(bench: Bench) -> None:
     """Without a sidecar, who said to be working and says no more is idle after five minutes; waiting stays."""
-    bench.config("{tally=false}")
+    bench.config("{tally=false, style='stripe'}")
     bench.say(bench.panes[0], "state=working")
     bench.say(bench.panes[1], WAITING)
     bench.tick(301)
@@ -610,7 +610,7 @@ def test_a_handler_before_ours_that_fails(bench: Bench, fault: str) -> None:
         bench.fake.set_var(bench.panes[1], "tally", word)
         bench.fake.pump()
         bench.fake.advance(30)
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "?"
     assert len(problems(bench)) == 1 and "a handler registered before" in problems(bench)[0]
     assert bench.feed["problems"] == "handlers"
 
@@ -638,10 +638,10 @@ def test_a_status_handler_before_ours_that_fails(bench: Bench) -> None:
     bench.config(before="wezterm.on('update-status', function() error('oops') end)")
     bench.fake.loaded()
     bench.say(bench.panes[1], WAITING)
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "?"
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "done"}, heard=2**52, written=bench.fake.now + 1)
     bench.wake()
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌✓"
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "✓"
 
 
 def test_an_update(bench: Bench) -> None:

@@ -119,3 +119,55 @@ def test_another_terminal_is_asked_for_the_pane_itself(tmp_path: Path, monkeypat
     spool = requests.Spool("wezterm")
     assert main(["jump"]) == main(["jump", "--previous"]) == 0
     assert [(r.verb, r.pane) for r in spool.take()] == [("focus", "6"), ("focus", "5")]
+
+
+WAITING = asking(1).status
+TMUX = {"TMUX": "/tmp/tmux-0/default,1867,0", "TMUX_PANE": "%1"}
+
+
+def sessions(monkeypatch: pytest.MonkeyPatch, folder: Path, *panes: Pane) -> requests.Spool:
+    """A host of sessions, of which this process is in the pane %1."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    for name in ("KITTY_PID", "WEZTERM_UNIX_SOCKET"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in TMUX.items():
+        monkeypatch.setenv(name, value)
+    SnapshotWriter.for_host("sessions", os.environ, time.time).publish(panes, 0.0)
+    return requests.Spool("sessions")
+
+
+def in_tmux(number: int, age: float, server: int = 1867, *terminals: str) -> Pane:
+    """A pane of tmux that asks."""
+    made = time.time() - age
+    attach = ("tmux", "attach")
+    return Pane(id=f"tmux/{server}/%{number}", status=WAITING, since=made, attach=attach, terminals=terminals)
+
+
+def test_within_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after another of the server that is attached, also of its other sessions; no other server's, and not back."""
+    panes = [in_tmux(1, 9, 1867, "/dev/pts/1"), in_tmux(2, 8), in_tmux(3, 7), in_tmux(4, 600, server=99)]
+    spool = sessions(monkeypatch, tmp_path, *panes)
+    asked = []
+    for here in (0, 1, 2, 3):
+        monkeypatch.setenv("TMUX_PANE", f"%{here}")
+        assert main(["jump"]) == 0
+        asked += [(request.verb, request.pane) for request in spool.take()]
+    assert asked == [("focus", f"tmux/1867/%{there}") for there in (1, 2, 3, 1)]
+
+
+def test_to_a_tmux_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key of the desktop brings the tmux that somebody is attached to there."""
+    spool = sessions(monkeypatch, tmp_path, in_tmux(1, 9, 1867, "/dev/pts/1"), in_tmux(2, 80))
+    monkeypatch.delenv("TMUX")
+    assert main(["jump"]) == 0
+    assert [(request.verb, request.pane) for request in spool.take()] == [("focus", "tmux/1867/%2")]
+
+
+def test_the_tmux_in_a_kitty_is_left_to_kitty(spool: requests.Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tmux runs in a terminal of ours, the terminal jumps as ever."""
+    SnapshotWriter.for_host("sessions", os.environ, time.time).publish((in_tmux(1, 9, 1867, "/dev/pts/1"),), 0.0)
+    monkeypatch.setenv("KITTY_PID", str(os.getpid()))
+    for name, value in TMUX.items():
+        monkeypatch.setenv(name, value)
+    assert main(["jump"]) == 0
+    assert [request.verb for request in spool.take()] == ["jump"]

@@ -16,7 +16,7 @@ import attrs
 import pytest
 
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import SILENT, Open, decode_request, encode_reply
+from tallylight.actions.request import Open, decode_request, encode_reply
 from tallylight.cli import agents
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.schema import Snapshot
@@ -268,13 +268,3 @@ def test_the_channel_carries_words_and_an_answer() -> None:
 def test_a_descriptor_that_is_none_is_no_channel(value: str) -> None:
     """A variable that names no socket of ours leaves the list with what every list can do."""
     assert Channelled.of({CHANNEL: value}, no_client) is None
-
-
-def test_a_terminal_that_is_gone_is_said() -> None:
-    """When nobody is at the other end any more, the person is told, and nothing hangs."""
-
-    near, far = socket.socketpair()
-    channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
-    near.close()
-
-    assert channel is not None and channel.perform(rows_of(asking(3))[0], Open("go", "3")) == SILENT

@@ -10,9 +10,9 @@ local M = {}
 
 ---@class tallylight.Options
 ---@field title 'auto'|'own'|'manual'|false # who draws tab titles: see ui/titles.lua
----@field style 'stripe'|'icon'|'colour'
----@field mark boolean # whether a stripe comes with a mark, so that colour is not the only difference
----@field pulse boolean # whether a waiting light pulses; takes the left status over, which has to change for it
+---@field style 'filled'|'stripe'
+---@field names boolean # whether a tab is called by its project, and says what it waits for
+---@field pulse boolean # whether a light pulses when it begins to wait; takes the left status over, to be drawn anew
 ---@field colours table<tallylight.Status, string> # `#RRGGBB`
 ---@field toasts string[]|false # the statuses that raise a toast when their pane is not in front
 ---@field keys table<string, tallylight.Key|false>|false
@@ -23,8 +23,8 @@ local M = {}
 ---@type tallylight.Options
 M.DEFAULTS = {
   title = 'auto',
-  style = 'stripe',
-  mark = true,
+  style = 'filled',
+  names = true,
   pulse = false,
   colours = {},
   toasts = { 'waiting' },
@@ -42,7 +42,7 @@ M.DEFAULTS = {
 
 local CHOICES = {
   title = { auto = true, own = true, manual = true, [false] = true },
-  style = { stripe = true, icon = true, colour = true },
+  style = { filled = true, stripe = true },
 }
 
 ---@type table<string, fun(value: any): boolean>
@@ -69,6 +69,9 @@ local CHECKS = {
   end,
 }
 
+--- Options of earlier versions, and what became of them.
+local RETIRED = { mark = 'each light has its mark' }
+
 local FALSE_TOO = { toasts = true, keys = true, tally = true, title = true }
 
 --- The defaults with *given* on top. Maps are merged, lists are replaced.
@@ -83,7 +86,9 @@ function M.merge(given)
   for name, value in pairs(type(given) == 'table' and given or {}) do
     local default = M.DEFAULTS[name]
     local is_off = value == false and FALSE_TOO[name]
-    if default == nil then
+    if RETIRED[name] then
+      problems[#problems + 1] = 'delete the option ' .. name .. ': ' .. RETIRED[name] .. ' now'
+    elseif default == nil then
       problems[#problems + 1] = 'unknown option ' .. tostring(name)
     elseif
       (CHOICES[name] and not CHOICES[name][value])

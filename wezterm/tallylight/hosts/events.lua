@@ -12,6 +12,7 @@ local panes = require('tallylight.pane.panes')
 local sidecar = require('tallylight.hosts.sidecar')
 local titles = require('tallylight.ui.titles')
 local toasts = require('tallylight.ui.toasts')
+local words = require('tallylight.model.status')
 
 local M = {}
 
@@ -20,9 +21,13 @@ M.options = nil
 --- Whether a later line of the configuration has taken our keys away; asked once.
 ---@type fun(): boolean
 M.are_keys_lost = nil
+--- Whether WezTerm is to ask our handler for titles.
+---@type fun(): boolean
+M.has_titles = nil
 
---- Ticks after which a title handler that was never called is another's.
-local NEVER_CALLED = 20
+--- Each `update-status` comes behind new titles. At the second one a title handler that was never called is another's;
+--- the first may have been due before the configuration was loaded.
+local NEVER_CALLED = 2
 --- Words without an event after which the events are kept from us.
 local MANY_UNTOLD = 2
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
@@ -44,7 +49,7 @@ local last_tick = 0
 local last_feed, fed_pid
 local feed_number = 0
 local is_timed, is_soon = false, false
-local ticks = 0
+local ticks, updates = 0, 0
 local news_at, news, is_late = 0, 0, false
 ---@type table<string, boolean> # by the names of PROBLEMS
 local problems = {}
@@ -110,12 +115,12 @@ local ENCODED = {
 local function publish(states, by_id)
   for id, pane in pairs(by_id) do
     local state = states[id]
-    local words = state and state.status or ''
-    if (drawn[id] or '') ~= words then
+    local status = state and state.status or ''
+    if (drawn[id] or '') ~= status then
       -- A mux pane takes no notice.
-      local value = ENCODED[words] or ''
+      local value = ENCODED[status] or ''
       if pcall(pane.inject_output, pane, '\27]1337;SetUserVar=tally_status=' .. value .. '\7') then
-        drawn[id] = words
+        drawn[id] = status
       end
     end
   end
@@ -140,9 +145,9 @@ end
 local function tell_age(window)
   local as_of = sidecar.as_of()
   if as_of and as_of ~= told_as_of then
-    local words = 'The lights are as of ' .. as_of .. ': the runtime directory is full or read-only. Make room there.'
-    wezterm.log_warn('tallylight: ' .. words)
-    window:toast_notification('tallylight', words, nil, toasts.TIMEOUT_MS)
+    local message = 'The lights are as of ' .. as_of .. ': the runtime directory is full or read-only. Make room there.'
+    wezterm.log_warn('tallylight: ' .. message)
+    window:toast_notification('tallylight', message, nil, toasts.TIMEOUT_MS)
   end
   told_as_of = as_of
 end
@@ -188,20 +193,36 @@ function M.come_back()
   end)
 end
 
+--- Whether a light pulses now: not one of a limit, which waits for nobody, and only for a while after it changed.
+---@param state tallylight.State
+---@param now number
+local function pulses(state, now)
+  return state.status == 'waiting' and state.kind ~= 'limit' and math.abs(now - state.since) < words.PULSE_LASTS_S
+end
+
+local is_pulsing = false
+
+--- What stands for the half of the pulse that is drawn.
+---@return string
+local function left_status()
+  return next(titles.bright) and '\27[0m' or ''
+end
+
 --- Two strings that draw nothing: WezTerm redraws the tab bar when this one changes, and comes back in any case.
 ---@param states table<integer, tallylight.State>
 ---@param now number
 local function pulse(states, now)
-  local is_waiting = false
-  for _, state in pairs(states) do
-    is_waiting = is_waiting or state.status == 'waiting'
+  local found = {}
+  for id, state in pairs(states) do
+    found[id] = pulses(state, now) or nil
   end
-  if not is_waiting and not titles.is_dim then
+  if next(found) == nil and not is_pulsing then
     return
   end
-  titles.is_dim = is_waiting and math.floor(now) % 2 == 1
+  is_pulsing = next(found) ~= nil
+  titles.bright = math.floor(now) % 2 == 1 and found or {}
   for _, window in ipairs(wezterm.gui.gui_windows()) do
-    pcall(window.set_left_status, window, titles.is_dim and '\27[0m' or '')
+    pcall(window.set_left_status, window, left_status())
   end
 end
 
@@ -252,9 +273,9 @@ end
 function M.tick(window, is_news)
   local now = clock.now()
   if not is_news and now - last_tick < LEAST_S and now >= last_tick then
-    if M.options.pulse and is_lit then
+    if is_pulsing then
       -- Without a status set, this would have been the last round.
-      window:set_left_status(titles.is_dim and '\27[0m' or '')
+      window:set_left_status(left_status())
     end
     return
   end
@@ -288,7 +309,7 @@ function M.tick(window, is_news)
   panes.shown = states
   publish(states, by_id)
   ticks = ticks + 1
-  if ticks == NEVER_CALLED and M.options.title and M.options.title ~= 'manual' and not titles.is_called then
+  if updates >= NEVER_CALLED and not titles.is_called and M.has_titles and M.has_titles() then
     note('titles')
   end
   if ticks == 1 and M.are_keys_lost and M.are_keys_lost() then
@@ -359,6 +380,7 @@ function M.register()
   for _, event in ipairs({ 'update-status', 'window-focus-changed', 'window-config-reloaded' }) do
     wezterm.on(event, function(window)
       guarded(event, function()
+        updates = updates + (event == 'update-status' and 1 or 0)
         M.tick(window, event ~= 'update-status')
       end)
     end)

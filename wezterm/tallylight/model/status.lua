@@ -56,10 +56,15 @@ M.MARKS = {
   active = ' ',
 }
 
+--- What needs a person: all of its tab is filled. Of `done` the mark alone is.
+---@type table<tallylight.Status, boolean>
+M.FILLED = { waiting = true, error = true, down = true }
+
 M.STRIPE = '▌'
 M.HOLLOW_STRIPE = '▯'
---- The dim half of a pulse, as a share of the full colour.
-M.PULSE_FLOOR = 0.4
+--- The bright half of a pulse, as a share of white, and how long after its change a light pulses, in seconds.
+M.PULSE_WHITE = 0.4
+M.PULSE_LASTS_S = 10
 
 ---@param status tallylight.Status
 ---@param kind tallylight.Kind|nil

@@ -5,6 +5,7 @@
 --- before it has: a word it has not answered yet is shown at once.
 
 local carrier = require('tallylight.wire.carrier')
+local memo = require('tallylight.model.memo')
 local words = require('tallylight.model.status')
 
 ---@class tallylight.State
@@ -13,6 +14,8 @@ local words = require('tallylight.model.status')
 ---@field agent string
 ---@field project string
 ---@field message string
+---@field request string|nil # what it waits for in few words, where that is known
+---@field title string # what its session is called, by the agent
 ---@field source string
 ---@field since number # seconds since the epoch; 0 if unknown
 ---@field pane_id integer|nil
@@ -39,32 +42,18 @@ M.MAX_SAID = 16
 M.FUSE_S = 300
 --- How long the sidecar may take to answer, in seconds.
 M.ANSWER_S = 3
-local MAX_DECODED = 256
 
 ---@type table<integer, tallylight.Heard>
 local heard = {}
 ---@type table<string, tallylight.State>
 local entries = {}
----@type table<string, tallylight.Report|false>
-local decoded = {}
-local decoded_count = 0
 --- Nothing was looked at yet: what a variable holds now may have stood there for long.
 local is_first = true
 
----@param payload string
----@return tallylight.Report|nil
-local function decode(payload)
-  local found = decoded[payload]
-  if found == nil then
-    if decoded_count >= MAX_DECODED then
-      decoded, decoded_count = {}, 0
-    end
-    found = carrier.decode((carrier.without_beat(payload))) or false
-    decoded[payload] = found
-    decoded_count = decoded_count + 1
-  end
-  return found or nil
-end
+---@type fun(payload: string): tallylight.Report|nil
+local decode = memo.of(256, function(payload)
+  return (carrier.decode((carrier.without_beat(payload))))
+end)
 
 ---@param pane_id integer
 ---@return tallylight.Heard
@@ -229,6 +218,7 @@ local function state_of(report, since)
     agent = report.agent or '',
     project = report.project or '',
     message = report.message or '',
+    title = report.title,
     source = report.source,
     since = since,
   }
@@ -306,24 +296,23 @@ function M.state(pane_id, user_vars)
   local is_unheard = type(payload) == 'string'
     and payload ~= ''
     and (pane == nil or pane.last ~= carrier.without_beat(payload))
-  local shown = entry
-  if not entry or is_unheard or (pane and pane.is_fresh) then
-    local own = own_state(pane_id, payload)
-    if own and (not entry or words.RANKS[own.source] >= (words.RANKS[entry.source] or 0)) then
-      shown = own
-    end
+  local shown, own = entry, own_state(pane_id, payload)
+  local is_newer = own and (not entry or is_unheard or (pane and pane.is_fresh))
+  if is_newer and (not entry or words.RANKS[own.source] >= (words.RANKS[entry.source] or 0)) then
+    shown = own
   end
   -- Where an agent speaks for itself, what was seen of it from outside is not asked.
-  if (not shown or shown.status == 'active') and not own_state(pane_id, payload) then
+  if (not shown or shown.status == 'active') and not own then
     shown = mux_state(user_vars)
   end
   if not shown or shown.status == 'active' or (shown.status == 'idle' and shown.source == 'shell') then
     return nil
   end
-  local state = { pane_id = pane_id }
+  local state = {}
   for key, value in pairs(shown) do
     state[key] = value
   end
+  state.pane_id, state.title = pane_id, own and own.title or ''
   return state
 end
 

@@ -1,11 +1,12 @@
 --- The sidecar's snapshot: one JSON file, replaced as a whole. Called in asynchronous events only.
 ---
 --- Lua cannot ask for a file's date, so the head of the file is read, which holds the time of writing; the rest only if
---- that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised. It is opened
---- for writing too, because then nothing waits where it is a FIFO, and only what has a size is read.
+--- that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised. It is
+--- opened for writing too, because then nothing waits where it is a FIFO, and only what has a size is read.
 
 local wezterm = require('wezterm')
 local text = require('tallylight.wire.text')
+local titles = require('tallylight.evidence.titles')
 local words = require('tallylight.model.status')
 
 local M = {}
@@ -31,8 +32,8 @@ local function entry_of(pane)
     return nil
   end
   local reason = type(pane.reason) == 'table' and pane.reason or {}
-  local asks = text.sanitise(pane.what)
-  asks = asks ~= '' and asks or text.sanitise(pane.question)
+  local what = text.sanitise(pane.what)
+  local asks = what ~= '' and what or text.sanitise(pane.question)
   return pane.id,
     {
       status = pane.status,
@@ -40,6 +41,7 @@ local function entry_of(pane)
       agent = text.sanitise(pane.agent, 64),
       project = text.sanitise(pane.project, 128),
       message = asks ~= '' and asks or text.sanitise(pane.message),
+      request = what ~= '' and titles.request(what) or nil,
       source = words.RANKS[reason.source] and reason.source or 'heuristic',
       since = number(pane.since),
       snoozed_until = number(pane.snoozed_until),

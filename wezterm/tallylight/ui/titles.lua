@@ -1,38 +1,52 @@
---- Tab titles: the light in front of a title, in the fancy and in the retro tab bar.
+--- Tab titles: the light of a tab and who it is, in the fancy and in the retro tab bar.
 ---
+--- What needs a person fills its tab and says `name: what`; news fills its mark; work is a plain mark; idle has none.
 --- Everything here runs in `format-tab-title`, which is synchronous and called twice a tab at each redraw: no file, no
---- process, no clock, one reading of `tab.panes` and one of each pane's variables. WezTerm runs only the handler that
---- was registered first, so what is not ours is wrapped, never replaced.
+--- process, no clock, one reading of `tab.panes` and one of each pane's variables, and no title is made twice.
+--- WezTerm runs only the handler that was registered first, so what is not ours is wrapped, never replaced.
 ---
---- In the fancy tab bar the colours of a tab's first cell are those of the whole tab. So the style `colour` comes
---- before everything else, and the others have a blank before them there, which keeps the title's colours its own.
+--- In the fancy tab bar the colours of a tab's first cell are those of the whole tab. So a fill begins with it, and
+--- every other light has a blank before it, which keeps the tab's colours its own.
 
 local wezterm = require('wezterm')
+local bar = require('tallylight.ui.bar')
+local memo = require('tallylight.model.memo')
 local panes = require('tallylight.pane.panes')
+local said = require('tallylight.evidence.titles')
+local text = require('tallylight.wire.text')
 local words = require('tallylight.model.status')
 
 local M = {}
 
 ---@type tallylight.Options
 M.options = nil
---- What of the configuration WezTerm's own titles depend on.
-M.look = { index = true, zero_based = false, fancy = true }
---- The lower half of a pulse is drawn.
-M.is_dim = false
+--- The tab bar, as the configuration had it at the last call.
+---@type tallylight.Look
+M.look = bar.look({})
+--- The panes whose light is in the upper half of its pulse, by id.
+---@type table<integer, boolean>
+M.bright = {}
 --- Whether WezTerm has called our handler: if not, another one came first.
 M.is_called = false
+
+--- Cells from which on a tab has room for more than a name and its mark; from which on for a name; and for its index.
+local WIDE, NAMED, INDEXED = 10, 6, 4
+--- The least of *what* that is worth its cells, and the most that a fancy tab shows.
+local LEAST_WHAT, MOST_WHAT = 5, 40
+--- The light before a title that somebody else made.
+local LIGHT_CELLS = 5
 
 --- The tab bar of a title handler lists only the zoomed pane of a tab; those that it hides count as well.
 ---@param tab table # TabInformation
 ---@param shown integer
----@return { id: integer, vars: table<string, string> }[]
+---@return { pane_id: integer, user_vars: table<string, string>, title: string }[]
 local function hidden_panes(tab, shown)
   local found = {}
   pcall(function()
     for _, pane in ipairs(wezterm.mux.get_tab(tab.tab_id):panes()) do
       local id = pane:pane_id()
       if id ~= shown then
-        found[#found + 1] = { id = id, vars = pane:get_user_vars() }
+        found[#found + 1] = { pane_id = id, user_vars = pane:get_user_vars(), title = pane:get_title() }
       end
     end
   end)
@@ -41,145 +55,93 @@ end
 
 ---@param tab table # TabInformation
 ---@return tallylight.State|nil # what is shown for its panes, hidden ones among them; nil where there is nothing to say
-function M.tab_state(tab)
-  local best, is_done
-  local function weigh(id, vars)
-    local state = panes.state(id, vars)
+---@return table|nil # the pane that it is of
+local function light_of(tab)
+  local best, owner, is_done
+  local function weigh(pane)
+    local state = panes.state(pane.pane_id, pane.user_vars)
     is_done = is_done or (state ~= nil and state.status == 'done')
     if state and panes.is_before(state, best, words.PRECEDENCE) then
-      best = state
+      best, owner = state, pane
     end
   end
   local shown = tab.panes
   for _, pane in ipairs(shown) do
-    weigh(pane.pane_id, pane.user_vars)
+    weigh(pane)
   end
   if #shown == 1 and shown[1].is_zoomed then
     for _, pane in ipairs(hidden_panes(tab, shown[1].pane_id)) do
-      weigh(pane.id, pane.vars)
+      weigh(pane)
     end
   end
-  if is_done and (best.status == 'working' or best.status == 'background') then
+  if best and is_done and (best.status == 'working' or best.status == 'background') then
     -- A pane is done beside the work that is shown: a second mark.
-    return setmetatable({ is_done_beside = true }, { __index = best })
+    best.is_done_beside = true
   end
-  return best
+  return best, owner
 end
 
----@param colour string
----@param share number
----@return string
-local function dimmed(colour, share)
-  local red, green, blue = colour:match('^#(%x%x)(%x%x)(%x%x)$')
-  local function part(digits)
-    return math.floor(tonumber(digits, 16) * share + 0.5)
-  end
-  return string.format('#%02X%02X%02X', part(red), part(green), part(blue))
+--- What a tab shows, for a handler of one's own.
+---@param tab table # TabInformation
+---@return tallylight.State|nil
+function M.tab_state(tab)
+  return (light_of(tab))
 end
 
 ---@param state tallylight.State
 ---@return string
-local function colour_of(state)
-  local colour = M.options.colours[state.status] or words.COLOURS[state.status]
-  -- A limit waits for nobody.
-  local pulses = state.status == 'waiting' and state.kind ~= 'limit'
-  return pulses and M.is_dim and dimmed(colour, words.PULSE_FLOOR) or colour
+local function mark_of(state)
+  return words.mark(state.status, state.kind) .. (state.is_done_beside and words.MARKS.done or '')
 end
 
---- Black or white, whichever stands out more (relative luminance of WCAG 2).
----@param colour string
+--- *value* in at most so many cells, with *sign* at its end where something is left out. Then it takes all of them:
+--- WezTerm asks again with what the first answer took, and the second is to be the same.
+---@param value string
+---@param cells number
+---@param sign string
 ---@return string
-local function readable_on(colour)
-  local red, green, blue = colour:match('^#(%x%x)(%x%x)(%x%x)$')
-  local function linear(digits)
-    local share = tonumber(digits, 16) / 255
-    return share <= 0.04045 and share / 12.92 or ((share + 0.055) / 1.055) ^ 2.4
+local function cut(value, cells, sign)
+  if wezterm.column_width(value) <= cells then
+    return value
   end
-  local light = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
-  return light > 0.179 and '#000000' or '#FFFFFF'
+  value = wezterm.truncate_right(value, math.max(0, cells - wezterm.column_width(sign))):gsub(' +$', '') .. sign
+  return value .. (' '):rep(cells - wezterm.column_width(value))
 end
 
---- Of a whole tab's colour, for one that is not the active one.
-local INACTIVE = 0.55
-
---- What goes before a title, and its cells.
----@param state tallylight.State
----@param is_active boolean
----@param leading table[] # what the title sets before its first text: the colours of its tab
----@return table[] items, integer cells
-local function light_items(state, is_active, leading)
-  local colour, mark = colour_of(state), words.mark(state.status, state.kind)
-  local style = M.options.style
-  local more = state.is_done_beside and (style == 'icon' or M.options.mark) and 1 or 0
-  if more == 1 then
-    mark = mark .. words.MARKS.done
-  end
-  if style == 'colour' then
-    colour = is_active and colour or dimmed(colour, INACTIVE)
-    local items = { { Background = { Color = colour } }, { Foreground = { Color = readable_on(colour) } } }
-    if is_active then
-      items[#items + 1] = { Attribute = { Intensity = 'Bold' } }
+--- The words of a tab in so many cells: the first of these that fits, else the name as far as it goes.
+---@param title tallylight.Title
+---@param cells number
+---@return string
+local function fitting(title, cells)
+  local index = title.index ~= '' and title.index .. ': ' or ''
+  if title.what ~= '' then
+    local whole = title.name .. ': ' .. cut(title.what, MOST_WHAT, '…')
+    for _, words_ in ipairs({ index .. whole, whole }) do
+      if wezterm.column_width(words_) <= cells then
+        return words_
+      end
     end
-    items[#items + 1] = { Text = M.options.mark and mark .. ' ' or ' ' }
-    return items, (M.options.mark and 2 or 1) + more
+    local rest = cells - wezterm.column_width(title.name) - 2
+    if rest >= LEAST_WHAT then
+      return title.name .. ': ' .. cut(title.what, rest, '…')
+    end
   end
-  local light, cells = mark, 2
-  if style == 'stripe' then
-    light = words.stripe(state.status) .. (M.options.mark and mark or '')
-    cells = M.options.mark and 3 or 2
-  end
-  local items = { table.unpack(leading) }
-  if M.look.fancy then
-    items[#items + 1] = { Text = ' ' }
-    cells = cells + 1
-  end
-  items[#items + 1] = { Foreground = { Color = colour } }
-  items[#items + 1] = { Text = light }
-  items[#items + 1] = 'ResetAttributes'
-  for _, item in ipairs(leading) do
-    items[#items + 1] = item
-  end
-  items[#items + 1] = { Text = ' ' }
-  return items, cells + more
+  local named = index .. title.name
+  return wezterm.column_width(named) <= cells and named or cut(title.name, cells, '…')
 end
 
 --- What a title sets before its first text.
----@param text any
+---@param items table[]
 ---@return table[]
-local function leading_of(text)
+local function leading_of(items)
   local leading = {}
-  for _, item in ipairs(type(text) == 'table' and text or {}) do
+  for _, item in ipairs(items) do
     if type(item) ~= 'table' or item.Text then
       break
     end
     leading[#leading + 1] = item
   end
   return leading
-end
-
---- *text*, a string or a list of format items, with the light of *tab* before it; as it is where there is none.
----@param tab table # TabInformation
----@param text string|table
----@param state tallylight.State|nil # if it is known already
----@return string|table
-function M.decorate(tab, text, state)
-  if M.options.title == false then
-    return text
-  end
-  state = state or M.tab_state(tab)
-  if not state then
-    return text
-  end
-  local leading = leading_of(text)
-  local items = light_items(state, tab.is_active, leading)
-  if type(text) == 'table' then
-    for index = #leading + 1, #text do
-      items[#items + 1] = text[index]
-    end
-  else
-    items[#items + 1] = { Text = tostring(text) }
-  end
-  return items
 end
 
 --- A circle that fills, as WezTerm draws it: nerdfonts' `md_checkbox_blank_circle_outline`, `md_circle_slice_1` to `8`.
@@ -190,88 +152,284 @@ local BOUNDS = { 5, 18, 31, 43, 56, 68, 81, 94 }
 ---@type boolean|nil
 local has_progress
 
---- The progress of a pane as WezTerm's own title shows it: items and cells, nothing where there is none.
+--- How far a pane is, for the circle that WezTerm's own title has, and whether that is red; nil where it has none.
 ---@param pane table|nil # PaneInformation
----@return table[] items, integer cells
-local function progress_items(pane)
+---@return number|nil percent, boolean is_error
+local function progress_of(pane)
   if not pane or has_progress == false then
-    return {}, 0
+    return nil, false
   end
   local is_good, progress = pcall(function()
     return pane.progress
   end)
   has_progress = is_good
   if not is_good or type(progress) ~= 'table' then
-    return {}, 0
+    return nil, false
   end
-  local percent = tonumber(progress.Percentage or progress.Error)
-  if not percent then
-    return {}, 0
-  end
+  return tonumber(progress.Percentage or progress.Error), progress.Error ~= nil
+end
+
+---@param percent number
+---@param is_error boolean
+---@return table[] items, integer cells
+local function circle(percent, is_error)
   local glyph = CIRCLE
   for index, bound in ipairs(BOUNDS) do
     if percent > bound then
       glyph = utf8.char(SLICES + index - 1)
     end
   end
-  local colour = { Foreground = { AnsiColor = progress.Error and 'Red' or 'Green' } }
-  -- The empty text keeps the colour from being that of the whole tab.
-  return { { Text = '' }, colour, { Text = glyph .. ' ' }, { Foreground = 'Default' } }, 2
+  local colour = { Foreground = { AnsiColor = is_error and 'Red' or 'Green' } }
+  return { colour, { Text = glyph .. ' ' }, { Foreground = 'Default' } }, 2
 end
 
---- The title WezTerm itself would show, near enough: what stands before its words, and the words.
----@param tab table # TabInformation
----@return table[] items, integer cells, string
-function M.default_title(tab)
-  local title = tab.tab_title
-  local pane = tab.active_pane
-  if not title or title == '' then
-    title = pane and pane.title or ''
+--- The mark with its blanks, and the words behind it, in so many cells; and whether the mark is filled.
+---@param state tallylight.State
+---@param paint tallylight.Paint
+---@param title tallylight.Title
+---@param cells number
+---@return string lead, string rest, boolean is_filled
+local function layout(state, paint, title, cells)
+  local mark, is_whole, is_stripe = mark_of(state), paint.ground ~= nil, M.options.style == 'stripe'
+  local is_news = paint.fill ~= nil and not words.FILLED[state.status]
+  local lead = is_stripe and words.stripe(state.status) .. mark or paint.fill and ' ' .. mark .. ' ' or mark
+  local before, behind = is_whole and paint.fill == paint.ground and '' or ' ', is_whole and ' ' or ''
+  local width, room = utf8.len(mark), cells - utf8.len(lead .. before .. behind)
+  if is_stripe or cells >= WIDE or room >= wezterm.column_width(title.name) then
+    return lead, before .. fitting(title, math.max(1, room)) .. behind, true
+  elseif cells >= NAMED then
+    if is_news then
+      return lead, cut(title.name, cells - width - 2, ''), true
+    end
+    return mark, ' ' .. cut(title.name, cells - width - 1, ''), true
+  elseif cells >= INDEXED or (cells > 1 and is_whole and paint.fill ~= paint.ground) then
+    local index = width + #title.index <= cells and title.index or ''
+    return mark, index .. (' '):rep(cells - width - #index), true
   end
-  -- In one line and without control characters, as everything a program may have set.
-  title = require('tallylight.wire.text').sanitise(title)
-  if M.look.index then
-    title = string.format('%d: %s', tab.tab_index + (M.look.zero_based and 0 or 1), title)
-  end
-  local items, cells = progress_items(pane)
-  return items, cells, M.look.fancy and title or title .. ' '
+  return cells == 3 and is_whole and ' ' .. mark .. ' ' or mark, '', not is_news
 end
 
---- WezTerm's own title as items, in so many cells.
----@param tab table # TabInformation
----@param width integer|nil # nil in a fancy tab bar, which draws all of it
+--- The format items of a light and of what stands behind it.
+---@param lead string
+---@param rest table[] # items
+---@param paint tallylight.Paint
+---@param leading table[] # what the title sets before its first text: the colours of its tab
 ---@return table[]
-local function own_title(tab, width)
-  local items, cells, text = M.default_title(tab)
-  if width then
-    text = wezterm.truncate_right(text, math.max(1, width - cells))
+local function painted(lead, rest, paint, leading)
+  local items = {}
+  local function add(...)
+    for _, item in ipairs({ ... }) do
+      items[#items + 1] = item
+    end
   end
-  items[#items + 1] = { Text = text }
-  return items
+  local function filled(ground, sign)
+    add({ Background = { Color = ground } }, { Foreground = { Color = sign } }, { Attribute = { Intensity = 'Bold' } })
+  end
+  local has_box = paint.ground ~= paint.fill
+  if not paint.ground then
+    add(table.unpack(leading))
+  elseif has_box then
+    filled(paint.ground, paint.words)
+  end
+  if M.look.fancy and (has_box or not paint.ground) then
+    add({ Text = ' ' })
+  end
+  if paint.fill then
+    filled(paint.fill, paint.sign)
+  else
+    add({ Foreground = { Color = paint.sign } })
+  end
+  add({ Text = lead })
+  if not paint.ground then
+    add('ResetAttributes', table.unpack(leading))
+  elseif has_box then
+    filled(paint.ground, paint.words)
+  end
+  add(table.unpack(rest))
+  if paint.ground and not M.look.fancy then
+    -- Two filled tabs side by side are still two.
+    add('ResetAttributes', { Background = { Color = M.look.bar } })
+  end
+  return M.look.fancy and items or (add({ Text = ' ' }) or items)
+end
+
+--- The colour that a title gives its tab, else that of such a tab.
+---@param leading table[]
+---@param is_active boolean
+---@return string
+local function ground_of(leading, is_active)
+  for _, item in ipairs(leading) do
+    local colour = type(item.Background) == 'table' and item.Background.Color
+    if type(colour) == 'string' and colour:find('^#%x%x%x%x%x%x$') then
+      return colour
+    end
+  end
+  return is_active and M.look.active or M.look.tab
+end
+
+--- The items of a tab with the light of *state*. *made* is what somebody else made of its title; it keeps its colours.
+---@param state tallylight.State
+---@param title tallylight.Title
+---@param is_active boolean
+---@param width integer|nil # nil in a fancy tab bar, which draws all of it
+---@param made table[]|nil
+---@return table[]
+local function lit_items(state, title, is_active, width, made)
+  local leading = made and leading_of(made) or {}
+  local paint = bar.paint(state, M.look, {
+    colours = M.options.colours,
+    is_stripe = M.options.style == 'stripe',
+    is_bright = M.bright[state.pane_id] == true,
+    ground = ground_of(leading, is_active),
+    keeps = is_active or made ~= nil,
+  })
+  if made then
+    local rest = table.move(made, #leading + 1, #made, 2, { { Text = ' ' } })
+    return painted(layout(state, paint, title, math.huge), rest, paint, leading)
+  end
+  -- One cell parts a tab from the next.
+  local cells = width and math.max(1, width - 1) or math.huge
+  local around, taken = {}, 0
+  if title.percent and cells >= WIDE and not paint.ground then
+    around, taken = circle(title.percent, title.is_error)
+  end
+  local lead, rest, is_filled = layout(state, paint, title, cells - taken)
+  if taken > 0 then
+    table.insert(around, 1, { Text = ' ' })
+    rest = rest:sub(2)
+  end
+  around[#around + 1] = { Text = rest }
+  if cells == 1 and paint.ground then
+    paint.fill, paint.sign = paint.ground, paint.words
+  end
+  return painted(lead, around, is_filled and paint or { sign = paint.plain }, leading)
+end
+
+---@class tallylight.Title
+---@field index string
+---@field name string
+---@field what string # what it waits for, or why it failed
+---@field is_ours boolean|nil # whether the name is not that of the program
+---@field percent number|nil
+---@field is_error boolean|nil
+
+--- What a tab is called: by the person, else by its program; by its session or its project where that says no more
+--- than which program it is.
+---@param tab table # TabInformation
+---@param state tallylight.State
+---@param owner table
+---@return tallylight.Title
+local function title_of(tab, state, owner)
+  local title = { index = '', name = text.sanitise(tab.tab_title), what = '', is_ours = false }
+  if title.name == '' then
+    title.name = said.clean(owner.title)
+    local name = said.is_bare(state.title, state.agent) and state.project or state.title
+    if M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
+      title.name, title.is_ours = name, true
+    end
+  end
+  if M.options.names and words.FILLED[state.status] then
+    title.what = state.request or state.message:match('^(.-)%s*$')
+  end
+  if M.look.index then
+    title.index = string.format('%d', tab.tab_index + (M.look.zero_based and 0 or 1))
+  end
+  title.percent, title.is_error = progress_of(tab.active_pane)
+  return title
+end
+
+--- Whether a light is drawn: what is idle has none, but in the style of a stripe.
+---@param state tallylight.State|nil
+---@return boolean
+local function is_lit(state)
+  return state ~= nil and M.options.title ~= false and (state.status ~= 'idle' or M.options.style == 'stripe')
+end
+
+--- What was made, by all that it was made of: each turn of a spinner has WezTerm ask for every title twice.
+local formatted = memo.of(512, function(_, state, title, is_active, width)
+  if is_lit(state) then
+    return lit_items(state, title, is_active, width)
+  end
+  return { { Text = fitting(title, width and width - 1 or math.huge) .. (width and ' ' or '') } }
+end)
+
+--- A tab as we draw it by ourselves; nil where WezTerm's own title is right.
+---@param tab table # TabInformation
+---@param state tallylight.State
+---@param owner table
+---@param width integer|nil
+---@return table[]|nil
+local function own_items(tab, state, owner, width)
+  local title = title_of(tab, state, owner)
+  if not is_lit(state) and (title.percent or not title.is_ours) then
+    return nil
+  end
+  local is_active = tab.is_active
+  local parts = { state.status, state.kind or '', title.index, title.name, title.what, M.look.key }
+  local key = string.format(
+    '%s\0%s %s %s %s %s %s',
+    table.concat(parts, '\0'),
+    state.is_done_beside,
+    is_active,
+    width,
+    title.percent,
+    title.is_error,
+    M.bright[state.pane_id]
+  )
+  return formatted(key, state, title, is_active, width)
+end
+
+--- What somebody else made of a title, with its light.
+---@param tab table # TabInformation
+---@param made string|table
+---@param state tallylight.State
+---@param width integer|nil
+---@return table[]
+local function lit_of_others(tab, made, state, width)
+  local title = { index = '', name = tostring(made), what = '' }
+  -- A text with colours of its own can be neither measured nor painted over.
+  local is_plain = type(made) == 'string' and not made:find('\27', 1, true)
+  local items = type(made) == 'table' and made or not is_plain and { { Text = title.name } } or nil
+  return lit_items(state, title, tab.is_active, width, items)
+end
+
+--- *text*, a string or a list of format items, with the light of *tab* before it; as it is where there is none.
+---@param tab table # TabInformation
+---@param made string|table
+---@param state tallylight.State|nil # if it is known already
+---@return string|table
+function M.decorate(tab, made, state)
+  state = state or M.tab_state(tab)
+  return is_lit(state) and lit_of_others(tab, made, state) or made
 end
 
 --- A handler of `format-tab-title` that puts the light before what *formatter* returns.
 ---
---- Where that returns nothing, or where there is no *formatter*, the title is WezTerm's own.
+--- Where that returns nothing, or where there is no *formatter*, the title is ours.
 ---@alias tallylight.Formatter fun(tab: table, tabs: table, panes: table, config: any, hover: boolean, width: integer)
 ---@param formatter tallylight.Formatter|nil
 ---@return tallylight.Formatter
 function M.wrap(formatter)
   return function(tab, tabs, tab_panes, config, hover, max_width)
-    local state = M.options.title ~= false and M.tab_state(tab) or nil
-    local cells = state and select(2, light_items(state, tab.is_active, {})) or 0
-    local text
+    local state, owner
+    if M.options.title ~= false then
+      M.look = config and bar.look(config) or M.look
+      state, owner = light_of(tab)
+    end
+    max_width = max_width or 16
+    local made
     if formatter then
-      text = formatter(tab, tabs, tab_panes, config, hover, math.max(1, (max_width or 16) - cells))
+      local rest = is_lit(state) and math.max(1, max_width - LIGHT_CELLS) or max_width
+      made = formatter(tab, tabs, tab_panes, config, hover, rest)
     end
-    if not state then
-      return text
+    if not state or (made ~= nil and not is_lit(state)) then
+      return made
     end
-    if text == nil then
-      -- A fancy tab bar draws all of a title; what it offers is no width of its own.
-      text = own_title(tab, not M.look.fancy and max_width and math.max(1, max_width - cells) or nil)
+    local width = not M.look.fancy and max_width or nil
+    if made ~= nil then
+      return lit_of_others(tab, made, state, width)
     end
-    return M.decorate(tab, text, state)
+    return own_items(tab, state, owner, width)
   end
 end
 

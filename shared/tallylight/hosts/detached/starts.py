@@ -1,5 +1,5 @@
 """
-Starting agents for scripts in tmux, beside the caller's own window, and who has started which pane there.
+Starting agents in tmux, for scripts beside the caller's own window, and who has started which pane there.
 
 The pane itself keeps who started it: an option of tmux with the caller and the pane's first process. It goes with the
 pane, and counts for nothing once another process runs in it. Names and directories are formats to tmux, which could run
@@ -10,11 +10,12 @@ of the session: tmux takes nothing but the PATH from who asks, and that is put b
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, being_of
 from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Plan
 from tallylight.actions.start import Start
 from tallylight.evidence.process_table import Table
 from tallylight.hosts.detached.pane import argument, order, tmux_target
@@ -55,17 +56,41 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
             return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time; nothing was started")
         made = order(
             *(socket, env, "new-window", "-d", "-P", "-F", "#{pid} #{pane_id} #{pane_pid}"),
-            *("-c", _plain(plan.cwd), "-n", _plain(plan.title)),
-            *("--", *_EXEC, *map(argument, (path, *plan.argv))),
+            *_running(plan.argv, plan.cwd, path),
         )
         server, id_, pid = (*made.split(), "", "", "")[:3]
         pane = being_of(int(pid), table) if is_number(pid, 19) else None
         if pane is None:
             return Refusal("failed", "it ended as soon as it was started")
         order(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
+        # The name of a new window is a format only since tmux 3.1, and here it is one in every version.
+        with contextlib.suppress(SessionError):
+            order(socket, env, "rename-window", "-t", id_, "--", _plain(plan.title))
     except SessionError as error:
         return Refusal("failed", str(error))
     return Done(f"tmux/{server}/{id_}", plan.argv[0])
+
+
+def beside(pane: Pane, how: Sequence[str], plan: Plan, env: Mapping[str, str]) -> list[str] | None:
+    """
+    What opens *plan* beside *pane* as *how* says, `new-window` or `split-window`, in the tmux around this process.
+
+    None if the pane is not in that.
+    """
+    target = tmux_target(pane.attach)
+    is_here = target is not None and target[0] == env.get("TMUX", "").partition(",")[0]
+    path = search_path(env) if is_here else None
+    if target is None or not isinstance(path, str):
+        return None
+    given = (word for name, value in plan.env.items() for word in ("-e", f"{name}={argument(value)}"))
+    # A new window goes behind another window, and not behind a pane.
+    where = target[1] if how[0] == "split-window" else pane.attach[-1].rpartition(".")[0]
+    return ["tmux", "-u", "-S", target[0], *how, "-t", where, *given, *_running(plan.argv, plan.cwd, path)]
+
+
+def _running(argv: Sequence[str], cwd: str, path: str) -> list[str]:
+    """What has a new pane of tmux run *argv* in *cwd*."""
+    return ["-c", _plain(cwd), "--", *_EXEC, *map(argument, (path, *argv))]
 
 
 def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being, Being] | None:

@@ -4,6 +4,7 @@ Actions in kitty: to a window, and to the next one that needs a person. Any proc
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from tallylight.snapshot import next_pane as order
 from tallylight.snapshot.schema import Pane
 
+#: Shells that read their settings, and then run a command, with `-i -c`.
+_SHELLS = ("bash", "zsh", "fish", "ksh", "dash", "sh")
 #: The journey that the person is on. One kitty has one person.
 _journey: order.Journey | None = None
 
@@ -21,6 +24,25 @@ def focus(boss: Any, id_: int) -> bool:
     if window is None:
         return False
     boss.set_active_window(window, switch_os_window_if_needed=True)
+    return True
+
+
+def offer(boss: Any, command: Sequence[str], title: str) -> bool:
+    """
+    Run *command* in a tab behind the one in front, which keeps the keyboard; False if there is no window yet.
+
+    The person's shell starts it, so that it finds programs where they do. It may open tabs.
+    """
+    if boss.active_window is None:
+        return False
+    from kitty.launch import launch, parse_launch_args
+    from kitty.utils import resolved_shell
+
+    shell = resolved_shell()
+    if shell[0].rpartition("/")[2] in _SHELLS:
+        command = [*shell, "-i", "-c", f"exec {shlex.join(command)}"]
+    options = ["--type=tab", "--keep-focus", "--allow-remote-control", f"--tab-title={title}"]
+    launch(boss, parse_launch_args(options).opts, list(command))
     return True
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
-from kitty.fast_data_types import add_timer, remove_timer
+from kitty.fast_data_types import add_timer, get_options, remove_timer
 from kitty.utils import log_error
 
 from tallylight.actions.answered import InProcess
@@ -50,6 +50,8 @@ from tallylight.wire.envelope import CARRIER
 from tallylight.wire.text import sanitise
 
 HOST = "kitty"
+#: The file of ours that kitty's configuration names.
+WATCHER = "tally_watcher.py"
 #: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that are told nothing.
 FRAME_S = 0.5
 
@@ -79,6 +81,11 @@ class KittyHost(Engine[int]):
         self.each_tick: list[Callable[[], None]] = []
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(0.0, InProcess())
+        #: Watches and hears the windows that are open; whoever starts this host puts it here.
+        self.adopt: Callable[[], None] = lambda: None
+        #: Whether kitty's configuration had our watcher, and has it no more; and kitty's options at the last look.
+        self._is_left = self._was_wired = False
+        self._options: object = None
         #: As `answering.perform`, which whoever starts this host puts here.
         self.perform: Callable[[ActionRequest, Caller], Reply | None] = lambda _asked, _caller: UNKNOWN
         super().__init__(
@@ -91,7 +98,7 @@ class KittyHost(Engine[int]):
             store=Store(HOST, os.environ, self.worker.submit, self._report_unwritten),
             clock=time.monotonic,
             told=_log,
-            resumable=self._notify_resumable,
+            resumable=self.guarded("conversations to resume", self._offer_resumable),
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -105,11 +112,13 @@ class KittyHost(Engine[int]):
         self.surfaces = Surfaces(boss, self._panes, self.features)
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
         self.surfaces.rollup.attached = self._attached.decisions
+        self._name = f"{HOST}-{os.getpid()}"
         self._notices: Notices | None = None
         self.apply(self.config)
         self.settings = SettingsReader(
             self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._report_problems)
         )
+        self.surfaces.rollup.given = self._given_name
         patience = self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
@@ -245,8 +254,11 @@ class KittyHost(Engine[int]):
             self.tick()
 
     def tick(self) -> None:
-        """Look at every window."""
+        """Look at every window; at none if Tallylight was taken back."""
         now = time.monotonic()
+        if not self.is_wired():
+            self._put_out(now)
+            return
         windows = self._looks.watched()
         for id_ in self._panes.keys() - windows:
             self._drop(id_, now)
@@ -271,6 +283,31 @@ class KittyHost(Engine[int]):
         self.guarded("ledger", self._keep_ledger)(now)
         self._after(now)
 
+    def is_wired(self) -> bool:
+        """Whether kitty's configuration, which it may have read again, still has us, or has us again."""
+        options = get_options()
+        if options is not self._options:
+            is_wired = any(path.endswith(WATCHER) for path in options.watcher)
+            comes_back = is_wired and self._is_left
+            self._options, self._was_wired = options, self._was_wired or is_wired
+            self._is_left = self._was_wired and not is_wired
+            if comes_back:
+                self._store.open()
+                self.adopt()
+        return not self._is_left
+
+    def _put_out(self, now: float) -> None:
+        """Put every light out, and tell others nothing any more."""
+        for id_ in list(self._panes):
+            self._drop(id_, now)
+            if (window := self.boss.window_id_map.get(id_)) is not None:
+                user_vars.withdraw(window)
+        if self._is_redrawn:
+            self._is_redrawn = False
+            self.surfaces.redraw()
+        self._store.leave()
+        self.worker.lend()
+
     def _pause(self, seconds: float) -> None:
         super()._pause(seconds)
         if self._notices is not None:
@@ -293,7 +330,7 @@ class KittyHost(Engine[int]):
 
     def _drop(self, id_: int, now: float) -> None:
         if id_ in self._panes:
-            self._remove(id_, now)
+            self._remove(id_)
             if self._notices is not None:
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_redrawn = True
@@ -311,7 +348,7 @@ class KittyHost(Engine[int]):
             perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
             received=lambda id_: self._after(time.monotonic(), (id_,)),
             features=self.features,
-            host=f"{HOST}-{os.getpid()}",
+            host=self._name,
             mutes=self._mutes,
             worker=self.worker,
         )
@@ -327,10 +364,14 @@ class KittyHost(Engine[int]):
         _log(problem)
         self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 
-    def _notify_resumable(self, number: int) -> None:
-        """Conversations of an earlier kitty can be resumed."""
-        what = "1 conversation" if number == 1 else f"{number} conversations"
-        self.notify(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
+    def _offer_resumable(self, number: int) -> None:
+        """Conversations of an earlier kitty can be resumed: in a tab that waits behind the person's own."""
+        what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
+        is_open = bool(self.command) and actions.offer(
+            self.boss, [self.command, "restore", "--tabs"], f"↻  {what} open: Enter resumes {them}"
+        )
+        where = f"Press Enter in the tab ↻ to resume {them}." if is_open else "Run `tally restore`."
+        self.notify(f"{what} open when kitty ended", where)
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""
@@ -382,6 +423,12 @@ class KittyHost(Engine[int]):
             title=kitty_windows.name(window),
             terminal=self._attached.terminal(window) if window is not None else "",
         )
+
+    def _given_name(self, id_: int) -> str:
+        """What the person called the conversation in window *id_*, as far as it is published; else nothing."""
+        found, published = self.settings.current, self._published.get(id_)
+        entry = published.entry if published is not None else None
+        return found.labels.of(self._name, entry).name if found is not None and entry is not None else ""
 
     def _open_tabs(self) -> Mapping[str, Tab]:
         tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))

@@ -32,8 +32,9 @@ from tallylight.hosts.worker import Worker
 from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
+from tallylight.pane.view import view_of
 from tallylight.tracker.mutes import Mutes
-from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal, enriched
+from tallylight.tracker.notify import Notice, Notifier, Settings, Withdrawal, enriched
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
 CREATED_S = 5.0
@@ -138,7 +139,7 @@ class Notices:
             # The same decision, not an equal one: comparing them costs as much as looking.
             if before is not None and before[0] is decision and before[1:] == state[1:]:
                 continue
-            self._do(self._notifier.look(str(id_), self._view(id_, pane, muted=is_muted), now, minute), now)
+            self._do(self._notifier.look(str(id_), view_of(pane, self.name_of(id_)), now, minute), now)
             attention.notified = self._notifier.was_notified(str(id_))
             if self._notifier.is_resting(str(id_)):
                 self._looked[id_] = state
@@ -151,20 +152,6 @@ class Notices:
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which nobody could run."""
         self._notifier.pause(seconds)
-
-    def _view(self, id_: int, pane: Pane, *, muted: bool = False) -> View:
-        return View(
-            decision=pane.decision,
-            visible=pane.attention.visible,
-            seen=pane.attention.seen,
-            snoozed=pane.attention.snoozed,
-            muted=muted,
-            project=pane.project,
-            name=self.name_of(id_),
-            outcome=pane.outcome,
-            diffstat=pane.diffstat,
-            is_whole=pane.is_counted,
-        )
 
     def close(self, id_: int, now: float) -> None:
         """The window is gone."""
@@ -312,7 +299,7 @@ class Notices:
         if not command.title:
             return False
         status = pane.decision.status
-        title, body = enriched(self._view(id_, pane), command.title, command.body)
+        title, body = enriched(view_of(pane, self.name_of(id_)), command.title, command.body)
         # An advertisement raises nothing.
         report = notified.plain(self._reading[0], command.title, command.body) if title else None
         if report is not None:

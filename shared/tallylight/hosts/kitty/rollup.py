@@ -6,13 +6,15 @@ Which pane is in which tab is asked of kitty each time, for windows move between
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import attrs
 import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
+from tallylight.agents.agent import Agent
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
@@ -28,9 +30,10 @@ class TabLight:
 
     decision: Decision
     owner: int
-    #: The title beside the light, that of its window; nothing where kitty's is right.
+    #: The title beside the light, that of its window or what it works on; nothing where kitty's is right.
     title: str
-    #: Whether it waits for a person who is to be called: not where all that wait are snoozed, or wait for a limit.
+    #: Whether it has begun to wait for a person who is to be called: not where all that wait are snoozed, or wait for
+    #: a limit.
     pulses: bool
     #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
     is_finished: bool
@@ -41,12 +44,21 @@ class TabLight:
         report = self.decision.report
         return report.what or report.message if self.decision.status is Status.WAITING else ""
 
+    @property
+    def request(self) -> str:
+        """What it waits for, or what failed, in few words: the first line, of a command without the tool."""
+        report = self.decision.report
+        text = report.what or report.message if self.decision.status in paint.FILLED else ""
+        tool, _, command = text.partition(": ")
+        text = command if report.what and tool.isidentifier() and command else text
+        return text.replace("↵", "\n").partition("\n")[0].strip()
+
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
         """What a person sees of it in a tab bar; with *is_all* in one that may draw whatever is reported."""
         decision = self.decision
         if not decision.is_lit:
             return ()
-        drawn = decision.status, decision.kind, self.title, self.pulses, self.is_finished, self.what
+        drawn = decision.status, decision.kind, self.title, self.pulses, self.is_finished, self.what, self.request
         return (*drawn, attrs.evolve(decision.report, rule="")) if is_all else drawn
 
 
@@ -64,8 +76,11 @@ class TabRollup:
     #: What is attached in a window, a tmux for instance, shows: one of each status.
     attached: Callable[[Any], tuple[Decision, ...]] = lambda _: ()
     pulses: bool = True
-    #: Whether an agent's own signs and spinners are left out of a title that has our mark beside it.
-    strips_glyphs: bool = True
+    #: Whether a tab is called by its project where a program only says what it is called itself, without its signs.
+    names: bool = True
+    #: The name that a person gave the conversation of a window.
+    given: Callable[[int], str] = lambda _: ""
+    now: Callable[[], float] = time.monotonic
     #: Whether code of the person's own draws lights.
     is_read: bool = False
     _shown: dict[int, TabLight] = attrs.field(init=False, factory=dict)
@@ -107,11 +122,14 @@ class TabRollup:
             for id_, decision in decisions.items()
             if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
         ]
+        is_new = self.pulses and self.now() - urgent.since < paint.PULSE_LASTS_S
         return TabLight(
             urgent,
             owner.id,
             title=self._title(tab, owner, urgent) if urgent.is_lit else "",
-            pulses=urgent.status is Status.WAITING and any(not self.panes[id_].attention.snoozed for id_ in waiting),
+            pulses=is_new
+            and urgent.status is Status.WAITING
+            and any(not self.panes[id_].attention.snoozed for id_ in waiting),
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
 
@@ -125,16 +143,26 @@ class TabRollup:
         return (*self.attached(window), self.panes[window.id].decision)
 
     def _title(self, tab: Any, owner: Any, decision: Decision) -> str:
-        """The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it."""
-        pane = self.panes[owner.id]
+        """
+        The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it.
+
+        Of an agent that only says what it is called itself it is that of its session, else its project.
+        """
+        pane, report = self.panes[owner.id], decision.report
         if tab.name:
             return ""
-        if decision is not pane.decision:
-            return decision.report.title
-        title = owner.title if owner is not tab.active_window else ""
-        if self.strips_glyphs and pane.agent is not None and owner.override_title is None and pane.clean_title:
-            return pane.clean_title
-        return str(title)
+        title = str(owner.title) if owner is not tab.active_window else ""
+        if not self.names or owner.override_title is not None:
+            return title if decision is pane.decision else report.title
+        is_own = decision is pane.decision
+        said = (pane.clean_title or str(owner.title)) if is_own else report.title
+        project = pane.project if is_own else report.project
+        bare = {"", report.agent.casefold(), *_own_names(pane.agent)}
+        if name := self.given(owner.id):
+            return name
+        if not _is_bare(said, bare):
+            return said if not is_own or pane.agent is not None else title
+        return project if _is_bare(report.title, bare) else report.title
 
     def redraw(self) -> None:
         """Have the tab bars drawn again in which something else is to be seen, and start the pulse if a light waits."""
@@ -174,6 +202,16 @@ class TabRollup:
         if not (self._drawn and waiting and self.pulses) and timer is not None:
             self._timer = None
             remove_timer(timer)
+
+
+def _own_names(agent: Agent | None) -> Iterable[str]:
+    """What *agent* calls itself, and what starts it."""
+    return (name.casefold() for name in (agent.display, *agent.processes)) if agent is not None else ()
+
+
+def _is_bare(title: str, names: Collection[str]) -> bool:
+    """Whether *title* is but one of the program's *names*, or the command that starts it, as shells set it."""
+    return title.casefold() in names or title.partition(" ")[0] in names
 
 
 def _draw(manager: Any) -> None:

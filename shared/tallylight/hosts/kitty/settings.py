@@ -26,6 +26,9 @@ from tallylight.config.settings import Config
 from tallylight.files import directories
 from tallylight.files.read_write import Stamp, stamp
 from tallylight.hosts.worker import Worker
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import labels_file
+from tallylight.snapshot.labels import Labels
 
 #: How often, in seconds, the files are looked at for a change.
 LOOK_S = 1.0
@@ -51,6 +54,8 @@ class Settings:
     stamps: Stamps = ()
     withheld: tuple[Withheld, ...] = ()
     wanted: Config | None = None
+    #: The names that the person gave conversations; what is wrong with their file, the list tells.
+    labels: Labels = attrs.Factory(Labels)
 
 
 def read(before: Settings | None = None) -> Settings:
@@ -69,7 +74,13 @@ def read(before: Settings | None = None) -> Settings:
         config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
     wrong = tuple(map(str, (*problems, *more)))
-    return Settings(config, agents, fork.own_command(), wrong, stamps, withheld, wanted)
+    return Settings(config, agents, fork.own_command(), wrong, stamps, withheld, wanted, _labels())
+
+
+def _labels() -> Labels:
+    with contextlib.suppress(OSError, TallyError):
+        return labels_file.read(labels_file.path(os.environ))
+    return Labels()
 
 
 #: What was read before there was a host; it is used once.
@@ -88,7 +99,7 @@ def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
         agents = sorted((folder / "agents").glob("*.toml"))[: agent_files.MAX_AGENT_FILES]
     except OSError:
         agents = []
-    for path in (directories.config_file(os.environ), *agents):
+    for path in (directories.config_file(os.environ), labels_file.path(os.environ), *agents):
         yield path, stamp(path)
 
 

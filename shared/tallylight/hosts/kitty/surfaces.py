@@ -53,9 +53,8 @@ class Surfaces:
         kitty = config.kitty
         is_on = kitty.style != "off"
         self._config = config
-        self.tabs.style, self.tabs.with_mark = kitty.style, kitty.mark
-        self.rollup.strips_glyphs = kitty.strip_glyphs and (kitty.mark or kitty.style == "icon")
-        self.tabs.pulses, self.rollup.pulses = kitty.pulse, kitty.pulse and is_on
+        self.tabs.style, self.rollup.names = kitty.style, kitty.names
+        self.rollup.pulses = kitty.pulse and is_on
         self.splits.is_on = kitty.splits and is_on
         self.titles.when = kitty.os_window_title if is_on else "off"
         self._use_colours()

@@ -3,9 +3,13 @@ kitty's tab bar: a light on each tab, over whichever tab bar style the user has.
 
 `TabBar.update` is wrapped in process, on the class: it is called with the tabs as values just before they are
 drawn. So the user's style, templates and own `tab_bar.py` stay in force, no file of theirs is touched, and a
-configuration reload changes nothing. The light is `{tab.tally}` in the title template: put in front of the
-user's template, or where the user wrote it. A drawing function that does not use the template gets its light
-drawn before it. `{tab.tally_what}` is what the tab waits for: `Bash: npm test`; nothing while it waits for nobody.
+configuration reload changes nothing. A tab that needs a person is filled by its own colours, in which the style draws
+its ends. The mark is `{tab.tally}` in the title template: put in front of the user's template, or where the user wrote
+it. A drawing function that does not use the template gets its light drawn before it. `{tab.tally_what}` is what the
+tab waits for: `Bash: npm test`; nothing while it waits for nobody. Narrow tabs are drawn here.
+
+kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
+kind goes by its share of the bar, and its text is fitted when it is drawn.
 
 A fault in here is logged once and the tabs are drawn as without us.
 """
@@ -14,26 +18,26 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
 from kitty.fast_data_types import get_options
-from kitty.tab_bar import ColorFormatter, Formatter, TabAccessor, TabBar
+from kitty.tab_bar import ColorFormatter, TabAccessor, TabBar, draw_attributed_string
 
+from tallylight.hosts.kitty import tab_look
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
+from tallylight.hosts.kitty.tab_look import NARROW, TINY, Bar, Run, Sign
 from tallylight.model import contrast, lights
 from tallylight.model.decision import Decision
+from tallylight.model.lights import RGB
 from tallylight.model.status import Status
-from tallylight.wire.text import middle, sanitise
+from tallylight.wire.text import middle, sanitise, width
 
 #: What a title may take up in cells before kitty's own limits apply. No tab is as wide.
 MAX_TITLE_CELLS = 256
-#: A tab that has fewer cells than this has a mark for its whole light; one with still fewer has a coloured title, so
-#: that the number in it, or its first letters, can be read.
-NARROW, TINY = 12, 7
 #: What the tabs show is found again after so many seconds though kitty tells of no change in them; and bars of which
 #: that is remembered.
 FRESH_S, MAX_BARS = 1.0, 64
@@ -42,6 +46,12 @@ _PREFIX = f"{{{FIELD}}}"
 #: What a tab waits for, in cells: a tab has more to say.
 WHAT_CELLS = 40
 _HAS_FIELD = re.compile(r"\btab\.tally\b")
+_WHAT_FIELD = f"{FIELD}_what"
+_SGR = re.compile(r"\x1b\[[0-9:;]*m")
+#: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it.
+_ENDS = {"fade": 8, "slant": 3, "powerline": 2}
+_SHORT_FADE = 2
+FEATURE = "tab bar"
 
 
 @attrs.define
@@ -50,22 +60,23 @@ class TabLights:
     Draws what *rollup* knows of the tabs. It is refreshed before tabs are drawn that have changed: panes move between
     tabs.
 
-    Its faults switch *features* off. *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`,
-    `colour`, `off`), *with_mark* and *pulses* are the user's choice. `install` wraps kitty's tab bar, once a process.
+    Its faults switch *features* off. *now* is the monotonic clock of the pulse; *colours* and *style* (`filled`,
+    `stripe`, `off`) are the user's choice. `install` wraps kitty's tab bar, once a process.
     """
 
     rollup: TabRollup
     features: Features
     now: Callable[[], float] = time.monotonic
-    colours: dict[Status, lights.RGB] = attrs.Factory(lambda: dict(lights.COLOURS))
-    style: str = "stripe"
-    with_mark: bool = True
-    pulses: bool = True
+    colours: dict[Status, RGB] = attrs.Factory(lambda: dict(lights.COLOURS))
+    style: str = "filled"
     #: kitty's options under which code of the person's own was seen to draw lights; others may be without it.
     _placed_under: object = None
     _is_drawing: bool = False
-    #: The cells that each tab of the bar that is drawn has.
+    #: Of the bar that is drawn: the cells of each tab, its colours, the tabs that are filled, and its screen.
     _cells: int = MAX_TITLE_CELLS
+    _bar: Bar | None = None
+    _filled: set[int] = attrs.field(factory=set)
+    _screen: Any = None
     #: The tabs as kitty last had them drawn, by OS window, and when what they show was last found.
     _known: dict[int, list[Any]] = attrs.field(factory=dict)
     _refreshed_at: float = float("-inf")
@@ -73,10 +84,11 @@ class TabLights:
 
     def install(self) -> None:
         """Wrap `TabBar.update` and offer `{tab.tally}` and `{tab.tally_what}` to title templates."""
-        original = TabBar.update
+        original, colour = TabBar.update, ColorFormatter.__getattr__
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
-            ready = self.features.guarded("tab bar", self._prepared)(bar, data)
+            self._filled.clear()
+            ready = self.features.guarded(FEATURE, self._prepared)(bar, data)
             placed = self._placed_under
             self._is_drawing = True
             try:
@@ -86,31 +98,57 @@ class TabLights:
                 if self._placed_under is not placed:
                     self.rollup.redraw()
 
+        def readable(formatter: Any, name: str) -> Any:
+            # What a template colours could not be read on a fill.
+            is_filled = getattr(getattr(formatter, "tab_data", None), "tab_id", 0) in self._filled
+            return colour(formatter, "tab" if is_filled and self._is_drawing else name)
+
         TabBar.update = update
+        ColorFormatter.__getattr__ = readable
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
         TabAccessor.tally_what = property(lambda accessor: self.what(accessor.tab_id))
 
     def _lit(self, tab_id: int) -> TabLight | None:
         """What a tab shows, if that is a light."""
         shown = self.rollup.shown(tab_id)
-        return shown if shown is not None and shown.decision.is_lit else None
+        return shown if shown is not None and shown.decision.is_lit and self.style != "off" else None
 
-    def _colour(self, shown: TabLight) -> lights.RGB:
-        """The colour of a tab's light at this moment."""
-        colour = self.colours[shown.decision.status]
-        return lights.pulsed(colour, self.now()) if self.pulses and shown.pulses else colour
+    def _at_this_moment(self, status: Status, colour: RGB, *, pulses: bool) -> RGB:
+        """*colour* as it pulses, if it is the fill of a light of *status* that *pulses*."""
+        is_fill = pulses and self._bar is not None and colour == self._bar.needs.get(status)
+        return lights.pulsed(colour, self.now()) if is_fill else colour
 
-    def texts(self, decision: Decision, cells: int = MAX_TITLE_CELLS, *, is_finished: bool = False) -> tuple[str, str]:
-        """The stripe and the mark that are written for a light in a tab of so many *cells*; either may be empty."""
-        mark = lights.mark(decision.status, decision.kind)
-        if cells < TINY:
-            return "", ""
-        if cells < NARROW:
-            return "", mark if self.style == "icon" or self.with_mark else ""
-        mark += lights.mark(Status.DONE) if is_finished else ""
-        if self.style == "icon":
-            return "", f"{mark} "
-        return lights.stripe(decision.status) if self.style == "stripe" else "", f"{mark} " if self.with_mark else ""
+    def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Sign:
+        """The sign of a light on *ground*, at this moment; of a *tab*, if it is one's."""
+        pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
+        mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
+        size = self._cells if tab is not None else NARROW
+        bar = self._bar or self._bar_of((ground,), ground)
+        one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size)
+        fore, back = (
+            colour and self._at_this_moment(decision.status, colour, pulses=pulses) for colour in (one.fore, one.back)
+        )
+        return Sign(mark, fore or one.fore, back)
+
+    def text(
+        self, decision: Decision, ground: RGB, fore: RGB, tab: TabLight | None = None, *, is_filled: bool = False
+    ) -> str:
+        """
+        The light of *decision* as text with its colours, and with *fore* behind it; of a *tab*, if it is one's.
+
+        *ground* is the colour that it stands on; in a tab that *is_filled* that is its own.
+        """
+        status = decision.status
+        one = self._sign(decision, ground, tab, is_box=not is_filled)
+        if self.style == "stripe":
+            runs = tab_look.striped(status, one, self.colours, ground, fore)
+        elif status is Status.IDLE:
+            return ""
+        elif tab is not None and self._cells < NARROW:
+            runs = [Run(*attrs.astuple(one))]
+        else:
+            runs = tab_look.before_title(one, fore, is_filled=is_filled)
+        return "".join(_written(run, ground) for run in runs) + lights.sgr_foreground(fore)
 
     def rendered(self, tab_id: int) -> str:
         """
@@ -121,16 +159,21 @@ class TabLights:
         self._was_read = True
         try:
             shown = self._lit(tab_id)
-            if shown is None or self.style == "off":
+            if shown is None:
                 return ""
-            stripe, mark = self.texts(shown.decision, self._cells, is_finished=shown.is_finished)
-            if self.style == "colour":
-                return mark
-            background = rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
-            return written(stripe, mark, self._colour(shown), background) + str(Formatter.fg.tab)
+            draw_data, tab = ColorFormatter.draw_data, ColorFormatter.tab_data
+            ground, fore = self._cell(draw_data.tab_bg(tab), draw_data.tab_fg(tab))
+            return self.text(shown.decision, ground, fore, shown, is_filled=tab_id in self._filled)
         except Exception as error:
             self.features.failed("title template", error)
             return ""
+
+    def _cell(self, back: int, fore: int) -> tuple[RGB, RGB]:
+        """The colours in which the cell is drawn where the cursor of the bar is; *back* and *fore* if it has none."""
+        cursor = self._screen.cursor if self._is_drawing and self._screen is not None else None
+        set_ = (cursor.bg, cursor.fg) if cursor is not None else (0, 0)
+        ground, text = (one >> 8 if one & 0xFF == 2 else other for one, other in zip(set_, (back, fore), strict=True))
+        return rgb(ground), rgb(text)
 
     def was_asked(self) -> None:
         """Code of the person's own has asked for a light: where that is to draw a tab, it is not drawn once more."""
@@ -148,17 +191,21 @@ class TabLights:
             return ""
 
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
-        """*data* with clean titles, and *bar* with the light in its template; both as kitty made them otherwise."""
+        """*data* with clean titles and fills, and *bar* with the light in its template; both as kitty's otherwise."""
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
         self._refresh(bar, data)
         self.rollup.note(getattr(bar, "os_window_id", 0), [tab.tab_id for tab in data])
-        data = [self._titled(tab) for tab in data]
         draw_data = bar.draw_data
         columns = bar.screen.columns
         # As kitty shares them out; a bar at a side has its whole width for each.
         is_side = getattr(draw_data, "tab_bar_edge", "top") in ("left", "right")
-        self._cells = columns if is_side else columns // max(1, len(data)) - 1
+        self._cells = columns - 1 if is_side else columns // max(1, len(data)) - 1
+        style = get_options().tab_bar_style
+        touching = [rgb(draw_data.default_bg)]
+        if is_side or style not in ("fade", "slant"):
+            touching.append(rgb(draw_data.inactive_bg))
+        self._bar = self._bar_of(touching, rgb(draw_data.active_bg))
         templates = {
             name: self._template(template)
             for name in ("title_template", "active_title_template")
@@ -166,11 +213,13 @@ class TabLights:
         }
         if templates:
             bar.draw_data = draw_data._replace(**templates)
-        if get_options().tab_bar_style == "custom" and not hasattr(bar.draw_func, "tally_wrapped"):
-            bar.draw_func = self._wrapped(bar.draw_func)
-        if self.style == "colour" or self._cells < TINY:
-            data = [self._coloured(tab, bar.draw_data) for tab in data]
-        return data
+        if not hasattr(bar.draw_func, "tally_wrapped"):
+            bar.draw_func = self._fitting(self._beside(bar.draw_func) if style == "custom" else bar.draw_func)
+        return [self._lighted(tab, can_fill=style != "custom") for tab in data]
+
+    def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Bar:
+        needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
+        return tab_look.bar_of(*needs, frozenset(touching), active)
 
     def _refresh(self, bar: Any, data: Sequence[Any]) -> None:
         """See to it that what is shown is that of the panes that are in the tabs now: not at each beat of a pulse."""
@@ -182,10 +231,17 @@ class TabLights:
         self._known[place], self._refreshed_at = known, now
         self.rollup.refresh()
 
-    def _titled(self, tab: Any) -> Any:
-        """*tab* with the title that stands beside its light."""
-        shown = self.rollup.shown(tab.tab_id)
-        return tab._replace(title=_clean((shown.title if shown is not None else "") or tab.title))
+    def _lighted(self, tab: Any, *, can_fill: bool) -> Any:
+        """*tab* with the name that stands beside its light, and filled if it needs a person and is not in front."""
+        shown = self._lit(tab.tab_id)
+        tab = tab._replace(title=_clean((shown.title if shown is not None else "") or tab.title))
+        fill = self._bar.needs.get(shown.decision.status) if shown is not None and self._bar is not None else None
+        if shown is None or fill is None or tab.is_active or not can_fill or self.style != "filled":
+            return tab
+        self._filled.add(tab.tab_id)
+        now = self._at_this_moment(shown.decision.status, fill, pulses=shown.pulses)
+        text = as_int(contrast.readable_on(fill))
+        return tab._replace(title=_SGR.sub("", tab.title), inactive_bg=as_int(now), inactive_fg=text)
 
     def _template(self, template: str) -> str:
         """*template* with the light in front, unless it is in it, or a `draw_title` of the person's own draws it."""
@@ -193,55 +249,93 @@ class TabLights:
             return template.removeprefix(_PREFIX)
         return template if _HAS_FIELD.search(template) else f"{_PREFIX}{template}"
 
-    def _coloured(self, tab: Any, draw_data: Any) -> Any:
-        if (shown := self._lit(tab.tab_id)) is None:
-            return tab
-        colour = self._colour(shown)
-        if tab.is_active or self.style != "colour":
-            # The tab that is shown keeps its background, by which it is known.
-            fore = as_int(contrast.legible(colour, rgb(draw_data.tab_bg(tab))))
-            return tab._replace(active_fg=fore, inactive_fg=fore)
-        return tab._replace(inactive_bg=as_int(colour), inactive_fg=as_int(contrast.readable_on(colour)))
+    def _fitting(self, draw: Callable[..., int]) -> Callable[..., int]:
+        """*draw*, whose tabs have the text that fits; a narrow tab with a light is drawn here in its place."""
 
-    def _wrapped(self, draw: Callable[..., int]) -> Callable[..., int]:
+        def fitting(draw_data: Any, screen: Any, tab: Any, before: int, length: int, *rest: Any) -> int:
+            self._screen, start = screen, screen.cursor.x
+            found = self.features.guarded(FEATURE, self._fit)(draw_data, screen, tab, length, *rest)
+            if isinstance(found, int):
+                return found
+            screen.cursor.x = start
+            draw_data, tab = found or (draw_data, tab)
+            return draw(draw_data, screen, tab, before, length, *rest)
+
+        fitting.tally_wrapped = True  # type: ignore[attr-defined]
+        return fitting
+
+    def _fit(
+        self, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool, extra: Any
+    ) -> int | tuple[Any, Any]:
+        """What kitty is to draw of *tab* in *length* cells: its colours and the tab; or where the tab ends, drawn."""
+        shown, style = self._lit(tab.tab_id), get_options().tab_bar_style
+        if shown is None:
+            return draw_data, tab
+        is_drawn_here = self._cells < (TINY + 1 if style == "custom" else NARROW)
+        if is_drawn_here and shown.decision.status is not Status.IDLE:
+            return self._draw_narrow(shown, draw_data, screen, tab, length, index, is_last)
+        if tab.tab_id in self._filled:
+            screen.cursor.bold = True
+        template = draw_data.active_title_template if tab.is_active else None
+        says_what = self.rollup.names and _WHAT_FIELD not in (template or draw_data.title_template)
+        what = middle(shown.request, WHAT_CELLS) if says_what else ""
+        if "\x1b" in tab.title:
+            return draw_data, tab
+        ends = _ENDS.get(style, 0)
+        left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))
+        whole = tab_look.fitted(tab.title, what, MAX_TITLE_CELLS)
+        if extra.for_layout or width(whole) + ends <= left:
+            return draw_data, tab._replace(title=whole)
+        if style == "fade":
+            ends, draw_data = _SHORT_FADE, draw_data._replace(alpha=draw_data.alpha[1:2] or draw_data.alpha)
+        return draw_data, tab._replace(title=tab_look.fitted(tab.title, what, max(1, left - ends)))
+
+    def _draw_narrow(
+        self, shown: TabLight, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool
+    ) -> int:
+        """Draw a tab that is too narrow for kitty's styles; where it ends."""
+        back, fore = draw_data.tab_bg(tab), draw_data.tab_fg(tab)
+        is_filled = tab.tab_id in self._filled
+        one = self._sign(shown.decision, rgb(back), shown, is_box=not is_filled)
+        room = length if self._cells >= tab_look.NAMELESS else min(length, self._cells)
+        screen.cursor.bold = screen.cursor.bold or is_filled
+        for run in tab_look.narrow(one, rgb(fore), _SGR.sub("", tab.title), index, self._cells, room):
+            screen.cursor.fg = as_sgr_int(run.fore)
+            screen.cursor.bg = as_sgr_int(rgb(back) if run.back is None else run.back)
+            screen.draw(run.text)
+        end: int = screen.cursor.x
+        screen.cursor.bg = as_sgr_int(rgb(draw_data.default_bg))
+        if not is_last:
+            screen.draw(" ")
+        return end
+
+    def _beside(self, draw: Callable[..., int]) -> Callable[..., int]:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
 
-        #: Whether *draw* goes without the title template: not known before it has drawn a light.
-        stands_apart = False
-
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
-            nonlocal stands_apart
             # As kitty does before it draws a title: the light goes by the colours of the tab.
             ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
-            shown = self._lit(tab.tab_id)
-            if shown is None or self.style == "colour":
-                return draw(draw_data, screen, tab, before, *rest)
-            x, y = screen.cursor.x, screen.cursor.y
-            look = screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic
-            if not stands_apart:
-                self._was_read = False
-                end = draw(draw_data, screen, tab, before, *rest)
-                if self._was_read:
-                    return end
-                stands_apart = True
-                screen.cursor.x, screen.cursor.y = x, y
-                screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
-            stripe, mark = self.texts(shown.decision, self._cells, is_finished=shown.is_finished)
-            colour, background = self._colour(shown), rgb(draw_data.tab_bg(tab))
-            for text, shade in ((stripe, colour), (mark, contrast.legible(colour, background))):
-                screen.cursor.fg = as_sgr_int(shade)
-                screen.draw(text)
-            screen.cursor.fg = look[0]
+            cursor, self._was_read = screen.cursor, False
+            x, y = cursor.x, cursor.y
+            look = cursor.fg, cursor.bg, cursor.bold, cursor.italic
+            end = draw(draw_data, screen, tab, before, *rest)
+            if self._was_read or self._lit(tab.tab_id) is None:
+                return end
+            # Once more, behind a light that stands on the colour with which it begins.
+            cell = screen.line(y).cursor_from(x)
+            cursor.x, cursor.y = x, y
+            cursor.fg, cursor.bg, cursor.bold, cursor.italic = cell.fg, cell.bg, *look[2:]
+            draw_attributed_string(self.rendered(tab.tab_id), screen)
+            cursor.fg, cursor.bg = look[:2]
             return draw(draw_data, screen, tab, before, *rest)
 
-        with_light.tally_wrapped = True  # type: ignore[attr-defined]
         return with_light
 
 
-def written(stripe: str, mark: str, colour: lights.RGB, background: lights.RGB) -> str:
-    """A light as text: its stripe in its very *colour*, its mark so that it can be read on *background*."""
-    shaded = f"{lights.sgr_foreground(contrast.legible(colour, background))}{mark}" if mark else ""
-    return f"{lights.sgr_foreground(colour)}{stripe}{shaded}" if stripe else shaded
+def _written(run: Run, ground: RGB) -> str:
+    """*run* as text with its colours, and *ground* behind it."""
+    text = f"{lights.sgr_foreground(run.fore)}{run.text}"
+    return text if run.back is None else f"{lights.sgr_background(run.back)}{text}{lights.sgr_background(ground)}"
 
 
 def _clean(title: str) -> str:

@@ -36,6 +36,12 @@ def publish(window: Any, pane: Pane) -> None:
         window.set_user_var(name, wanted[name])
 
 
+def withdraw(window: Any) -> None:
+    """Take away what was published of *window*."""
+    for name in window.user_vars.keys() & set(PUBLISHED):
+        window.set_user_var(name, None)
+
+
 def drop(window: Any, key: str, value: str | None) -> bool:
     """Whether *window* has *key* from the session that it is made of; it is taken away again, for it tells nothing."""
     if key not in _OURS or value is None:

@@ -47,7 +47,8 @@ def start(boss: Any) -> KittyHost | None:
     _host.guarded("scripts", scripts.serve)(_host)
     _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
     _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))
-    _host.guarded("open windows", _adopt)(boss, _host)
+    _host.adopt = functools.partial(_host.guarded("open windows", _adopt), boss, _host)
+    _host.adopt()
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
     return _host
 
@@ -73,7 +74,7 @@ def _adopt(boss: Any, host: KittyHost) -> None:
 
 def _call(feature: str, call: Callable[[KittyHost], None], window: Any = None) -> None:
     """*call* the host of what happens, in *window* if any: a panel of ours is none that has a light."""
-    if _host is not None and (window is None or is_watched(window)):
+    if _host is not None and _host.is_wired() and (window is None or is_watched(window)):
         _host.guarded(feature, call)(_host)
 
 

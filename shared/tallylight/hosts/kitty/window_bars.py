@@ -15,7 +15,7 @@ import attrs
 from kitty.fast_data_types import get_options
 
 from tallylight.hosts.kitty import colours
-from tallylight.hosts.kitty.tabs import FIELD, TabLights, written
+from tallylight.hosts.kitty.tabs import FIELD, TabLights
 from tallylight.model import lights
 from tallylight.pane.pane import Pane
 
@@ -80,10 +80,8 @@ class WindowBars:
         pane = self.panes.get(id_)
         if pane is None or not pane.decision.is_lit or self.look.style == "off":
             return ""
-        stripe, mark = self.look.texts(pane.decision)
         fore, back = (_colour(is_active, part) for part in ("foreground", "background"))
-        light = written(stripe, mark, self.look.colours[pane.decision.status], back)
-        return light + lights.sgr_foreground(fore)
+        return self.look.text(pane.decision, back, fore)
 
     def _prepared(self, data: Any) -> Any:
         self._drawn = data.window_id, data.is_active

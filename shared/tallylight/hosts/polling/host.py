@@ -198,6 +198,11 @@ class PollingHost(Engine[str]):
         self._conversations.close()
         self._history.close(self._clock())
 
+    def _pause(self, seconds: float) -> None:
+        super()._pause(seconds)
+        if self._notices is not None:
+            self._notices.pause(seconds)
+
     def step(self, now: float) -> float:
         """Do what is due at monotonic *now*; the seconds until something is again."""
         while not self._posted.is_empty():
@@ -288,7 +293,7 @@ class PollingHost(Engine[str]):
         for id_ in [i for i, polled in self._held.items() if polled.source is asked.source and i not in source_panes]:
             self.problems.pop(f"evidence of pane {id_}", None)
             self._screens.gone(self._held.pop(id_))
-            self._remove(id_, now)
+            self._remove(id_)
             if self._notices is not None:
                 self._notices.gone(id_)
         for id_, source_pane in source_panes.items():

@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from tallylight.hosts.notify_command import Command
+from tallylight.model.decision import Decision
 from tallylight.pane.pane import Pane
+from tallylight.pane.view import view_of
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
-from tallylight.tracker.notify import Notice, Notifier, Settings, View
+from tallylight.tracker.notify import Notice, Notifier, Settings
 
 #: A shell makes arguments of what `notify_command` puts into the environment; it reads none of that as its own.
 DESKTOP = ("/bin/sh", "-c", 'exec notify-send --app-name=Tallylight -- "$TALLY_TITLE" "$TALLY_MESSAGE"')
@@ -45,6 +47,8 @@ class Notices:
         self._notifier = Notifier(settings)
         self._command = Command(settings.command or DESKTOP, name, failed, environ)
         self._feed = Feed(directory(environ))
+        #: What panes showed in the last look.
+        self._known: dict[str, Decision] = {}
 
     def look(self, now: float) -> None:
         """Tell, at monotonic *now*, of what is to be told."""
@@ -52,27 +56,27 @@ class Notices:
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self._panes.items():
             attention, decision = pane.attention, pane.decision
-            if decision.status not in self._notifier.settings.when and self._notifier.is_resting(id_):
+            # The same decision, not an equal one: comparing them costs as much as looking. Turns are timed by each.
+            is_known, self._known[id_] = self._known.get(id_) is decision, decision
+            is_told = decision.status in self._notifier.settings.when
+            if is_known and not is_told and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
-            view = View(
-                decision=decision,
-                visible=attention.visible,
-                seen=attention.seen,
-                snoozed=attention.snoozed,
-                muted=attention.muted_until is not None,
-                project=pane.project,
-                name=entry.host_title if entry is not None else "",
-            )
+            view = view_of(pane, entry.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):
                 self._command.run(self._worded(found), now)
         self._command.tick(now)
 
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which nobody could run."""
+        self._notifier.pause(seconds)
+
     def gone(self, id_: str) -> None:
         """The pane *id_* is no more."""
         self._notifier.close(id_)
+        self._known.pop(id_, None)
 
     def _worded(self, notice: Notice) -> Notice:
         """*notice*, whose text no desktop takes for markup."""

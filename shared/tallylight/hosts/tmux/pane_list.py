@@ -25,6 +25,7 @@ PANES: Rows = "P", (
 #: For `list-clients -F`.
 CLIENTS: Rows = "C", (
     "client_control_mode", "session_id", "window_id", "client_flags", "client_tty", "client_pid", "focus-events",
+    "client_activity",
 )  # fmt: skip
 #: For `display-message -p`, behind `capture-pane -p`.
 SCREENS: Rows = "S", ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
@@ -71,6 +72,8 @@ class Client:
     is_focused: bool | None
     tty: str
     pid: int
+    #: The second since the epoch in which a key was last pressed there.
+    active_at: int = 0
 
 
 @attrs.frozen
@@ -171,6 +174,7 @@ class Form:
                     is_focused=is_focused,
                     tty=field["client_tty"],
                     pid=_number(field["client_pid"]),
+                    active_at=_number(field["client_activity"]),
                 )
                 found.append(client)
         return found

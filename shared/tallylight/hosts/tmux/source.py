@@ -272,13 +272,14 @@ class TmuxSource:
                 self._run(server, *command)
 
     def act(self, request: Request) -> None:
-        """Make the pane the one its session shows, and bring a person who is attached to the server there."""
+        """Make the pane the one its session shows, and bring the person who typed last on that server there."""
         for server in list(self._servers.values()):
             for pane in server.panes:
                 if id_of(pane) == request.pane:
                     select = ["select-window", "-t", f"{pane.session_id}:{pane.window_id}", ";"]
                     self._run(server, *select, "select-pane", "-t", pane.id)
-                    person = next((c for c in server.clients if not c.is_control and c.tty), None)
+                    people = [client for client in server.clients if not client.is_control and client.tty]
+                    person = max(people, key=lambda client: client.active_at, default=None)
                     if person is not None and person.session_id != pane.session_id:
                         self._run(server, "switch-client", "-c", person.tty, "-t", pane.session_id)
 

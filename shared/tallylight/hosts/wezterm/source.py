@@ -30,7 +30,7 @@ from tallylight.hosts.wezterm.pane_list import FeedState, Row
 from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
-from tallylight.pane.pane import Look
+from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 
@@ -192,6 +192,13 @@ class WezTermSource:
         leader = self._leaders.get(row.tty, 0) if row is not None else 0
         return Terminal(row.tty, leader) if row is not None and leader else None
 
+    @staticmethod
+    def _is_plain(pane: Pane | None, terminal: Terminal | None) -> bool:
+        if pane is None:
+            return False
+        is_shell = terminal is not None and pane.pid == terminal.leader
+        return is_shell or (pane.agent is not None and not pane.unknown.is_remote)
+
     # On the loop ----------------------------------------------------------------------------------------------
 
     def is_new(self) -> bool:
@@ -200,13 +207,7 @@ class WezTermSource:
 
     def listen(self, poller: PollingHost, now: float) -> None:
         """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
-        plain = set()
-        for id_ in self._rows:
-            pane, terminal = poller.peek(id_), self._own_terminal(id_)
-            is_shell = pane is not None and terminal is not None and pane.pid == terminal.leader
-            if pane is not None and (pane.agent is not None or is_shell):
-                plain.add(id_)
-        self._plain = frozenset(plain)
+        self._plain = frozenset(id_ for id_ in self._rows if self._is_plain(poller.peek(id_), self._own_terminal(id_)))
         stamp = read_write.stamp(self._feed_path)
         if stamp is None:
             return

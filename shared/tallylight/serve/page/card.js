@@ -14,9 +14,8 @@ const at = (id) => document.getElementById(id);
 function age(since) {
   const seconds = Math.max(0, Date.now() / 1000 - since);
   if (!since) return "";
-  if (seconds < 60) return `${Math.floor(seconds)}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return `${Math.floor(seconds / 3600)}h`;
+  for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60]]) if (seconds >= length) return `${Math.floor(seconds / length)} ${unit}`;
+  return `${Math.floor(seconds)} s`;
 }
 
 function clock(time) {
@@ -32,11 +31,21 @@ function element(name, text, kind = "") {
   return Object.assign(document.createElement(name), { textContent: text, className: kind });
 }
 
-// What a row is called. That of another machine says whose it is, whatever else it is called.
-function name(session) {
-  const { host_title: title, machine } = session;
-  const called = session.label.name || (machine ? session.project || session.title : title || session.project || session.title || session.name);
-  return [machine && (title || machine), called !== machine && called, session.agent].filter(Boolean).join(" · ");
+// What a row is called: by the name that a person gave it, else its project. One of another machine says whose it is.
+function name({ label, project, host_title: group, title, machine, name: number }) {
+  const called = label.name || project || group || title || number;
+  return machine && !called.startsWith(machine) ? `${machine}: ${called}` : called;
+}
+
+// An agent's advertisement for itself says nothing of its work.
+const newsIn = (text) => (/^\W*tip:/i.test(text) ? "" : text);
+
+// The one thing to know of it: what it asks, how it ended, or what it does.
+function what(session) {
+  const { status, what: about, question, message, reply, topic, limited_until: limit } = session;
+  const done = session.outcome || reply, does = [session.progress, session.doing].filter(Boolean).join(" · ");
+  const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status];
+  return [said || newsIn(message) || topic, limit * 1000 > Date.now() ? `limited until ${clock(limit)}` : ""].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.
@@ -85,7 +94,7 @@ class Card {
 
   find(name) { return this.item.querySelector(name); }
 
-  // What stands in the row.
+  // What stands in the row, and what is known beside it.
   fill(session, who) {
     const { item } = this;
     this.session = session;
@@ -94,29 +103,27 @@ class Card {
     put(this.find(".name"), name(session));
     put(this.find(".status"), session.kind ? `${session.status} (${session.kind})` : session.status);
     put(this.find(".age"), age(session.since));
-    put(this.find(".what"), session.what);
-    put(this.find(".question"), session.question === session.what ? "" : session.question);
-    put(this.find(".message"), session.message === session.question ? "" : session.message);
-    put(this.find(".topic"), session.topic);
-    put(this.find(".doing"), [session.progress, session.doing, session.mode, session.worktree].filter(Boolean).join(" · "));
-    const full = session.context === null ? "" : `context ${session.context}%`;
-    put(this.find(".limit"), session.limited_until * 1000 > Date.now() ? `limited until ${clock(session.limited_until)}` : "");
-    put(this.find(".beside"), repository(session.beside));
-    put(this.find(".model"), session.model);
-    put(this.find(".full"), full);
-    this.find(".full").classList.toggle("nearly", session.context >= 80);
-    put(this.find(".children"), session.children.map((child) => `${child.name} ${child.status}`).join(", "));
+    put(this.find(".agent"), session.agent);
+    const said = what(session), [added, removed] = (session.status === "done" && session.diffstat) || [];
+    put(this.find(".what"), said);
+    put(this.find(".diff"), added || removed ? `+${added} −${removed}` : "");
+    for (const key of ["question", "message", "topic"]) {
+      put(this.find(`.${key}`), [said, key === "message" && session.question].includes(session[key]) ? "" : newsIn(session[key]));
+    }
+    put(this.find(".facts"), [
+      session.agent, session.host_title, repository(session.beside), session.mode, session.worktree, session.model,
+      session.context === null ? "" : `context ${session.context}%`, ...session.children.map((child) => `${child.name} ${child.status}`),
+    ].filter(Boolean).join(" · "));
     this.plan(session);
-    const look = this.find(".look");
-    put(look, this.is_open ? "Close" : !session.can_see ? "Details …" : session.status === "waiting" && session.can_type ? "Answer …" : "Screen …");
     if (who !== this.who) this.call(who);
-    look.setAttribute("aria-label", `${look.textContent.replace(" …", "")}: ${who}`);
+    const does = this.is_open ? "Close" : session.status === "waiting" && session.can_type ? "Answer" : "Open";
+    this.find(".look").setAttribute("aria-label", `${does}: ${who}`);
     // Of what cannot be looked at, nothing that was seen before stays.
     if (!session.can_see && this.seen) { this.show(NOTHING); this.seen = null; }
     this.find(".bare").hidden = session.can_see || session.tasks.length > 0 || Boolean(session.reply);
   }
 
-  // How far it is, what there is to do, and what it said last.
+  // What there is to do, how far it is, and what it said last.
   plan(session) {
     const [done, total] = session.progress.split("/").map(Number);
     const bar = this.find("progress");
@@ -135,8 +142,6 @@ class Card {
       }));
     }
     put(this.find(".reply"), session.reply);
-    // Its beginning, for somebody who decides whether to open it at all.
-    put(this.find(".last"), session.status === "done" && !this.is_open ? session.reply : "");
     this.find(".replied").hidden = !session.reply;
   }
 
@@ -158,6 +163,8 @@ class Card {
     this.find(".look").setAttribute("aria-expanded", is_open);
     for (const name of [".said", ".problem"]) put(this.find(name), "");
     if (this.session) this.fill(this.session, this.who);
+    this.is_new = is_open;
+    if (is_open) this.item.scrollIntoView({ block: "nearest" });
     this.look();
   }
 
@@ -204,6 +211,17 @@ class Card {
     this.find(".send").disabled = !seen.can_say;
     text.placeholder = seen.can_say ? "Text for the agent" : "It takes no text now";
     this.find(".interrupt").hidden = !seen.can_interrupt;
+    if (this.is_new && this.is_open) { this.is_new = false; this.reveal(); }
+  }
+
+  // Bring the question onto the person's screen, as much as fits there: from what was not shown yet, if it is longer. A
+  // press that comes with it counts for nothing.
+  reveal() {
+    const asked = this.find(".asked"), [next] = this.unread;
+    movedAt = performance.now();
+    if (asked.hidden) this.item.scrollIntoView({ block: "nearest" });
+    else if (next && asked.offsetHeight > innerHeight) next.scrollIntoView({ block: "start" });
+    else asked.scrollIntoView({ block: "nearest" });
   }
 
   // The question as it stands on the screen, wrapped and whole, and a button for each choice. What was not on the
@@ -223,7 +241,7 @@ class Card {
       button.dataset.keys = choice.keys;
       button.dataset.number = choice.number;
       button.setAttribute("aria-label", `Answer ${choice.number}. ${choice.label}: ${this.who}`);
-      button.onclick = () => this.do("answer", { fingerprint: question.fingerprint, choice: choice.number }, question);
+      button.onclick = () => (this.unread.size ? this.reveal() : this.do("answer", { fingerprint: question.fingerprint, choice: choice.number }, question));
       return button;
     });
     this.find(".choices").replaceChildren(...buttons);
@@ -238,8 +256,11 @@ class Card {
   }
 
   allow() {
-    put(this.find(".unread"), this.unread.size ? "Scroll through all of the question to answer it." : "");
-    for (const button of this.find(".choices").children) button.disabled = this.unread.size > 0 || !button.dataset.keys;
+    put(this.find(".unread"), this.unread.size ? "Read the rest of the question first: an answer shows it." : "");
+    for (const button of this.find(".choices").children) {
+      button.disabled = !button.dataset.keys;
+      button.setAttribute("aria-disabled", this.unread.size > 0);
+    }
   }
 
   // Choose an answer by its key: the press of a button that is there, and no other way.

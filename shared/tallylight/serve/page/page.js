@@ -45,9 +45,9 @@ function forget() {
   try { localStorage.removeItem("tally.token"); } catch { /* nothing is kept there */ }
   at("remember").checked = false;
   sessions.clear();
+  heard = "";
   draw();
   at("nothing").hidden = true;
-  at("week").hidden = true;
   at("week").open = false;
 }
 
@@ -109,15 +109,42 @@ function place(list, node, index) {
   movedAt = performance.now();
 }
 
+// How many there are, and of what needs somebody how many: signs and numbers, with words where there is room.
+const WORDS = { waiting: "wait", error: "failed", working: "work" };
+function count(sorted) {
+  const counts = {};
+  for (const session of sorted) counts[session.status] = (counts[session.status] ?? 0) + 1;
+  const all = element("span", `${sorted.length} ${sorted.length === 1 ? "agent" : "agents"}`);
+  const chips = Object.keys(MARKS).filter((status) => counts[status]).map((status) => {
+    const chip = element("span", "", "chip");
+    chip.dataset.status = status;
+    chip.append(element("span", MARKS[status], "mark"), element("span", counts[status], "many"), element("span", WORDS[status] ?? status, "word"));
+    return chip;
+  });
+  const said = [all, ...chips].map((chip) => chip.textContent).join();
+  if (at("summary").dataset.said !== said) at("summary").replaceChildren(...[all, ...chips].flatMap((chip) => [chip, " "]));
+  at("summary").dataset.said = said;
+  document.title = counts.waiting ? `(${counts.waiting}) Tallylight` : "Tallylight";
+}
+
+// Whether all that was typed into the field stands in a session, in any order.
+function isFound(session) {
+  const { agent, project, host_title, what: about, question, message, topic } = session;
+  const text = [name(session), agent, project, host_title, about, question, message, topic].join(" ").toLowerCase();
+  return at("find").value.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
 function draw() {
   const sorted = [...sessions.values()].sort((a, b) =>
     need(a) - need(b) || (a.status === "waiting" ? a.since - b.since : b.since - a.since) || (a.address < b.address ? -1 : 1));
+  const full = (session) => [name(session), session.agent].filter(Boolean).join(" · ");
   const times = {};
-  for (const session of sorted) times[name(session)] = (times[name(session)] ?? 0) + 1;
+  for (const session of sorted) times[full(session)] = (times[full(session)] ?? 0) + 1;
   for (const [address, card] of cards) if (!sessions.has(address)) { card.remove(); cards.delete(address); movedAt = performance.now(); }
   // A group stands where its neediest session would.
   const members = new Map();
   for (const session of sorted) members.set(groupOf(session), [...(members.get(groupOf(session)) ?? []), session]);
+  let shown = 0;
   [...members].forEach(([title, found], index) => {
     const made = section(title);
     place(at("list"), made, index);
@@ -125,17 +152,19 @@ function draw() {
     found.forEach((session, number) => {
       if (!cards.has(session.address)) cards.set(session.address, new Card(session.address));
       const card = cards.get(session.address);
-      card.fill(session, times[name(session)] > 1 ? `${name(session)}, ${session.name}` : name(session));
+      card.fill(session, times[full(session)] > 1 ? `${full(session)}, ${session.name}` : full(session));
+      card.item.hidden = !isFound(session);
+      shown += !card.item.hidden;
       place(list, card.item, number);
     });
+    made.hidden = !list.querySelector(".card:not([hidden])");
   });
   for (const [title, made] of groups) if (!members.has(title)) { made.remove(); groups.delete(title); }
-  const counts = {};
-  for (const session of sorted) counts[session.status] = (counts[session.status] ?? 0) + 1;
-  put(at("summary"), [`${counts.waiting ?? 0} waiting`, ...["error", "working"].filter((word) => counts[word]).map((word) => `${counts[word]} ${word}`), `${sorted.length} in all`].join(", "));
+  count(sorted);
+  put(at("found"), shown === sorted.length ? "" : shown ? `${shown} of ${sorted.length} agents` : "No agent matches.");
   at("nothing").hidden = sorted.length > 0;
+  at("week").hidden = !heard;
   if (wanted) openWanted();
-  document.title = counts.waiting ? `(${counts.waiting}) Tallylight` : "Tallylight";
 }
 
 // A change of status is said once. Ages and screens are not: they would never be silent.
@@ -150,7 +179,7 @@ function connect() {
   if (!token) { at("enter").hidden = false; put(at("summary"), "locked"); put(at("lost"), ""); return; }
   const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${location.pathname}api/v1/changes`,
     ["tally.v1", `tally.token.${token}`]);
-  socket.onopen = () => { wait = 1; at("enter").hidden = true; put(at("lost"), ""); at("week").hidden = false; remember(); renew(); };
+  socket.onopen = () => { wait = 1; at("enter").hidden = true; put(at("lost"), ""); remember(); renew(); };
   socket.onmessage = (message) => {
     const event = JSON.parse(message.data);
     heard = clock(Date.now() / 1000);
@@ -169,10 +198,10 @@ function connect() {
   };
   socket.onclose = async () => {
     put(at("summary"), "not connected");
-    put(at("lost"), `The server cannot be reached; the page tries again by itself.${heard && sessions.size ? ` What stands here is of ${heard}.` : ""}`);
+    put(at("lost"), `The server cannot be reached. The page keeps trying.${heard && sessions.size ? ` Last update: ${heard}.` : ""}`);
     const answer = await fetch("api/v1/counts", { headers: { Authorization: `Bearer ${token}` } }).catch(() => null);
     if (answer && answer.status === 401) {
-      put(at("why"), "The one that you had is not, or no longer, the token of this server.");
+      put(at("why"), "Your session has expired. Paste the new address.");
       forget();
       connect();
       return;
@@ -188,16 +217,24 @@ function connect() {
 const current = () => cards.get(document.activeElement?.closest(".card")?.dataset.address);
 
 function step(by) {
-  const all = [...document.querySelectorAll(".card")];
+  const all = [...document.querySelectorAll(".card:not([hidden])")];
   const here = all.indexOf(current()?.item);
   const next = all[here < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, here + by))];
   next?.querySelector(".look").focus({ preventScroll: true });
   next?.scrollIntoView({ block: "nearest" });
 }
 
+// Show all agents again, and go to them.
+function unfind() {
+  at("find").value = "";
+  draw();
+  step(1);
+}
+
 function leave(event) {
   const card = current();
-  if (event.target.matches(".text")) card.find(".look").focus();
+  if (event.target === at("find")) unfind();
+  else if (event.target.matches(".text")) card.find(".look").focus();
   else if (card?.is_open) { card.find(".look").focus(); card.open(false); }
 }
 
@@ -212,12 +249,14 @@ const KEYS = {
   k: () => step(-1),
   r: () => current()?.is_open && current().find(".text").focus(),
   g: regroup,
+  "/": () => at("find").focus(),
   "?": () => at("help").showModal(),
 };
 
 document.onkeydown = (event) => {
   if (!at("keys").checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") { leave(event); return; }
+  if (event.target === at("find") && event.key === "Enter") { step(1); return; }
   // What is typed into a field is text.
   if (event.target.matches("input:not([type=checkbox]), textarea, select")) return;
   // A key that is held down is no answer.
@@ -228,6 +267,7 @@ document.onkeydown = (event) => {
 
 // Lock: what was kept is forgotten, and what was shown is gone with the page.
 at("forget").onclick = () => { forget(); location.reload(); };
+at("find").oninput = draw;
 at("help-open").onclick = () => at("help").showModal();
 at("keys").checked = setting("keys", "on") === "on";
 at("keys").onchange = () => keep("keys", at("keys").checked ? "on" : "off");

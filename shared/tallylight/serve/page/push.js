@@ -11,9 +11,9 @@ const worker = async () => (await navigator.serviceWorker?.getRegistration("./")
 
 // Why this browser takes no messages, in words; nothing if it does.
 function whyNot() {
-  if (!isSecureContext) return "Browsers take messages only from a page with an encrypted address, https://…, or from localhost. This page has neither: put something that encrypts in front of the server.";
+  if (!isSecureContext) return "Notifications need an encrypted address, https://…, or localhost. Put an HTTPS proxy in front of the server.";
   if (!("serviceWorker" in navigator && "PushManager" in window && "Notification" in window)) return "This browser takes no messages. On an iPhone or iPad, add the page to the Home Screen first and open it there.";
-  if (Notification.permission === "denied") return "This browser has been told to show no notifications of this page: allow them in its settings for this site.";
+  if (Notification.permission === "denied") return "This browser blocks notifications of this page: allow them in its settings for this site.";
   return "";
 }
 
@@ -115,7 +115,6 @@ function openWanted() {
   wanted = "";
   card.open(true);
   card.find(".look").focus({ preventScroll: true });
-  card.item.scrollIntoView({ block: "start" });
 }
 
 navigator.serviceWorker?.addEventListener("message", ({ data }) => {

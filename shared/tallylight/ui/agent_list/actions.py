@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0
 _ELSEWHERE = "only from the list that its own terminal opened"
+_LOST = Refusal("unreachable", "the list has lost its terminal, so nothing was done; open it again")
 _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
 
 
@@ -163,6 +164,8 @@ class Channelled(Direct):
 
     def _ask(self, asked: Request) -> Reply:
         """Have the terminal do it, and return its answer."""
+        if not self.descriptors:
+            return _LOST
         try:
             self._channel.sendall(request.encode(asked))
             with contextlib.suppress(OSError):
@@ -175,7 +178,7 @@ class Channelled(Direct):
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.
             self._close()
-        return request.SILENT
+        return request.silent("the terminal", asked)
 
     def _take(self, chunk: bytes) -> list[Reply]:
         """The answers in what was received; what is said unasked is noted."""

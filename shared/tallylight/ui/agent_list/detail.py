@@ -10,7 +10,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Choice, Question
-from tallylight.model import lights
+from tallylight.model import lights, tool_call
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.rows import Row, is_snoozed
@@ -120,7 +120,7 @@ def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
 def _told(row: Row) -> Question:
     """The question as its host tells it, to be drawn and nothing else: nobody has looked at the screen."""
     pane = row.pane
-    command = pane.what.partition(": ")[2] or pane.what
+    command = tool_call.request(pane.what)
     tool = pane.what.removesuffix(command).rstrip(": ")
     asked = pane.question or ("" if pane.what else pane.message)
     choices = tuple(Choice(number, label, keys) for number, (keys, label) in enumerate(pane.choices, 1))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import attrs
 
 from tallylight.actions.answer import Choice, Question
+from tallylight.model import tool_call
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import folded
@@ -122,7 +123,7 @@ def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
 
 def _command(rows: list[str], what: str) -> range:
     """Which of *rows* hold what is asked for: from the first to the last that *what* has, whatever parts its words."""
-    sought = "".join(what.partition(": ")[2].split())
+    sought = "".join(tool_call.request(what).split())
     found = [
         number
         for number, row in enumerate(rows)

@@ -1,0 +1,25 @@
+"""
+A pane as notifications see it.
+"""
+
+from __future__ import annotations
+
+from tallylight.pane.pane import Pane
+from tallylight.tracker.notify import View
+
+
+def view_of(pane: Pane, name: str) -> View:
+    """What *pane*, which its host calls *name*, shows at this moment, and what the person has to do with it."""
+    attention = pane.attention
+    return View(
+        decision=pane.decision,
+        visible=attention.visible,
+        seen=attention.seen,
+        snoozed=attention.snoozed,
+        muted=attention.muted_until is not None,
+        project=pane.project,
+        name=name,
+        outcome=pane.outcome,
+        diffstat=pane.diffstat,
+        is_whole=pane.is_counted,
+    )

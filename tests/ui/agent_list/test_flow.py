@@ -113,6 +113,7 @@ def test_nothing_is_answered_before_it_was_read_off_its_screen() -> None:
     elsewhere = state.refreshed(State(), other, NOW)
     assert flow.wanted(elsewhere) is None and pressed(elsewhere, "1")[1] == ()
     assert "Enter goes there to answer." in "\n".join(texts(elsewhere)) and "  1  Yes" not in texts(elsewhere)
+    assert "answer" not in texts(elsewhere)[-1]
 
 
 @each("after", [0.0, STANDS_S / 2, STANDS_S - 0.01])
@@ -222,7 +223,9 @@ SAME = [asking(n, 90 - n, project=f"p{n}", what="Bash: npm test", cwd=f"/src/p{n
 def test_the_same_request_is_answered_for_all_of_them() -> None:
     """`S` shows each whole, with its folder; a number answers each with its own fingerprint, once all was shown."""
     person = Person(*SAME, asking(4, 1, what="Bash: make"))
-    person.press("A", "S")
+    person.press("A")
+    assert "S the same for all 3" in texts(person.now)[-1]
+    person.press("S")
     assert isinstance(person.now.proposal, Together) and texts(person.now)[0] == "the same for these 3?"
     lines = texts(person.now)
     assert [line for line in lines if ", in /src/" in line] == [f"p{n}, pane {n}, in /src/p{n}" for n in (1, 2, 3)]

@@ -18,7 +18,7 @@ from tallylight.ui.agent_list.effects import Gather, Perform
 from tallylight.ui.agent_list.flow import STANDS_S
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, Together, together
-from tallylight.ui.keys import Focus, Key
+from tallylight.ui.keys import Focus, Key, Mouse
 from tests.strategies import at_most
 from tests.tables import each
 from tests.ui.agent_list.panes import (
@@ -164,6 +164,20 @@ def test_what_was_read_is_not_read_again() -> None:
     assert flow.wanted(press.press(now, Focus(False))[0]) is None
     limited = listed(asking(1, kind=Kind.LIMIT))
     assert flow.wanted(limited) is None
+
+
+def test_a_click_hits_what_has_stood_there() -> None:
+    """A row that comes above moves the answers: a click is for none of them, and a key is for what it was."""
+    person = Person(*ASKS)
+    person.at = 5.0
+    line = next(number for number, text in enumerate(texts(person.now)) if text.startswith("  3  "))
+    person.now = state.refreshed(person.now, rows_of(*ASKS, pane(9)), NOW)
+    person.read()
+    assert texts(person.now)[line].startswith("  2  ")
+    clicked, effects = press.press(person.now, Mouse("press", line, 6), 5.1)
+    assert effects == () and "only just appeared" in clicked.message
+    assert press.press(person.now, Mouse("press", line, 6), 6.0)[1] != ()
+    assert press.press(person.now, Key("3"), 5.1)[1] != ()
 
 
 def test_a_number_over_another_page_answers_nothing() -> None:

@@ -143,9 +143,9 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     return state, opening(row) if shown.question.missing and name == "enter" else ()
 
 
-def _numbered(state: State, name: str, at: float) -> tuple[State, Effects]:
+def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
     """A number: it answers what has stood on the screen whole; in the list it shows first what has not."""
-    too_soon, typed = flow.is_too_soon(state, at), attrs.evolve(state, typed_at=at)
+    too_soon, typed = flow.is_too_soon(state, at, is_click=is_click), attrs.evolve(state, typed_at=at)
     row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
     if isinstance(state.proposal, Together):
         return _together(typed, state.proposal, name, too_soon)
@@ -342,7 +342,7 @@ def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
     if number := _number_at(state, event):
-        return _numbered(state, str(number), at)
+        return _numbered(state, str(number), at, is_click=True)
     index = geometry.row_at(state, event.line, event.column)
     if index is None:
         return state, ()

@@ -53,6 +53,7 @@ class Person:
         """What the list does between two keys: it reads what is wanted, and draws."""
         if (row := flow.wanted(self.now)) is not None:
             self.now = flow.read(self.now, row, self.looked(row))
+        self.drawn = "\n".join(texts(self.now))
         self.now = flow.stands(state.drawn(self.now), self.at)
 
     def looked(self, row: Row) -> Reply:
@@ -166,6 +167,20 @@ def test_what_was_read_is_not_read_again() -> None:
     assert flow.wanted(limited) is None
 
 
+def test_a_preview_that_takes_the_room_is_noticed() -> None:
+    """What was whole below the rows is so no more: the first key shows it, and only the second answers."""
+    person = Person(*ASKS, lines=16)
+    long = tuple(f"$ line {number}" for number in range(4))
+    person.screens["1"] = attrs.evolve(question_of(ASKS[0]), context=(*long, "May I?"), first=0)
+    person.now = flow.refused(person.now, "")
+    person.read()
+    assert person.now.asking is not None and person.now.asking.is_whole
+    person.press(" ")
+    assert person.now.asking is not None and not person.now.asking.is_whole
+    person.press("1")
+    assert person.given == [] and person.now.mode is Mode.ANSWER
+
+
 def test_a_click_hits_what_has_stood_there() -> None:
     """A row that comes above moves the answers: a click is for none of them, and a key is for what it was."""
     person = Person(*ASKS)
@@ -274,17 +289,21 @@ def test_what_is_the_same_has_to_be_read() -> None:
 
 @settings(max_examples=at_most(60), deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from([*"123jkAS?aqO", "enter", "backspace", "escape", "swap", "done"]),
+    st.lists(st.tuples(st.sampled_from([*"123jkAS?aqO ", "enter", "backspace", "escape", "swap", "done", 7, 10, 24]),
                        st.floats(0, 1)), max_size=25)
 )  # fmt: skip
-def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str, float]]) -> None:
+def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str | int, float]]) -> None:
     """Each answer is for the very screen that stood there whole for long enough, whatever changed in between."""
     person = Person(*SAME, *ASKS[3:])
-    perform, version = person.perform, 0
+    perform, version, was, drawn = person.perform, 0, Mode.LIST, person.drawn
     stood: dict[str, tuple[str, float]] = {}
 
     def checked(row: Row, asked: Request) -> None:
         if isinstance(asked, Answer):
+            question = person.screens[row.pane.id]
+            if was is Mode.LIST:
+                assert all(text.strip() in drawn for text in question.context[question.first :]), drawn
+                assert all(f"  {choice.number}  {choice.label}" in drawn for choice in question.choices), drawn
             print_of, since = stood[row.pane.id]
             assert asked.fingerprint == print_of and person.at - since >= STANDS_S
         perform(row, asked)
@@ -316,7 +335,11 @@ def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str
         elif key == "done":
             person.now = state.refreshed(person.now, rows_of(*ASKS), NOW)
             person.read()
+        elif isinstance(key, int):
+            person.now = state.resized(person.now, 80, key)
+            person.read()
         else:
+            was, drawn = person.now.mode, person.drawn
             person.press(key, after=after)
         note()
 

@@ -98,7 +98,7 @@ def begun(state: State) -> State:
         return states.notified(state, "no agent asks anything that can be answered here")
     asked = state.asking if state.asking is not None and state.asking.address == run[0] else None
     state = attrs.evolve(state, mode=Mode.ANSWER, run=run, selected=run[0], asking=asked, looked=None)
-    return states.settled(states.fitted(state))
+    return states.settled(state)
 
 
 def stepped(state: State, step: int) -> State:

@@ -58,7 +58,8 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
         state, effects = _numbered(state, event.name, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
-    return states.followed(state), effects
+    # What a key opened or closed has left more or less room for the question.
+    return states.fitted(states.followed(state)), effects
 
 
 # Keys ------------------------------------------------------------------------------------------------------------

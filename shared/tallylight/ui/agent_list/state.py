@@ -92,7 +92,7 @@ def asked(state: State, row: Row, question: Question) -> State:
 
 def opened(state: State, row: Row, question: Question) -> State:
     """*question* is what the selected *row* asks."""
-    return settled(fitted(attrs.evolve(state, asking=asking.opened(question, row))))
+    return settled(attrs.evolve(state, asking=asking.opened(question, row)))
 
 
 def followed(state: State) -> State:
@@ -229,11 +229,12 @@ def filtered(state: State) -> State:
     state = attrs.evolve(state, heights=heights(state))
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
-    return settled(fitted(state))
+    return settled(state)
 
 
 def settled(state: State) -> State:
-    """Keep the selected row in view, and no more empty lines below the last than need be."""
+    """Keep the selected row in view, and no more empty lines below the last than need be; and what it asks fitted."""
+    state = fitted(state)
     last = least_top(state, len(state.shown) - 1)
     top = max(min(state.top, state.index, last), least_top(state, state.index))
     return state if top == state.top else attrs.evolve(state, top=top)

@@ -95,7 +95,8 @@ def _of_the_list(state: State) -> tuple[Hint, ...]:
         return ()
     hints = [hint for hint in _LIST if hint[0] not in _APPLIES or _APPLIES[hint[0]](row.pane)]
     left_out = {"A"} if len(state.waiting) < 2 else set()
-    choices = min(9, len(row.pane.choices)) if flow.can_ask(row) else 0
+    is_part = state.asking is not None and state.asking.question.missing
+    choices = min(9, len(row.pane.choices)) if flow.can_ask(row) and not is_part else 0
     left_out |= set() if choices else {"1-9"}
     hints = [hint for hint in hints if hint[0] not in left_out]
     hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]

@@ -27,7 +27,7 @@ import threading
 import time
 import urllib.request
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 import psutil
@@ -48,7 +48,7 @@ IN_KITTY, IN_TMUX = 10, 6
 STANDS_S = 2.0
 _PROC = 'mount -t proc proc /proc && exec "$@"'
 #: Seconds after the time at which a notification is due within which it comes.
-NOTIFIED_S = 1.0
+NOTIFIED_S = 2.0
 #: What surfaces call a state, and what an agent does then.
 _WORDS = {"working": "working", "waiting": "waiting", "permission": "waiting", "done": "rest", "idle": "rest"}
 #: By what a row of the list says it.
@@ -82,6 +82,8 @@ while :; do
     sleep $((RANDOM % 6 + 1))
 done
 """
+#: Since when an agent, or what is shown of it, is in which state.
+Track = list[tuple[float, str]]
 _NOTIFY = '#!/bin/sh\necho "$(date +%s.%N) $TALLY_PROJECT $TALLY_STATUS" >>"$HOME/notified"\n'
 
 
@@ -89,7 +91,7 @@ _NOTIFY = '#!/bin/sh\necho "$(date +%s.%N) $TALLY_PROJECT $TALLY_STATUS" >>"$HOM
 class Sightings:
     """What each surface said of each agent, and when, in seconds since the epoch."""
 
-    found: dict[str, dict[str, list[tuple[float, str]]]] = attrs.Factory(lambda: defaultdict(lambda: defaultdict(list)))
+    found: dict[str, dict[str, Track]] = attrs.Factory(lambda: defaultdict(lambda: defaultdict(list)))
 
     def add(self, surface: str, name: str, word: str, at: float) -> None:
         """That *surface* says *word* of the agent *name*; only what is new is kept."""
@@ -107,7 +109,7 @@ class Judged:
     wrong_s: float = 0.0
     total_s: float = 0.0
 
-    def add(self, truth: list[tuple[float, str]], seen: list[tuple[float, str]], end: float) -> None:
+    def add(self, truth: Track, seen: Track, end: float) -> None:
         """One agent."""
         if not seen:
             self.missed += len(truth)
@@ -264,9 +266,9 @@ class Place:
         for thread in self._threads:
             thread.join(60)
 
-    def truth(self, end: float) -> dict[str, list[tuple[float, str]]]:
+    def truth(self, end: float) -> dict[str, Track]:
         """What each agent did until *end*, and when; a state that was noted again is one."""
-        found: dict[str, list[tuple[float, str]]] = {}
+        found: dict[str, Track] = {}
         for path in (self.home / "truth").iterdir():
             track = found[path.name] = []
             for line in path.read_text().splitlines():
@@ -286,28 +288,27 @@ class Place:
         return found
 
 
-def spans(track: list[tuple[float, str]], end: float) -> Iterator[tuple[float, float, str]]:
+def spans(track: Track, end: float) -> Iterator[tuple[float, float, str]]:
     """Each state of *track*: since when, until when, and which."""
     for (at, word), (until, _) in zip(track, [*track[1:], (end, "")], strict=True):
         yield at, until, word
 
 
-def judge_notified(tracks: dict[str, list[tuple[float, str]]], notified: dict[str, list[float]], end: float) -> Judged:
-    """The notifications of hidden agents."""
+def judge_notified(place: Place, truth: Mapping[str, Track], notified: Mapping[str, list[float]], end: float) -> Judged:
+    """The notifications of hidden agents, from when hosts knew of them."""
     judged = Judged()
-    for name, track in tracks.items():
-        last = -math.inf
-        for at, until, word in spans(track, end):
-            told = [seen for seen in notified[name] if at <= seen < until + NOTIFIED_S] if word == "waiting" else []
-            if told:
+    for name in place.hidden & place.sightings.found["status"].keys():
+        begin, last = place.sightings.found["status"][name][0][0], -math.inf
+        for at, until in ((at, until) for at, until, word in spans(truth[name], end) if word == "waiting"):
+            if told := [seen for seen in notified.get(name, ()) if at <= seen < until + NOTIFIED_S]:
                 judged.lags.append(told[0] - at)
                 last = told[-1]
-            elif word == "waiting":
+            elif at >= begin:
                 judged.missed += until - max(at + QUESTION_S, last + GAP_S) >= NOTIFIED_S
     return judged
 
 
-def judge(place: Place, truth: dict[str, list[tuple[float, str]]], end: float) -> Iterator[tuple[str, Judged]]:
+def judge(place: Place, truth: dict[str, Track], end: float) -> Iterator[tuple[str, Judged]]:
     """Each surface, compared."""
     for surface, tracks in place.sightings.found.items():
         judged = Judged()
@@ -334,7 +335,7 @@ def run(version: str, seconds: float) -> float:
     for surface, judged in judge(place, truth, end):
         print(judged.row(surface))
         slowest = max(slowest, quantile(judged.lags, 0.99))
-    told = judge_notified({name: truth[name] for name in truth if name in place.hidden}, notified, end)
+    told = judge_notified(place, truth, notified, end)
     print(told.row("notification"))
     print(f"  {sum(map(len, notified.values())) - len(told.lags)} notifications were not due")
     return slowest

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import attrs
 import pytest
 
+from tests.actions.desk import seen as screen
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.test_agents_list import Board, picture, typed
 
@@ -221,3 +223,39 @@ def test_a_change_that_lets_programs_do_more_is_asked_about(board: Board) -> Non
         assert in_force() == "('own', 0)"
     finally:
         Desk.configure(board, settings)
+
+
+#: An agent that works on whatever it is told, and notes every key.
+_BUSY = r"""
+stty raw -echo
+printf '\033]0;\342\240\213 turn\007'
+while printf '\033[H%s\r\n' "$(cat ~/working)"; do
+    read -rsn1 -t 1 key && printf '%q\n' "$key" >> ~/keys
+done
+"""
+
+
+def test_two_scripts_interrupt_one_turn_once(board: Board) -> None:
+    """Both look, and both ask kitty to press the key while the agent still works: one is told that it was done."""
+    home, kitty, settings = board.kitty.home, board.kitty, board.config_toml.read_text()
+    board.close_all_but_first()
+    (home / "busy").mkdir()
+    # A copy, because a process is known by its executable.
+    shutil.copy("/bin/bash", home / "busy/claude")
+    (home / "busy/claude").chmod(0o755)
+    (home / "busy/claude.sh").write_text(_BUSY)
+    (home / "working").write_text("\n".join(screen("claude/working-80").look.lines).rstrip())
+    Desk.configure(board, f'{settings}\n[scripting]\nallow = "all"\n')
+    agent = kitty.launch(str(home / "busy/claude"), str(home / "busy/claude.sh"), keep_focus=True)
+    board.wait_status(agent, "working")
+    host = next((kitty.runtime_dir / "tallylight").glob("kitty-*.json")).stem
+    one = f"tally interrupt {host}:{agent} > ~/told$n 2>&1; echo $? >> ~/told$n; mv ~/told$n ~/over$n"
+    kitty.send_text(board.in_front(), f"for n in 1 2; do ({one}) & done\r")
+    over = [home / "over1", home / "over2"]
+    kitty.wait_until(lambda: all(path.exists() for path in over), what="the end of both scripts")
+    kitty.wait_until(lambda: (home / "keys").exists(), what="the key")
+    told = sorted(path.read_text().splitlines()[-1] for path in over)
+    assert told == ["0", "7"], [path.read_text() for path in over]
+    assert (home / "keys").read_text().splitlines() == ["$'\\E'"]
+    assert any("interrupted a moment ago" in path.read_text() for path in over)
+    Desk.configure(board, settings)

@@ -10,8 +10,6 @@ The JSON may hold `;`: only the first two separate.
 
 from __future__ import annotations
 
-import re
-
 from tallylight.model import attributes
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
@@ -35,11 +33,6 @@ VERSION = 1
 FRAME_LIMIT = 65_536
 DEPTH_LIMIT = 16
 RULE = "cli-agent"
-
-#: One without an end goes to the end: to look for another start in it would take quadratic time.
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
-_BRACKET = re.compile(r"[\[\]{}]")
-
 
 #: What happened, in the words of the wire, and what each says by itself. An agent that starts or reminds has no news.
 MOMENTS: dict[str, tuple[Status, Kind | None] | None] = {
@@ -83,12 +76,7 @@ def decode(sequence: Sequence) -> CliAgentEvent:
         text = sequence.body[len(PREFIX) :].decode("utf-8")
     except UnicodeDecodeError:
         raise DecodeError("malformed", "not JSON in UTF-8") from None
-    depth = 0
-    for bracket in _BRACKET.finditer(_STRING.sub("", text)):
-        depth += 1 if bracket[0] in "[{" else -1
-        if depth > DEPTH_LIMIT:
-            raise DecodeError("too-long", f"JSON deeper than {DEPTH_LIMIT}")
-    fields = values.load(text, strict=True)
+    fields = values.load(text, strict=True, depth=DEPTH_LIMIT)
     if not isinstance(fields, dict):
         raise DecodeError("malformed", "JSON that is no object")
     version = fields.get("v")

@@ -33,9 +33,9 @@ LATEST = float(1 << 37)
 _UNSOUND = re.compile("[\0\ud800-\udfff]")
 
 
-def load(data: str | bytes, *, strict: bool = False) -> Any:
+def load(data: str | bytes, *, strict: bool = False, depth: int = MAX_DEPTH) -> Any:
     """
-    Read a JSON document; `DecodeError` `malformed` if it is none, or too deep.
+    Read a JSON document; `DecodeError` `malformed` if it is none, or has more than *depth* levels.
 
     *strict* refuses the whole document for what else costs one value: a key that is there twice, where the last one
     counts, and a number that is none or too long.
@@ -51,7 +51,7 @@ def load(data: str | bytes, *, strict: bool = False) -> Any:
         reason = getattr(error, "msg", "it cannot be read")  # a JSONDecodeError's
         raise DecodeError("malformed", f"is not JSON: {reason}") from None
     level: list[Any] = [found]
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
         level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
         if not level:

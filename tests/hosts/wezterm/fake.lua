@@ -87,12 +87,15 @@ local function answer(tag, first, ...)
     return list
   elseif tag == 'infos' then
     local flat, list = { first, ... }, {}
-    for index = 1, #flat, 4 do
+    for index = 1, #flat, 7 do
       list[#list + 1] = {
         index = flat[index],
         is_active = flat[index + 1],
         is_zoomed = flat[index + 2],
-        pane = M.object('Pane', flat[index + 3]),
+        left = flat[index + 3],
+        width = flat[index + 4],
+        height = flat[index + 5],
+        pane = M.object('Pane', flat[index + 6]),
       }
     end
     return list

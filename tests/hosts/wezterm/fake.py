@@ -34,6 +34,8 @@ from tests.hosts.wezterm import api
 ROOT = Path(__file__).parents[3]
 LUA = ROOT / "wezterm"
 _FAKE = Path(__file__).with_name("fake.lua")
+#: Of the button for a new tab.
+NEW_TAB_CELLS = 3
 _SET_VAR = re.compile(r"\x1b\]1337;SetUserVar=([^=;\x07]+)=([A-Za-z0-9+/=]*)\x07")
 
 
@@ -48,6 +50,12 @@ class Pane:
     #: OSC 9;4, in the nightlies: `"None"`, `"Indeterminate"`, `{"Percentage": n}` or `{"Error": n}`.
     progress: Any = "None"
     activated: int = 0
+    #: Where it stands in its tab, in cells; all of it by default.
+    left: int = 0
+    width: int = 80
+    height: int = 24
+    #: WezTerm never sizes a pane that is split off the whole of a tab with splits: a part of it is drawn.
+    is_sized: bool = True
     split: list[dict[str, Any]] = attrs.Factory(list)
 
 
@@ -136,8 +144,8 @@ class _Objects:
 
 @attrs.frozen
 class _Infos:
-    #: Index, whether it is active, whether it is zoomed, and the pane.
-    rows: list[tuple[int, bool, bool, int]]
+    #: Index, whether it is active, whether it is zoomed, where it stands, and the pane.
+    rows: list[tuple[int, bool, bool, int, int, int, int]]
 
 
 class LuaError(Exception):
@@ -171,7 +179,7 @@ class Fake:
         #: Seconds: `status_update_interval`.
         self.status_interval = 1.0
         self.tab_max_width = 16
-        self.shows_tabs = True
+        self.shows_tabs = self.is_fancy = True
         #: The configuration in force, as a title handler is given it.
         self.effective: Any = None
         self.timers_made = 0
@@ -450,17 +458,18 @@ class Fake:
 
     def muxtab_panes_with_info(self, tab: Tab) -> Any:
         active = tab.active_pane
-        return _Infos([(n, p is active, tab.is_zoomed and p is active, p.id) for n, p in enumerate(tab.panes)])
+        return _Infos(
+            [
+                (n, p is active, tab.is_zoomed and p is active, p.left, p.width, p.height, p.id)
+                for n, p in enumerate(tab.panes)
+            ]
+        )
 
     def muxtab_active_pane(self, tab: Tab) -> Any:
         return _Object("Pane", tab.active_pane.id) if tab.active_pane else None
 
     def muxtab_activate(self, tab: Tab) -> None:
         tab.window.active = tab.window.tabs.index(tab)
-
-    def muxtab_get_size(self, tab: Tab) -> Any:
-        size = {"rows": 24, "cols": tab.window.columns, "pixel_width": tab.window.columns * 8, "pixel_height": 480}
-        return self._table({**size, "dpi": 96})
 
     def muxtab_set_zoomed(self, tab: Tab, is_zoomed: bool) -> None:
         tab.is_zoomed = is_zoomed
@@ -498,7 +507,7 @@ class Fake:
         if pane.tab.is_zoomed:
             raise LuaError("cannot split while zoomed")
         pane.split.append(options)
-        made = self.system.pane(pane.tab)
+        made = self.system.pane(pane.tab, is_sized=not options.get("top_level") or len(pane.tab.panes) == 1)
         pane.tab.active = pane.tab.panes.index(made)
         return _Object("Pane", made.id)
 
@@ -564,6 +573,7 @@ class Fake:
         """Evaluate a configuration file."""
         config = self.half.evaluate(source, "wezterm.lua")
         self.tab_max_width = config["tab_max_width"] or self.tab_max_width
+        self.is_fancy = config["use_fancy_tab_bar"] is not False
         self.shows_tabs = config["show_tabs_in_tab_bar"] is not False
         own = {key: self.to_python(config[key]) for key in api.LOOKS}
         # What a handler gets is a table, made anew for each call from all that is in force.
@@ -720,14 +730,20 @@ class Fake:
         """
         Make the titles of all tabs of the windows shown anew, each twice, as WezTerm does.
 
-        At first each may have `tab_max_width` cells, then as many as it took; the fancy tab bar draws all of it.
+        At first each may have `tab_max_width` cells, then as many as it took, or its share where all together take
+        more than there is; the fancy tab bar draws all of it.
         """
         self.recomputed += 1
         for window in self._shown() if self.shows_tabs else ():
+            first = {tab.id: self.format_tab(tab, self.tab_max_width) for tab in window.tabs}
+            taken = {tab.id: text.width(text_of(first[tab.id] or _own_title(tab))) for tab in window.tabs}
+            # A cell between two of them, and the button for a new one.
+            room = window.columns - (len(taken) - 1) - NEW_TAB_CELLS
+            is_crowded = not self.is_fancy and sum(taken.values()) > room
+            most = min(self.tab_max_width, room // len(taken) if is_crowded else self.tab_max_width)
             for tab in window.tabs:
-                first = self.format_tab(tab, self.tab_max_width)
-                width = min(self.tab_max_width, text.width(text_of(first)))
-                self.titles[tab.id] = self.format_tab(tab, width) if first is not None else None
+                again = self.format_tab(tab, min(most, taken[tab.id]))
+                self.titles[tab.id] = again if first[tab.id] is not None else None
 
     def format_tab(self, tab: Tab, max_width: int = 16) -> Any:
         """What `format-tab-title` gives for a tab, in Python's lists and dicts; None for WezTerm's own title."""
@@ -811,6 +827,11 @@ def _answer(value: Any) -> Any:
 
 def _two(result: Any) -> tuple[Any, Any]:
     return result if isinstance(result, tuple) else (result, None)
+
+
+def _own_title(tab: Tab) -> str:
+    """About what WezTerm itself would write, to be measured."""
+    return f" {tab.window.tabs.index(tab) + 1}: {tab.title or (tab.active_pane.title if tab.active_pane else '')} "
 
 
 def text_of(items: Any) -> str:

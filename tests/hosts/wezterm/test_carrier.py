@@ -130,7 +130,7 @@ def test_words() -> None:
     }
     assert set(WORDS.KINDS.keys()) == {kind.value for kind in Kind}
     assert set(WORDS.FILLED.keys()) == {status.value for status in lights.FILLED}
-    assert WORDS.PULSE_WHITE == lights.PULSE_WHITE
+    assert (WORDS.PULSE_WHITE, WORDS.PULSE_LASTS_S) == (lights.PULSE_WHITE, lights.PULSE_LASTS_S)
     for status in Status:
         for kind in (None, *Kind):
             mark = lights.mark(status, kind)

@@ -8,13 +8,17 @@ import math
 import hypothesis.strategies as st
 from hypothesis import given
 
+from tallylight.hosts.kitty import tab_look
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
+from tests.hosts.kitty.test_tab_look import LIT, THEMES
 from tests.hosts.wezterm.fake import Fake
+from tests.tables import each
 
 FAKE = Fake()
 CONTRAST = FAKE.require("tallylight.model.contrast")
+BAR = FAKE.require("tallylight.ui.bar")
 AMBER = lights.COLOURS[Status.WAITING]
 #: Bars and tabs of WezTerm, of kitty and of themes, dark, grey and light, and steps of grey and of six hues.
 GROUNDS: list[RGB] = [
@@ -58,6 +62,23 @@ def test_the_palette() -> None:
 def test_any_colours(colour: RGB, grounds: list[RGB]) -> None:
     """Colours nobody thought of."""
     agree(colour, grounds)
+
+
+@each(("name", "status", "is_active"), list(itertools.product(THEMES, LIT, (False, True))))
+def test_a_theme_is_painted_as_in_kitty(name: str, status: Status, is_active: bool) -> None:
+    """In the forty most used themes, whose contrast is tested for kitty: the same fill, black cell and mark."""
+    theme = THEMES[name]
+    ground = theme.active if is_active else theme.inactive
+    tabs = {"background": lua(theme.bar), "inactive_tab": {"bg_color": lua(theme.inactive)}}
+    palette = {"tab_bar": {**tabs, "active_tab": {"bg_color": lua(theme.active)}}}
+    look = BAR.look(FAKE.to_lua({"use_fancy_tab_bar": False, "resolved_palette": palette}))
+    place = FAKE.to_lua({"colours": {}, "ground": lua(ground), "keeps": is_active})
+    paint = BAR.paint(FAKE.to_lua({"status": status.value}), look, place)
+    bar = theme.look("powerline")
+    sign = tab_look.sign(status, "x", ground, bar, lights.COLOURS, is_box=is_active)
+    is_whole = status in lights.FILLED and not is_active
+    assert paint.ground == (lua(bar.needs[status]) if is_whole else None)
+    assert (paint.sign, paint.fill) == (lua(sign.fore), lua(sign.back) or paint.ground)
 
 
 def test_what_was_found_is_kept_within_bounds() -> None:

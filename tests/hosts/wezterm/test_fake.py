@@ -86,14 +86,18 @@ def test_zoom(bench: Bench) -> None:
 
 
 def test_the_two_passes(bench: Bench) -> None:
-    """A title may have `tab_max_width` cells at first, then as many as it took."""
+    """A title may have `tab_max_width` cells at first, then as many as it took, or its share of a bar that is full."""
     bench.fake.evaluate(
         "local w = require 'wezterm'\nw.GLOBAL.widths = ''\n"
         "w.on('format-tab-title', function(tab, _, _, _, _, width) "
-        "w.GLOBAL.widths = w.GLOBAL.widths .. width .. ' '; return 'abc' end)\nreturn { tab_max_width = 20 }"
+        "w.GLOBAL.widths = w.GLOBAL.widths .. width .. ' '; return 'abc' end)\n"
+        "return { tab_max_width = 20, use_fancy_tab_bar = false }"
     )
     bench.fake.draw()
-    assert bench.system.globals["widths"] == "20 3 20 3 "
+    assert bench.system.globals["widths"] == "20 20 3 3 "
+    bench.window.columns = 7
+    bench.fake.draw()
+    assert bench.system.globals["widths"] == "20 20 3 3 20 20 1 1 "
 
 
 def test_a_reload(bench: Bench) -> None:

@@ -14,7 +14,7 @@ from tallylight.model import contrast, lights
 from tallylight.model.status import Kind, Status
 from tallylight.wire import text
 from tests.hosts.wezterm.conftest import Bench
-from tests.hosts.wezterm.fake import Fake, text_of
+from tests.hosts.wezterm.fake import NEW_TAB_CELLS, Fake, text_of
 from tests.tables import each
 
 WAITING = "state=waiting;tool=claude;project=web"
@@ -165,6 +165,30 @@ def test_the_widths(bench: Bench, bar: str, ladder: dict[int, str]) -> None:
     assert shown == ladder
 
 
+@each("count", [3, 9, 25, 40])
+@each("bar", [RETRO, f"{RETRO}\n{LIGHT}"])
+def test_a_crowded_bar(bench: Bench, bar: str, count: int) -> None:
+    """With many tabs WezTerm shares the cells out: none is drawn beyond its share, and no mark is lost."""
+    bench.start()
+    bench.config("{tally=false}", before=bar)
+    bench.window.columns = 142
+    while len(bench.window.tabs) < count:
+        bench.system.pane(bench.system.tab(bench.window), "✳ Claude Code")
+    asked = list(zip(bench.window.tabs[1:], itertools.cycle(("waiting", "working", "done", "idle", "error"))))
+    for tab, state in asked:
+        tab.panes[0].user_vars["tally"] = f"state={state};tool=claude;project=shop;message=npm test"
+    bench.fake.draw()
+    share = (142 - (count - 1) - NEW_TAB_CELLS) // count
+    for tab, state in asked:
+        items = bench.fake.titles[tab.id]
+        if items is None:
+            assert state == "idle"
+            continue
+        assert text.width(text_of(items)) <= (share if count > 9 else 16), (count, state)
+        assert state == "idle" or lights.mark(Status(state)) in text_of(items)
+        assert state not in ("waiting", "error") or {AMBER, RED} & {run.ground for run in runs(items)}
+
+
 STATES = (
     "waiting", "waiting;kind=question", "waiting;kind=limit", "error", "done", "done;kind=question", "working",
     "background",
@@ -288,21 +312,16 @@ def test_names(bench: Bench, title: str, agent: str, named: str) -> None:
     assert drawn(bench)[-1].text == f" 2: {named} "
 
 
-@each("opts", ["{}", "{style='stripe'}"])
-def test_a_name_of_ones_own(bench: Bench, opts: str) -> None:
+@each(("style", "light"), [("filled", " ! "), ("stripe", "▌! ")])
+def test_a_name_of_ones_own(bench: Bench, style: str, light: str) -> None:
     """A title that the person gave the tab stays; with `names = false` every title does, and nothing is added."""
-    bench.start()
-    bench.config(opts, before=RETRO)
-    bench.tabs[1].title = "mine"
-    bench.say(bench.panes[1], SHOP)
-    assert "mine: npm test" in text_of(bench.title(bench.panes[1]))
-    bench.start()
-    bench.config(opts.replace("}", ", names=false}").replace("{,", "{"), before=RETRO)
-    bench.tabs[1].title = ""
-    bench.panes[1].title = "Claude Code"
-    bench.say(bench.panes[1], "state=clear")
-    bench.say(bench.panes[1], SHOP)
-    assert text_of(bench.title(bench.panes[1])).endswith("2: Claude Code ".rstrip() + " " * (2 - len(opts) // 9))
+    bench.panes[1].title = "✳ Claude Code"
+    for title, names, shown in (("mine", "true", "2: mine: npm test "), ("", "false", "2: ✳ Claude Code ")):
+        bench.start()
+        bench.config(f"{{style='{style}', names={names}}}", before=RETRO)
+        bench.tabs[1].title = title
+        bench.say(bench.panes[1], SHOP)
+        assert text_of(bench.title(bench.panes[1])) == f"{light}{shown}" + " " * (style == "filled")
 
 
 def test_a_session_names_a_tab(bench: Bench) -> None:

@@ -104,6 +104,27 @@ def test_a_sidecar_that_dies(bench: Bench) -> None:
     assert bench.feed["panes"][str(bench.panes[0].id)]["said"][0]["value"] == "state=done"
 
 
+def test_a_new_sidecar_has_not_looked_yet(bench: Bench) -> None:
+    """What another sidecar takes for idle at first is as its predecessor said: no light goes out, no toast comes."""
+    bench.config()
+    first, second = ({"id": str(pane.id), "status": "waiting", "question": "Q?"} for pane in bench.panes)
+    bench.write_snapshot(first, second)
+    bench.tick(2)
+    assert len(bench.window.toasts) == 1
+    bench.fake.advance(100)
+    bench.fake.living_pids, bench.sidecar = {100}, 100
+    bench.tick(3)
+    bench.write_snapshot({**first, "status": "active"}, {**second, "status": "active"})
+    bench.wake()
+    assert bench.light(bench.panes[1]) == "!"
+    bench.write_snapshot({**first, "status": "done"}, {**second, "status": "active"}, written=bench.fake.now + 1)
+    bench.tick(1)
+    assert (bench.light(bench.panes[0]), bench.light(bench.panes[1])) == ("✓", "!")
+    assert len(bench.window.toasts) == 1
+    bench.tick(9)
+    assert (bench.light(bench.panes[0]), bench.light(bench.panes[1])) == ("✓", "")
+
+
 def test_the_feed(bench: Bench) -> None:
     """The feed says what the variables said, in order, what the titles are, and what is in front; only on change."""
     bench.config()

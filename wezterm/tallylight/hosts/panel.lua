@@ -84,6 +84,20 @@ local function width(program)
   return math.floor(math.max(M.LEAST, math.min(M.MOST, columns)))
 end
 
+--- The pane at the left edge of a tab, the tallest of several. WezTerm draws one that is split off the whole of a tab
+--- only in part where the tab has splits.
+---@param tab table # MuxTab
+---@return table # as of `panes_with_info`
+local function leftmost(tab)
+  local found
+  for _, info in ipairs(tab:panes_with_info()) do
+    if info.left == 0 and (not found or info.height > found.height) then
+      found = info
+    end
+  end
+  return found
+end
+
 ---@param window table
 ---@param tab table # MuxTab
 ---@param program string
@@ -92,13 +106,13 @@ local function open(window, tab, program)
   local columns = width(program)
   local before = tab:active_pane()
   tab:set_zoomed(false)
-  local made = before:split({
+  local beside = leftmost(tab)
+  local made = beside.pane:split({
     args = { program, 'panel' },
     cwd = wezterm.home_dir,
     direction = 'Left',
     domain = { DomainName = 'local' },
-    size = math.max(1, math.min(columns, tab:get_size().cols // 2)),
-    top_level = true,
+    size = math.max(1, math.min(columns, beside.width // 2)),
   })
   remember(made:pane_id())
   -- WezTerm gives a new pane the keyboard. That of its tab goes back, and no other tab comes to the front.

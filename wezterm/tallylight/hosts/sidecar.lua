@@ -182,12 +182,13 @@ function M.ensure(tally, now)
       os.remove(known.snapshot)
       known, written, is_stale = nil, nil, false
       gone_at, heard = now, 0
+      panes.end_entries()
       remember({ started_at = memory().started_at })
     end
   end
   if gone_at and (now - gone_at > M.LAST_WORD_S or now < gone_at) then
     gone_at = nil
-    panes.set_entries({})
+    panes.forget_former()
   end
   if not known and not is_asked then
     is_asked = true
@@ -206,7 +207,7 @@ function M.refresh()
   local found, of
   found, written, is_stale, of = snapshot.read(known.snapshot, known.pid, written)
   if found then
-    gone_at, heard, speaker = nil, of or 0, known.pid
+    heard, speaker = of or 0, known.pid
     panes.set_entries(found)
   end
   return heard

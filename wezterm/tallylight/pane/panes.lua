@@ -46,7 +46,7 @@ M.ANSWER_S = 3
 ---@type table<integer, tallylight.Heard>
 local heard = {}
 ---@type table<string, tallylight.State>
-local entries = {}
+local entries, former = {}, {}
 --- Nothing was looked at yet: what a variable holds now may have stood there for long.
 local is_first = true
 
@@ -194,6 +194,16 @@ function M.set_entries(found)
   entries = found
 end
 
+--- Who wrote the snapshot is gone. What it said stands where its successor says nothing, or has not looked yet.
+function M.end_entries()
+  former, entries = entries, {}
+end
+
+--- The successor has had time to look.
+function M.forget_former()
+  former = {}
+end
+
 --- What every pane shows, as of the last look; for a status bar.
 ---@type table<integer, tallylight.State>
 M.shown = {}
@@ -292,6 +302,9 @@ end
 function M.state(pane_id, user_vars)
   local payload = user_vars and user_vars.tally
   local entry = entries[tostring(pane_id)]
+  if not entry or entry.status == 'active' then
+    entry = former[tostring(pane_id)] or entry
+  end
   local pane = heard[pane_id]
   local is_unheard = type(payload) == 'string'
     and payload ~= ''

@@ -127,7 +127,7 @@ local function fitting(title, cells)
     end
   end
   local named = index .. title.name
-  return wezterm.column_width(named) <= cells and named or cut(title.name, cells, '…')
+  return wezterm.column_width(named) <= cells and named or cut(title.name, cells, cells < NAMED and '' or '…')
 end
 
 --- What a title sets before its first text.
@@ -322,7 +322,7 @@ end
 local function title_of(tab, state, owner)
   local title = { index = '', name = text.sanitise(tab.tab_title), what = '', is_ours = false }
   if title.name == '' then
-    title.name = said.clean(owner.title)
+    title.name = M.options.names and said.clean(owner.title) or text.sanitise(owner.title)
     local name = said.is_bare(state.title, state.agent) and state.project or state.title
     if M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
       title.name, title.is_ours = name, true
@@ -361,7 +361,7 @@ end)
 ---@return table[]|nil
 local function own_items(tab, state, owner, width)
   local title = title_of(tab, state, owner)
-  if not is_lit(state) and (title.percent or not title.is_ours) then
+  if not is_lit(state) and (title.percent or not title.is_ours or (width and width <= NAMED)) then
     return nil
   end
   local is_active = tab.is_active

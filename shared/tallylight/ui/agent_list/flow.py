@@ -19,6 +19,8 @@ from tallylight.ui.agent_list.record import Mode, State, told
 #: How long, in seconds, a question has to stand on the screen before a number answers it. A key that was pressed before
 #: it came arrives sooner.
 STANDS_S = 0.4
+#: How long, in seconds, after a number another one may be its first repeat: terminals wait most of a second for that.
+HELD_S = 0.75
 #: Questions that were answered and that their hosts may show for a moment yet.
 MAX_ANSWERED = 50
 
@@ -52,7 +54,7 @@ def read(state: State, row: Row, found: object) -> State:
 def is_too_soon(state: State, at: float, *, is_click: bool = False) -> bool:
     """Whether a number that is typed, or clicked, *at* this time cannot be meant for what stands on the screen."""
     since = state.placed[1] if is_click else state.stood[1]
-    return at - since < STANDS_S or at - state.typed_at < STANDS_S
+    return at - since < STANDS_S or (not is_click and at - state.typed_at < HELD_S)
 
 
 def stands(state: State, at: float) -> State:
@@ -63,7 +65,7 @@ def stands(state: State, at: float) -> State:
         what = state.proposal.targets
     elif state.asking is not None and not state.asking.unread:
         what, top = (state.asking.address, state.asking.question), state.asking.top
-    where = (what, areas(state), top)
+    where = (what, areas(state), state.columns, top)
     if where == state.placed[0]:
         return state
     stood = state.stood if what == state.stood[0] else (what, at)

@@ -15,7 +15,8 @@ import pytest
 from tests import far_agent
 from tests.real_kitty.desk import Desk
 
-_SSH = "#!/bin/sh\nPS1='you@devbox:~$ ' bash --norc --noprofile -i\n"
+#: As ssh, it has its programs on another terminal.
+_SSH = "#!/bin/sh\nscript -q -c 'bash --norc --noprofile -i' /dev/null\n"
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +36,11 @@ def test_it_asks(desk: Desk) -> None:
     kitty = desk.kitty
     window = kitty.launch("ssh", "devbox", tab_title="far", keep_focus=True)
     tab, go = kitty.tab_of(window), kitty.home / "go"
-    kitty.wait_text(window, "you@devbox")
+    kitty.wait_text(window, "bash-")
     kitty.send_text(window, f"python3 agent.py {go}\r")
-    kitty.wait_until(lambda: desk.host(f"host.panes[{window}].agent is not None"), 60, "it is taken for an agent")
+    kitty.wait_until(
+        lambda: desk.host(f"host.panes[{window}].agent is not None") == "True", 60, "it is taken for an agent"
+    )
     assert desk.status(window) == ""
     go.touch()
     desk.wait_colours({tab: "waiting"})

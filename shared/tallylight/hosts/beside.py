@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from tallylight.hosts.jobs import backoff
+from tallylight.hosts.sessions_inside import HOSTS
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
@@ -35,12 +36,15 @@ class Beside:
 
     def __init__(self, environ: Mapping[str, str], command: Callable[..., Sequence[str]] = this_program) -> None:
         self._environ, self._command = environ, command
-        self._feed = Feed(directory(environ), "sessions-")
+        #: Made by `keep`, for the disk is not asked before that.
+        self._feed: Feed | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._starts, self._due = 0, 0.0
 
     def keep(self, now: float, *options: str) -> None:
         """Start one at monotonic *now* if there is none."""
+        if self._feed is None:
+            self._feed = Feed(directory(self._environ), HOSTS)
         self._feed.poll(now)
         is_alive = self._child is not None and self._child.poll() is None
         if is_alive or self._feed.snapshots or now < self._due:

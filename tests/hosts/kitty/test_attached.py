@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tallylight.hosts.kitty.attached import by_terminal, decision_of, terminal_of
+from tallylight.hosts.kitty.attached import decision_of, terminal_of
+from tallylight.hosts.sessions_inside import by_terminal
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane, Snapshot

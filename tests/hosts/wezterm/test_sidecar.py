@@ -21,13 +21,14 @@ from tallylight.evidence.process import Process
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.status import Status
-from tallylight.snapshot import requests
+from tallylight.snapshot import requests, rows, writer
 from tallylight.wire.styled import Run, Style
 from tests.hosts.test_detached import AGENT
 from tests.hosts.test_pane import HandTable
 from tests.hosts.wezterm.conftest import light_of
 from tests.hosts.wezterm.desk import Desk, is_running
 from tests.hosts.wezterm.fake import Fake, System
+from tests.real_kitty.asking_claude import install_asking_claude
 from tests.real_kitty.test_fake_agent import _AGENT, _SERVER
 
 pytestmark = pytest.mark.programs
@@ -208,6 +209,26 @@ def test_requests(desk: Desk) -> None:
     name = Path(desk.sidecar["snapshot"]).stem
     requests.send(name, requests.Request("focus", str(pane)), desk.env)
     desk.wait(lambda: any(line.endswith(f" {pane}") for line in desk.calls("activate-pane")), "the call")
+
+
+def test_tmux_is_found_by_itself(desk: Desk) -> None:
+    """The sidecar has it watched; its tab shows what asks in there, and lists have that in the row of tmux's pane."""
+    (desk.home / ".local/bin").mkdir(parents=True)
+    install_asking_claude(desk.home)
+    tmux = ["tmux", "-f", "/dev/null", "-S", str(desk.home / "socket")]
+    pane = desk.spawn(*tmux, "new-session", "-s", "shop", str(desk.home / ".local/bin/claude"))
+    try:
+        desk.wait_status(pane, "waiting")
+        row = desk.panes()[pane]
+        assert (row.agent, row.kind, row.choices) == ("claude", "permission", ())
+        assert row.reason.rule.startswith("attached session shop: ")
+        snapshots, _ = writer.read_snapshots(writer.directory(desk.env))
+        listed = {(found.host.partition("-")[0], found.pane.id) for found in rows.build(snapshots, "", 0.0)}
+        assert ("wezterm", str(pane)) not in listed
+        assert any(host == "sessions" for host, _ in listed)
+    finally:
+        subprocess.run([*tmux, "kill-server"], env=desk.env, check=False)
+    desk.wait(lambda: desk.status(pane) != "waiting", "the end of the light")
 
 
 def test_a_panel_is_no_agent(desk: Desk) -> None:

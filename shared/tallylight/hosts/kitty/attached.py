@@ -17,19 +17,16 @@ from typing import Any
 
 import attrs
 
+from tallylight.hosts.sessions_inside import HOSTS, by_terminal, rule_of
 from tallylight.hosts.worker import Worker
 from tallylight.model.decision import Decision, Reason
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
-from tallylight.snapshot import rows, writer
+from tallylight.snapshot import writer
 from tallylight.snapshot.feed import Feed
-from tallylight.snapshot.schema import Pane, Snapshot
-from tallylight.tracker.rollup import precedence
+from tallylight.snapshot.schema import Pane
 
 #: How often, in seconds, the snapshots are looked at.
 LOOK_S = 0.5
-#: The hosts that know what runs in sessions.
-HOST = "sessions-"
 JOB = "attached sessions"
 #: Asks a pseudo-terminal's master for the number of its other side. https://man7.org/linux/man-pages/man2/TIOCGPTN.2const.html
 _TIOCGPTN = 0x80045430
@@ -44,22 +41,6 @@ def terminal_of(window: Any) -> str:
     return f"/dev/pts/{struct.unpack('I', number)[0]}"
 
 
-def by_terminal(snapshots: tuple[Snapshot, ...]) -> dict[str, tuple[Pane, ...]]:
-    """Of the panes on each terminal on which somebody is attached, the newest of each status, in the order of tabs."""
-    found: dict[str, dict[Status, Pane]] = {}
-    for snapshot in snapshots:
-        for pane in snapshot.panes:
-            # An idle agent in there is no news of the tab around it, in which a person does other things.
-            for terminal in pane.terminals if rows.is_lit(pane) and pane.status is not Status.IDLE else ():
-                newest = found.setdefault(terminal, {})
-                if pane.status not in newest or pane.since > newest[pane.status].since:
-                    newest[pane.status] = pane
-    return {
-        terminal: tuple(newest[status] for status in sorted(newest, key=precedence, reverse=True))
-        for terminal, newest in found.items()
-    }
-
-
 def decision_of(pane: Pane) -> Decision:
     """What *pane* shows, as a decision. Its times are those of the snapshot, which nothing here compares."""
     report = Report(
@@ -71,8 +52,8 @@ def decision_of(pane: Pane) -> Decision:
         message=pane.message,
         title=pane.title,
     )
-    rule = f"attached session {pane.host_title}: {pane.reason.rule}"
-    return Decision(pane.status, pane.kind, Reason(None, rule, pane.reason.at, pane.reason.changes), pane.since, report)
+    reason = Reason(None, rule_of(pane), pane.reason.at, pane.reason.changes)
+    return Decision(pane.status, pane.kind, reason, pane.since, report)
 
 
 @attrs.define
@@ -111,7 +92,7 @@ class Attached:
 
     def _read(self, now: float) -> dict[str, tuple[Decision, ...]]:
         if self._feed is None:
-            self._feed = Feed(writer.directory(os.environ), HOST)
+            self._feed = Feed(writer.directory(os.environ), HOSTS)
         self._feed.poll(now)
         panes = by_terminal(self._feed.snapshots)
         return {terminal: tuple(map(decision_of, found)) for terminal, found in panes.items()}

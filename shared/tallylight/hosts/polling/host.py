@@ -38,6 +38,7 @@ from tallylight.hosts.polling.screens import PolledPane, Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
 from tallylight.hosts.powers import Powers
+from tallylight.hosts.sessions_inside import with_inside
 from tallylight.hosts.store import Store, at_once
 from tallylight.pane import marks as requested
 from tallylight.pane.entry import pane_entry
@@ -334,13 +335,16 @@ class PollingHost(Engine[str]):
     def _place(self, id_: str) -> object:
         # Not its title: that is the pane's, which knows a spinner that turns.
         seen = self._held[id_].source_pane
-        return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, seen.visible
+        return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, seen.visible, seen.inside
 
     def _entry(self, id_: str, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         seen = self._held[id_].source_pane
         title = pane.clean_title or seen.host_title
+        entry = pane_entry(
+            pane, epoch, id_=id_, tab=seen.tab, os_window=seen.os_window, title=title, terminal=seen.terminal
+        )
         return attrs.evolve(
-            pane_entry(pane, epoch, id_=id_, tab=seen.tab, os_window=seen.os_window, title=title),
+            with_inside(entry, seen.inside),
             host_title=seen.host_title,
             attach=seen.attach,
             terminals=seen.terminals,

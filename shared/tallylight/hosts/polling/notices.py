@@ -85,7 +85,15 @@ class Notices:
         return attrs.evolve(notice, body=html.escape(notice.body, quote=False))
 
     def _is_told(self, entry: PaneEntry, now: float) -> bool:
-        """Whether a terminal that shows the session of *entry* knows of its agent, and so tells the person itself."""
+        """
+        Whether a terminal that shows the session of *entry* tells the person itself.
+
+        kitty does where what the agent reports gets through to it, WezTerm as its tab shows what is in the session.
+        """
         self._feed.poll(now)
-        around = (pane for found in self._feed.snapshots for pane in found.panes if pane.terminal in entry.terminals)
-        return any(pane.agent == entry.agent and rows.is_lit(pane) for pane in around)
+        return any(
+            found.host == "wezterm" or (pane.agent == entry.agent and rows.is_lit(pane))
+            for found in self._feed.snapshots
+            for pane in found.panes
+            if pane.terminal in entry.terminals
+        )

@@ -30,6 +30,7 @@ class SourcePane:
     command share *together* instead: it is called with the ids of some of them, and answers as *read* does for each
     that it read; one it leaves out is asked for again.The rest goes into the snapshot:
     *terminals* are those on which somebody is attached to its session; *visible* is whether a person sees the pane now.
+    *terminal* is that of a pane of a terminal program, and *inside* what a session shows that is attached on it.
     """
 
     id: str
@@ -46,6 +47,8 @@ class SourcePane:
     attach: tuple[str, ...] = ()
     terminals: tuple[str, ...] = ()
     visible: bool = False
+    terminal: str = ""
+    inside: PaneEntry | None = None
 
 
 class Source(Protocol):

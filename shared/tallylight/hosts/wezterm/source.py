@@ -25,14 +25,17 @@ from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.host import PollingHost, SourcePane
+from tallylight.hosts.sessions_inside import HOSTS, by_terminal
 from tallylight.hosts.wezterm import pane_list, terminals
 from tallylight.hosts.wezterm.pane_list import FeedState, Row
 from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look, Pane
+from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.writer import directory
 
 #: Seconds between two lists while an agent is there, and while there is none.
 LIST_S, IDLE_LIST_S = 1.0, 3.0
@@ -75,6 +78,7 @@ class WezTermSource:
         self._gui = gui
         self._table = table or process_table.table()
         self._groups = process_table.Groups(self._table)
+        self._sessions = Feed(directory(environ), HOSTS)
         self._feed_path = feed
         self._feed_stamp: object = None
         self._feed = FeedState()
@@ -103,6 +107,8 @@ class WezTermSource:
         if any(not process_table.is_on_terminal(self._leaders.get(tty, 0), tty, self._table) for tty in ttys):
             self._leaders = terminals.leaders(self._gui, ttys, self._table)
         feed = self._feed
+        self._sessions.poll(time.monotonic())
+        inside = by_terminal(self._sessions.snapshots)
         return [
             SourcePane(
                 id=row.id,
@@ -115,6 +121,8 @@ class WezTermSource:
                 os_window=row.window,
                 host_title=row.workspace,
                 visible=row.id in feed.front,
+                terminal=row.tty,
+                inside=next(iter(inside.get(row.tty, ())), None),
             )
             for row in rows
         ]

@@ -33,8 +33,8 @@ AIMS = (FIRST, CHANGE, WOKEN)
 QUICK = ("0.48",)
 PANES, ROUNDS = 100, 7
 IDLE_S = 20
-#: What the first line of a panel says of one pane of each status.
-HEAD = {"error": "✗ 1", "waiting": "! 1", "done": "✓ 1"}
+#: What the first line of a list and of a panel says of one pane of each status.
+HEAD = {"error": "× 1", "waiting": "! 1", "done": "✓ 1"}
 
 _BARE = """
 def main(args):
@@ -158,7 +158,7 @@ def report(version: str) -> None:
         list_ = kitty.eval("return boss.active_window.id")
         kitty.wait_text(list_, "100 agents")
         desk.record()
-        changes = [change(desk, agents[50], list_, status, f"1 {status}") for _ in range(3) for status in HEAD]
+        changes = [change(desk, agents[50], list_, status, found) for _ in range(3) for status, found in HEAD.items()]
         kitty.close_window(list_)
         opened_s, panel_changes, woken = panel(desk, agents)
         print(f"kitty {version}, {PANES} panes")

@@ -21,7 +21,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import shutil
 import subprocess
 import threading
@@ -52,7 +51,8 @@ _PROC = 'mount -t proc proc /proc && exec "$@"'
 NOTIFIED_S = 2.0
 #: What surfaces call a state, and what an agent does then.
 _WORDS = {"working": "working", "waiting": "waiting", "permission": "waiting", "done": "rest", "idle": "rest"}
-_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b")
+#: By what a row of the list says it.
+_MARKS = {"●": "working", "!": "waiting", "✓": "done", "·": "idle"}
 
 _AGENT = r"""
 name=$1 RANDOM=$2
@@ -242,8 +242,8 @@ class Place:
         lines, now = self.desk.kitty.get_text(window).splitlines(), time.time()
         for line in lines:
             names = [name for name in self.names if name in line]
-            if len(names) == 1 and (word := _WORD.search(line)):
-                self.sightings.add("list", names[0], word[1], now)
+            if len(names) == 1 and (word := _MARKS.get(line[2:3])):
+                self.sightings.add("list", names[0], word, now)
 
     def _options(self) -> None:
         out = self._run("tmux", "list-windows", "-a", "-F", "#{window_name} #{@tally}")

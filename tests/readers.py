@@ -24,6 +24,7 @@ from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
 from tallylight.cli import hook, log, read, status, why
 from tallylight.cli.output import Output
+from tallylight.cli.restore import listed_windows
 from tallylight.config import reference, settings
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
@@ -730,6 +731,11 @@ READERS = {
         modules=("actions.pull_request",),
         example=[{"number": 17, "statusCheckRollup": [{"status": "COMPLETED", "conclusion": "SUCCESS", "state": "x"}]}],
         read=lambda document, _: pull_request.read(document),
+    ),
+    "kitty's own list": Reader(
+        modules=("cli.restore",),
+        example=[{"id": 1, "tabs": [{"id": 2, "windows": [{"id": 8, "title": "x"}]}]}],
+        read=lambda document, _: listed_windows(document),
     ),
     "history": Reader(
         modules=("snapshot.history_file",),

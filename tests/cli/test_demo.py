@@ -86,13 +86,13 @@ def test_drawing_stays_in_its_place(columns: int) -> None:
 
 
 def test_strip_pulses_only_while_something_waits() -> None:
-    """What waits is filled in many shades of amber, with dark text, and the mark of news in one green."""
+    """Dark text on many shades of amber for what waits, on one red for what failed, on one green for news."""
     said, _ = played(80)
     fills = set(re.findall(r"\x1b\[48;2;([\d;]+)m\x1b\[38;2;0;0;0m", said))
 
     ambers = {shade for shade in fills if shade.startswith("255;")}
     assert len(ambers) > 10
-    assert fills - ambers == {"34;170;85"}
+    assert fills - ambers == {"34;170;85", "229;72;77"}
 
 
 def test_on_a_real_terminal(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def host(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     # Requests are as old as their files, which the real clock dates.
     monkeypatch.undo()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    for name in ("KITTY_PID", "KITTY_WINDOW_ID", "COLUMNS", "NO_COLOR"):
+    for name in ("KITTY_PID", "KITTY_WINDOW_ID", "TMUX", "STY", "COLUMNS", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     host = Host(runtime, done)
     thread = threading.Thread(target=host.run)
@@ -177,6 +177,16 @@ def test_without_a_name_it_is_the_pane_around(
     host.asked.clear()
 
 
+@each("name", ["TMUX", "STY"])
+def test_within_a_multiplexer_a_window_may_be_another(host: Host, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variables of kitty are those of the window that the multiplexer was started in: they name none for sure."""
+    monkeypatch.setenv("KITTY_PID", str(os.getpid()))
+    monkeypatch.setenv("KITTY_WINDOW_ID", "2")
+    with monkeypatch.context() as patch:
+        patch.setenv(name, "/tmp/tmux-0/default,1867,0")
+        assert main.main(["quiet"]) == 2 and host.asked == []
+
+
 def test_what_waits_rests_as_well(host: Host) -> None:
     """A pane that needs somebody is snoozed for the same time, at most a day; `off` ends both."""
     host.answer = lambda request: [attrs.evolve(WAITING, muted_until=0.0 if request.args[-1] == "0" else NOW + 60)]
@@ -185,6 +195,13 @@ def test_what_waits_rests_as_well(host: Host) -> None:
         asked = [Request("snooze", "3", (minutes,)), Request("mute", "3", ("tab", "", seconds))]
         assert asked_of(host, 2) == asked
         host.asked.clear()
+
+
+def test_the_name_of_a_pane_goes_before_a_project(host: Host) -> None:
+    """A project may be called as a pane is; then it is the pane."""
+    publish(host.runtime, [attrs.evolve(WORKING, project="4"), SHELL])
+    assert main.main(["quiet", "4"]) == 0
+    assert asked_of(host) == [Request("mute", "4", ("tab", "", "3600"))]
 
 
 def test_a_tab_that_stays_quiet_says_why(

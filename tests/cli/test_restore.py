@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -132,6 +133,19 @@ def test_two_that_asked_for_different_conversations(desk: Desk, capsys: pytest.C
     assert main(["restore", "--list", "1", "2"]) == 0
     shown = capsys.readouterr().out
     assert "claude --resume aaaa1111" in shown and "claude --resume bbbb2222" in shown
+
+
+def test_an_agent_that_outlives_kitty(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """It has a line that says what to do, and is resumed once it has ended."""
+    agent = subprocess.Popen(["sleep", "600"])
+    try:
+        _crashed(desk, [desk.pane(1, agent_pid=agent.pid)])
+        found = desk.json(capsys)[0]["resume"]
+        assert (found["refused"], f"as process {agent.pid}; end that" in found["text"]) == ("running", True)
+    finally:
+        agent.kill()
+        agent.wait()
+    assert desk.json(capsys)[0]["resume"]["argv"] == [desk.program, "--resume", IDS[1]]
 
 
 def test_two_of_which_nothing_is_known(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:

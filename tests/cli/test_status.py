@@ -173,6 +173,15 @@ def test_a_question_is_listed_rather_than_the_last_message() -> None:
     assert "I will clean up" in drawn([attrs.evolve(WORKING, **asks, what="Bash: rm -r build")])[0]
 
 
+def test_what_a_turn_came_to() -> None:
+    """The last sentence of the reply, and the lines that are not committed, if there are any."""
+    done = attrs.evolve(DONE, message="Finished", outcome="All 12 tests pass.", diffstat=(120, 14))
+    (line,) = drawn([done])
+    assert line.endswith("  All 12 tests pass.  +120 −14")
+    (line,) = drawn([attrs.evolve(done, outcome="", diffstat=(0, 0))])
+    assert line.endswith("  Finished")
+
+
 def test_how_far_it_is_stands_before_what_it_says() -> None:
     """`1/3` and the current task, then the last message, or what the conversation is about."""
     pane = attrs.evolve(WORKING, progress="1/3", tasks=("Add auth", "Fix login", "Ship"), topic="Login")

@@ -43,6 +43,9 @@ OUTCOMES = {
     "# Result\n\n| a | b |\n|---|---|\n| 1 | 2 |\n": "Result",
     "直しました。テストは通ります。": "テストは通ります。",
     "It is done.\n\n---\n": "It is done.",
+    "All 12 tests pass. Let me know if you want more!": "All 12 tests pass.",
+    "- One file changed\n\nFeel free to ask.": "One file changed",
+    "Let me know.": "Let me know.",
     "```\nonly code\n```": "",
     "...": "",
     "": "",
@@ -53,6 +56,7 @@ def test_outcomes() -> None:
     """The last sentence in words: no code, no table, no marks of Markdown; an abbreviation ends none."""
     assert {reply: last_sentence(reply) for reply in OUTCOMES} == OUTCOMES
     assert last_sentence("First. " + "X" * 2 * MOST) == "X" * MOST
+    assert last_sentence("Feel free. " * LOOKED_AT) == "Feel free."
     assert [last_sentence(odd) for odd in (None, 5, ["a."], {"a": 1})] == [""] * 4
 
 

@@ -26,8 +26,15 @@ from tests.real_kitty.remote import RemoteControl
 
 #: The five that a person meets, by name.
 LIGHTS: dict[str, Colour] = {name: COLOURS[Status(name)] for name in ("working", "waiting", "done", "error", "idle")}
-#: The grey of idle also comes up where kitty smooths its own grey letters; this many pixels of it do not.
-MANY = 40
+#: What is filled has so many pixels of its colour, a plain mark so few: thin letters are smoothed.
+MANY, FEW = 40, 4
+#: Pixels of a fill, at scale 1, that may be the end of the next tab's: fewer than a mark alone has.
+SPILL = 400
+#: What stands in front of the name in a tab of this light that is not in front. An idle one has no light.
+BEFORE = {"working": "● ", "waiting": " ! ", "error": " × ", "done": " ✓  "}
+MARKS = "●!×✓○▼?·"
+#: The ground on which every light has its very own colour: it need not be moved to be read.
+GROUND = "inactive_tab_background #23272f\n"
 
 _TAB_TEXT = """
 lines = []
@@ -111,7 +118,7 @@ class Desk:
     def __init__(self, version: str, settings: str = "", config: str = "", **options: Any) -> None:
         self.kitty = Kitty(version, **options)
         self._watcher = watcher_line(install(self.kitty.home, version))
-        self.kitty.kitty_conf.write_text(settings + self._watcher)
+        self.kitty.kitty_conf.write_text(GROUND + settings + self._watcher)
         self.config_toml = self.kitty.home / ".config/tallylight/config.toml"
         self.config_toml.parent.mkdir(parents=True)
         self.config_toml.write_text(config)
@@ -126,7 +133,7 @@ class Desk:
 
     def reload(self, settings: str) -> None:
         """Have the running kitty read this kitty.conf."""
-        self.kitty.kitty_conf.write_text(settings + self._watcher)
+        self.kitty.kitty_conf.write_text(GROUND + settings + self._watcher)
         self.kitty.eval(_RELOAD)
 
     def configure(self, config: str, *, agrees: bool = True) -> None:
@@ -194,6 +201,10 @@ class Desk:
         """The text of all tab bars."""
         return "\n".join(self.kitty.eval(_TAB_TEXT))
 
+    def marks(self) -> int:
+        """How many lights there are in all tab bars."""
+        return sum(self.bar().count(mark) for mark in MARKS)
+
     def pixels(self, tabs: Sequence[int], image: Image.Image | None = None) -> dict[int, Counter[Colour]]:
         """How many pixels of each colour each of these tabs has."""
         os_window = next(o["id"] for o in self.kitty.ls() if any(t["id"] in tabs for t in o["tabs"]))
@@ -201,21 +212,20 @@ class Desk:
         shown = image or self.kitty.screenshot()
         return {tab: counted(shown.crop(_own(str(tab), spans))) for tab in tabs if str(tab) in spans}
 
-    def wait_colours(
-        self, expected: dict[int, str], *, least: int = MANY, most: int = 1 << 20, image: Path | None = None
-    ) -> None:
-        """Wait until each tab has this light's very colour, `least` to `most` pixels, and no other's; `""`: none."""
+    def wait_colours(self, expected: dict[int, str], *, image: Path | None = None) -> None:
+        """Wait until each tab has this light's very colour, and no other's; `""` and `idle`: none."""
 
         def wrong() -> list[str]:
             shown = self.kitty.screenshot(image)
             found = self.pixels(list(expected), shown)
             faults = [f"tab {tab} is not drawn" for tab in expected if tab not in found]
             for tab, counts in found.items():
-                if (name := expected[tab]) and not least <= counts[LIGHTS[name]] <= most:
+                name, least = expected[tab], FEW if expected[tab] == "working" else MANY
+                if name in BEFORE and counts[LIGHTS[name]] < least:
                     faults.append(f"tab {tab} has {counts[LIGHTS[name]]} pixels of {name}: {counts.most_common(4)}")
-                others = {n: counts[c] for n, c in LIGHTS.items() if n not in (name, "idle") and counts[c]}
-                if counts[LIGHTS["idle"]] >= MANY and name != "idle":
-                    others["idle"] = counts[LIGHTS["idle"]]
+                # The arrow between two tabs of `powerline` has the colours of both.
+                spill = dict.fromkeys(("waiting", "error"), SPILL * self.kitty.scale**2)
+                others = {n: counts[LIGHTS[n]] for n in BEFORE if n != name and counts[LIGHTS[n]] > spill.get(n, 0)}
                 if others:
                     faults.append(f"tab {tab} is {name or 'unlit'} and has {others}")
             last[:] = faults

@@ -100,6 +100,7 @@ class Kitty(RemoteControl):
         self.kitty_conf.write_text(config)
         #: In pixels. As many cells go into it at any scale.
         self.size = (int(size[0] * scale), int(size[1] * scale))
+        self.scale = scale
         self._font_size = 11 * scale
         self.env = {
             "HOME": str(self.home),

@@ -16,7 +16,7 @@ import pytest
 from tests.real_kitty.asking_claude import install_asking_claude
 from tests.real_kitty.conftest import VERSIONS
 from tests.real_kitty.desk import Desk
-from tests.real_kitty.test_agents_list import QUIET, Board, picture
+from tests.real_kitty.test_agents_list import QUIET, Board, answerable, picture
 
 #: Takes OpenSSH's options and the host, and hands one line to a shell there, as the server does. `kitten ssh` asks it
 #: for its version and, by giving it nothing, for its options.
@@ -116,7 +116,7 @@ def test_a_question_of_another_machine(devbox: Devbox) -> None:
     kitty.screenshot(picture(board, "machine-list"))
     board.wait_selected(list_, "devbox")
     board.press("a")
-    shown = kitty.wait_text(list_, "types 1")
+    shown = answerable(board, list_)
     kitty.screenshot(picture(board, "machine-asks"))
     assert "touch made1" in shown and devbox.typed() == b""
     board.press("1")

@@ -162,7 +162,7 @@ class Stage:
 
     def start(self) -> Stage:
         self.live = Live(self.folder / "live")
-        for name in ("tmux", "bin", "agent/screens"):
+        for name in ("tmux", "bin", "agent/screens", "cart"):
             (self.folder / name).mkdir(parents=True, mode=0o700)
         for number, name in enumerate(self.screens):
             head, _, body = (SCREENS / f"{name}.txt").read_text("utf-8").partition("---\n")
@@ -185,7 +185,12 @@ class Stage:
     def tmux(self, *words: str) -> str:
         # Nobody's repository: what has changed in the checkout is in no picture.
         done = subprocess.run(
-            ["tmux", *words], env=self.live.environ, cwd=self.folder, check=True, capture_output=True, text=True
+            ["tmux", *words],
+            env=self.live.environ,
+            cwd=self.folder / "cart",
+            check=True,
+            capture_output=True,
+            text=True,
         )
         return done.stdout
 

@@ -15,6 +15,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.model.status import Kind, Status
 from tallylight.serve.app import Service
+from tallylight.serve.devices import Devices
 from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.serve.push.routes import Push
 from tallylight.serve.push.subscriptions import Store
@@ -80,6 +81,7 @@ class Served:
     guard: Guard = attrs.field(factory=lambda: Guard(TOKEN, allowed_hosts(PORT)))
     snapshots: list[Snapshot] | None = None
     push: Push | None = None
+    devices: Devices | None = None
 
     def shows(self, host: str, *panes: Pane, pid: int = 1) -> None:
         reason = ReasonEntry(source="screen", rule="test")
@@ -93,7 +95,7 @@ class Served:
 
     def app(self) -> ASGIApp:
         push = self.push or Push(self.guard, Store(Path("/proc/nowhere/push")))
-        return Service(self.guard, self._read, self.client, push=push).app()
+        return Service(self.guard, self._read, self.client, push=push, devices=self.devices).app()
 
     def _read(self) -> list[Snapshot] | None:
         found, self.snapshots = self.snapshots, None

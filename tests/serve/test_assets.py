@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from PIL import Image, ImageChops
 from starlette.testclient import TestClient
 
-from tallylight.model.lights import COLOURS
+from tallylight.model.lights import COLOURS, MARKS
 from tallylight.model.status import Status
 from tallylight.serve.assets import all_assets
 from tests.serve.make_icons import PAGES, SIZES, icon
@@ -51,6 +52,13 @@ def test_the_icons_are_those_of_the_drawing(size: int) -> None:
     box = ImageChops.difference(kept, ground).getbbox()
     assert box is not None and box[0] >= size * 0.1 and box[2] <= size * 0.9
     assert len(ASSETS[f"icon-{size}.png"].content) < 10_000
+
+
+def test_the_marks_are_those_of_every_surface() -> None:
+    """A status has the same mark on the page as in a tab and in the list."""
+    said = ASSETS["card.js"].content.decode().partition("const MARKS = {")[2].partition("};")[0]
+    found = dict(re.findall(r'([a-z]+): "(.)"', said))
+    assert found == {status.value: mark for status, mark in MARKS.items() if status is not Status.ACTIVE}
 
 
 def test_the_worker_knows_the_shell_and_its_version() -> None:

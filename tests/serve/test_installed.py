@@ -1,4 +1,4 @@
-"""The page as an app on a phone: below a path of a proxy, without its server, and with the token kept or not."""
+"""The page as an app on a phone: below a path of a proxy, without its server, and signed in until it is locked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -15,6 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tallylight.cli.serve import listen
+from tallylight.serve.devices import Devices
 from tallylight.serve.guard import Guard, allowed_hosts
 from tests.serve.browser import Browser
 from tests.serve.live import until
@@ -70,11 +73,12 @@ class Proxied:
 
 
 @pytest.fixture
-def proxied() -> Iterator[tuple[Proxied, contextlib.ExitStack]]:
+def proxied(tmp_path: Path) -> Iterator[tuple[Proxied, contextlib.ExitStack]]:
     """The server, and what ends it."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    served = Served(guard=Guard(TOKEN, allowed_hosts(port)))
+    devices = Devices(tmp_path / "devices" / "devices.json")
+    served = Served(guard=Guard(TOKEN, allowed_hosts(port), devices.holder), devices=devices)
     served.shows("sessions", *PANES)
     made = Proxied(served.app(), port)
     server = uvicorn.Server(uvicorn.Config(made, log_level="error", lifespan="on", timeout_graceful_shutdown=1))
@@ -91,15 +95,15 @@ def proxied() -> Iterator[tuple[Proxied, contextlib.ExitStack]]:
         yield made, stack
 
 
-def stored(browser: Browser) -> dict[str, object]:
-    found: dict[str, object] = json.loads(browser.driver.execute_async_script(STORED))
+def stored(browser: Browser) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(browser.driver.execute_async_script(STORED))
     return found
 
 
 def test_an_installed_page(proxied: tuple[Proxied, contextlib.ExitStack], browser: Browser) -> None:
     """
-    It may be installed. It keeps its shell only as an app, and the token only where that was said; without its server
-    it opens and says so.
+    It may be installed. It keeps its shell only as an app, and a key of its own; without its server it opens and says
+    so.
     """
     server, running = proxied
     driver = browser.driver
@@ -114,10 +118,13 @@ def test_an_installed_page(proxied: tuple[Proxied, contextlib.ExitStack], browse
     )  # fmt: skip
     # Who merely looks in keeps nothing.
     assert driver.execute_async_script(WORKERS) == []
-    assert stored(browser) == {"local": {}, "session": {"tally.token": TOKEN}, "shell": []}
+    # A device that is signed in has its own key, and no token.
+    kept = stored(browser)
+    assert list(kept) == ["local", "session", "shell"] and list(kept["local"]) == ["tally.device"]
+    assert (kept["session"], kept["shell"]) == ({}, [])
+    driver.execute_script("localStorage.clear()")
 
     # As an app, started from the home screen of a phone: by the address of the manifest, which has no token.
-    driver.execute_script("sessionStorage.clear()")
     started = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": AS_APP})
     try:
         is_an_app(server, running, browser)
@@ -126,27 +133,27 @@ def test_an_installed_page(proxied: tuple[Proxied, contextlib.ExitStack], browse
 
 
 def is_an_app(server: Proxied, running: contextlib.ExitStack, browser: Browser) -> None:
-    """What the page does as an app: it keeps its shell, and the token if that was said."""
+    """What the page does as an app: it keeps its shell, and stays signed in."""
     driver = browser.driver
     driver.get("about:blank")
     driver.get(server.url)
     browser.one("#token", "the token is not asked for")
     until(lambda: driver.execute_async_script(WORKERS) == [server.url], "there is no worker for this path alone")
-    browser.one("#remember").click()
     browser.one("#token").send_keys(f"{server.url}#{TOKEN}", Keys.ENTER)
     until(lambda: browser.texts(".card"), "the token is not taken")
     found = stored(browser)
-    assert found["local"] == {"tally.token": TOKEN}
+    (key,) = found["local"].values()
     shell = found["shell"]
     assert isinstance(shell, list)
     names = {url.removeprefix(server.url): (headers, text) for url, headers, text in shell}
     assert {"", "page.js", "card.js", "screen.js", "page.css", "theme.css", "manifest.webmanifest"} <= set(names)
-    assert TOKEN not in json.dumps(shell) and not any("api" in name for name in names)
+    assert (
+        key[9:] not in json.dumps(shell) and TOKEN not in json.dumps(found) and not any("api" in name for name in names)
+    )
     # What the API has said is in no store.
     assert "Run the migration?" not in json.dumps(shell)
-    driver.execute_script("sessionStorage.clear()")
     driver.refresh()
-    until(lambda: browser.texts(".card"), "the token was not kept")
+    until(lambda: browser.texts(".card"), "the device is not signed in any more")
 
     running.close()
     driver.refresh()

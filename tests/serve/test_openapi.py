@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import (
@@ -12,12 +17,15 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tallylight.model.bucket import Bucket
+from tallylight.serve.devices import Devices
 from tests.serve.serving import PANES, TOKEN, Served
 from tests.strategies import at_most
 
 
 def _schema() -> schemathesis.BaseSchema:
-    served = Served()
+    folder = Path(tempfile.mkdtemp(prefix="tallylight-openapi-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    served = Served(devices=Devices(folder / "devices" / "devices.json"))
     served.shows("sessions", *PANES)
     served.guard.writes = Bucket(rate=1e9, burst=10**9)
     return schemathesis.openapi.from_asgi("/openapi.json", served.app(), headers={"Host": "127.0.0.1:8787"})
@@ -45,6 +53,6 @@ def test_every_route_is_in_the_document() -> None:
     """The tester has seen all routes that say or do something."""
     routes = [
         "sessions", "waiting", "counts", "history", "session", "buffer", "question", "answer", "text",
-        "interrupt", "push", "subscribe", "unsubscribe",
+        "interrupt", "push", "subscribe", "unsubscribe", "device",
     ]  # fmt: skip
     assert {operation.ok().path for operation in schema.get_all_operations()} == {f"/api/v1/{name}" for name in routes}

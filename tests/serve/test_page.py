@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.server
 import os
+import subprocess
+import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
 from tallylight.model.status import Kind, Status
+from tallylight.serve import devices
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.serve.browser import WIDTHS, Browser
-from tests.serve.live import Live, Stage, until
+from tests.serve.live import TALLY, Live, Stage, until
 
 pytestmark = pytest.mark.programs
 
@@ -100,6 +106,66 @@ def test_the_token_of_another_run(live: Live, browser: Browser) -> None:
     field.send_keys(f"{live.url}/#{live.token}", Keys.ENTER)
     browser.one(".card", "the token is not taken")
     assert browser.texts("#enter") == []
+
+
+def test_a_device_stays_signed_in(live: Live, browser: Browser) -> None:
+    """The page goes on with the next server at its address, until its device is signed out there."""
+    live.shows(pane(1, project="shop"))
+    browser.open(live)
+    until(lambda: browser.texts(".name") == ["shop"], "it is not signed in")
+    (device,) = devices.read(devices.path(live.environ)).values()
+    assert device.name.startswith("Chrome")
+    assert browser.driver.execute_script("return [sessionStorage.length, token]") == [0, ""]
+    port, old = live.port, live.token
+    live.stop()
+    browser.one("#lost", "it is not said that the server is gone")
+    assert browser.text("#summary") == "not connected"
+    live.start(None, "--port", str(port))
+    assert live.token != old
+    live.shows(pane(1, project="shop"))
+    until(lambda: "1 agent" in browser.text("#summary"), "the page does not go on by itself")
+    assert browser.text("#lost") == ""
+    live.stop()
+    browser.one("#lost", "it is not said that the server is gone")
+    # Another program at its port is shown nothing that opens anything.
+    key = browser.driver.execute_script("return localStorage['tally.device']")
+    with impostor(port) as heard:
+        until(lambda: any("/proof" in one for one in heard), "nobody asks")
+    assert not any(key[9:] in one for one in heard)
+    live.start(None, "--port", str(port))
+    live.shows(pane(1, project="shop"), pane(2, project="docs"))
+    browser.driver.get(live.url)
+    until(lambda: len(browser.texts(".card")) == 2, "the next server does not know it")
+    done = subprocess.run([*TALLY, "serve", "--revoke", device.id], env=live.environ, check=True, capture_output=True)
+    assert b"signed out" in done.stdout
+    browser.one("#token", "it goes on after it was signed out")
+    assert browser.texts(".card") == [] and "not signed in" in browser.text("#why")
+    # What the browser says of a server that is not there is no fault of the page.
+    browser.problems()
+
+
+@contextlib.contextmanager
+def impostor(port: int) -> Iterator[list[str]]:
+    """Another program at this port: all that it is shown."""
+    heard: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(f"{self.path} {self.headers}")
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"proof": "00"}')
+
+        def log_message(self, *_words: object) -> None:
+            """It says nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield heard
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
@@ -200,6 +266,25 @@ def test_what_was_not_on_the_screen_cannot_be_agreed_to(stage: Stage, browser: B
 
     until(is_answered, "it is not answered")
     assert stage.typed == [(0, "1")]
+
+
+def test_what_stands_behind_a_dialog_was_not_shown(stage: Stage, browser: Browser) -> None:
+    """A question that comes while the help covers the page cannot be answered before that is closed."""
+    browser.width(1280, 900)
+    browser.open(stage.live)
+    until(lambda: browser.text(".card[data-status=waiting]"), "nobody waits")
+    browser.one(".card .look").click()
+    until(lambda: browser.texts(".choices button[aria-disabled=false]"), "the question is not shown whole")
+    browser.one("#help-open").click()
+    browser.one("dialog[open]")
+    stage.tmux("send-keys", "-t", "=deploy:", "-l", "2")
+    until(lambda: "new.txt" in browser.text(".context"), "the next question does not come")
+    # The browser tells of what it shows between two pictures.
+    for _ in range(3):
+        browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert browser.texts(".choices button[aria-disabled=false]") == []
+    browser.keys(Keys.ESCAPE)
+    until(lambda: browser.texts(".choices button[aria-disabled=false]"), "it stays closed after the help was closed")
 
 
 def test_a_card_below_the_fold(stage: Stage, browser: Browser) -> None:

@@ -361,6 +361,8 @@ def test_no_agent_and_no_token(live: Live, browser: Browser) -> None:
     browser.open(live)
     browser.one("#nothing")
     is_right(browser, "empty")
+    # A browser that is signed in needs no token.
+    browser.driver.execute_script("localStorage.clear()")
     browser.driver.get("about:blank")
     browser.driver.get(f"{live.url}/#{'0' * 64}")
     browser.one("#token")

@@ -146,8 +146,8 @@ def test_from_the_agent_to_the_notification(pushed: Pushed, width: int) -> None:
     text = pushed.phone.read(service.got[0].body)
     address = text["address"]
     assert text == {
-        "address": address, "status": "waiting", "title": "api: claude asks for permission",
-        "body": "Bash: npm test. Run the migration?",
+        "address": address, "status": "waiting", "title": "api: npm test",
+        "body": "claude asks for permission: Run the migration?",
     }  # fmt: skip
     pushed.told(json.dumps(text), {text["title"]})
     assert pushed.shown() == [

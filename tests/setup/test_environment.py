@@ -164,14 +164,15 @@ def test_code_that_runs_from_a_release_does_not_build_one(home: Path, source: So
 
 
 def test_remove_leaves_nothing(home: Path, source: Source) -> None:
-    """The data directory, the link and the server's token are gone; a second removal finds nothing."""
+    """The data directory, the link, the server's token and its devices are gone; a second removal finds nothing."""
     system = make_system(home)
     install(system, source)
     token = directories.serve_token(system.env)
-    token.parent.mkdir(parents=True, exist_ok=True)
-    token.write_text("0" * 64)
+    for file in (token, directories.serve_devices(system.env)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("0" * 64)
 
-    assert len(environment.remove(system)) == 3
+    assert len(environment.remove(system)) == 4
     assert not token.parent.exists()
     assert not (home / ".local/share/tallylight").exists()
     assert not (home / ".local/bin/tally").is_symlink()

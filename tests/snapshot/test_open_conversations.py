@@ -48,8 +48,8 @@ def environ(tmp_path: Path) -> dict[str, str]:
 class Host:
     """A host of this process, whose file says that it was another one as soon as it has ended."""
 
-    def __init__(self, environ: dict[str, str], at: float = NOW) -> None:
-        self.file = OpenConversations.for_host("kitty", environ, lambda: at)
+    def __init__(self, environ: dict[str, str], at: float = NOW, name: str = "kitty") -> None:
+        self.file = OpenConversations.for_host(name, environ, lambda: at)
 
     def ids(self) -> list[str]:
         """The panes in its file."""
@@ -125,8 +125,8 @@ def test_a_pane_that_comes_back_was_not_closed(environ: dict[str, str]) -> None:
 
 
 def test_only_what_has_ended_is_lost(environ: dict[str, str]) -> None:
-    """Not what a living host shows, not an agent that outlives its host, not one that was resumed since."""
-    host = Host(environ)
+    """Not what a living host shows, not an agent that outlives its multiplexer, not one that was resumed since."""
+    host = Host(environ, name="sessions")
     host.file.publish([pane("1"), pane("2", agent_pid=os.getpid()), pane("3")], 0)
     assert lost_ids(environ) == []
     host.die()

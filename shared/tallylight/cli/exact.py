@@ -11,8 +11,8 @@ _FIRST = (
     "if the agent itself reports what it does. There are three ways to that. Take the first that your agent has:"
 )
 _WAYS = {
-    "tally hooks install": "The agent reports each event. This works in every terminal and over tmux, for the agents "
-    "that `tally hooks` lists. It changes the settings of these agents, and `tally hooks remove` takes that back.",
+    "tally hooks install": "The agent itself reports each event, if `tally hooks` lists it. This changes the settings "
+    "of the agent; `tally hooks remove` takes that back.",
     "tally shell-init SHELL": "For agents that write their status as escape sequences, which most terminals drop. Put "
     "the line that it prints into your shell's file once; each known agent that you start then goes through `tally "
     "run`.",

@@ -25,6 +25,7 @@ from tallylight.pane.marks import MAX_MINUTES
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
+from tallylight.snapshot.names import spellings
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.mutes import ALL, FOREVER, MAX_S, PROJECT, TAB
@@ -94,6 +95,8 @@ def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
     """Everything, or the project of some of *panes* that *wanted* names; None if it is to name a pane."""
     if wanted == ALL:
         return ALL, ""
+    if any(wanted in spellings(found.host, found.pane.id) for found in panes.panes):
+        return None
     projects = (found.pane.project for found in panes.panes)
     named = next((project for project in projects if project.casefold() == wanted.casefold()), "")
     return (PROJECT, named) if named else None
@@ -140,7 +143,11 @@ def _named(parser: Parser, panes: Panes, wanted: str | None) -> Found:
         return pick(panes, wanted, os.environ)
     if not panes.hosts:
         raise TallyError(nothing(panes))
-    return own(panes, os.environ) or parser.error("there is no pane here: name one, as in `tally quiet 3`")
+    found = own(panes, os.environ)
+    # A multiplexer keeps the variables of the window that it was started in, which need not be the one around it.
+    if found is None or (not found.host.startswith("sessions-") and {"TMUX", "STY"} & os.environ.keys()):
+        parser.error("there is no pane here: name one, as in `tally quiet 3`")
+    return found
 
 
 def _snooze(found: Found, minutes: tuple[str, ...]) -> int:

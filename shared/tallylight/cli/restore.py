@@ -29,7 +29,7 @@ from tallylight.cli import restore_session
 from tallylight.cli.fork import LAUNCH_S, launch, open_pane, to_json
 from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
-from tallylight.model.errors import TallyError
+from tallylight.model.errors import DecodeError, TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot import writer
 from tallylight.snapshot.lives import birth_of, is_alive
@@ -37,6 +37,7 @@ from tallylight.snapshot.open_conversations import Lost, claim, put_back, read_l
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import colours
 from tallylight.ui.confirm import announce, ask
+from tallylight.wire import values
 
 #: Seconds that an agent must run to have resumed its conversation: one that cannot says so and ends, on a busy machine
 #: late. For how many of them we wait before the shell goes on, and how often we look.
@@ -263,6 +264,9 @@ def _refuse_second(choices: Sequence[Offered]) -> None:
 def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
     """What would resume it: its process is gone, and nothing but its conversation is believed."""
     kept = lost.pane
+    if not lost.is_over:
+        text = f"its agent still runs without its window, as process {kept.agent_pid}; end that, then look again"
+        return Refusal("running", text)
     gone = Pane(
         id=kept.id, status=Status.DOWN, project=kept.project, conversation=kept.conversation, resume=kept.resume
     )  # fmt: skip
@@ -305,13 +309,25 @@ def _open_windows(kitten: str, windows: Iterable[str]) -> set[str]:
     """Those of *windows* that kitty has; all of them if it does not say."""
     command = [kitten, "@", "ls", "--match=" + " or ".join(f"id:{window}" for window in windows)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
-        if done.returncode and "No matching" in done.stderr:
-            return set()
-        tabs = [tab for os_window in json.loads(done.stdout) for tab in os_window["tabs"]]
-        return {str(window["id"]) for tab in tabs for window in tab["windows"]}
-    except (OSError, subprocess.TimeoutExpired, ValueError, KeyError, TypeError):
+        done = subprocess.run(command, capture_output=True, timeout=LAUNCH_S, check=False)
+        found = listed_windows(done.stdout)
+    except (OSError, subprocess.TimeoutExpired):
         return set(windows)
+    if done.returncode and b"No matching" in done.stderr:
+        return set()
+    return set(windows) if done.returncode else found
+
+
+def listed_windows(document: bytes) -> set[str]:
+    """The ids of the windows that kitty lists in *document*; none of what it does not list as such."""
+    try:
+        found = [values.load(document)]
+    except DecodeError:
+        return set()
+    for inner in ("tabs", "windows", "id"):
+        outer = (one for some in found if isinstance(some, list) for one in some if isinstance(one, dict))
+        found = [one.get(inner) for one in outer]
+    return {str(id_) for id_ in found if isinstance(id_, int)}
 
 
 def _watch(choice: Offered, lost: Lost) -> int:

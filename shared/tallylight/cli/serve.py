@@ -31,6 +31,8 @@ from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import OWN, Snapshot
+from tallylight.ui.layout import GAP, ago, fit
+from tallylight.wire.text import sanitise
 
 if TYPE_CHECKING:
     from tallylight.remote.subscriber import Subscriber
@@ -66,8 +68,9 @@ def make_parser() -> Parser:
             "tally serve --port 0": "on any free port",
             "tally serve --qr --allow-host desk.lan:8787": "with a QR code for a phone",
             "tally serve --broker": "with the agents of the whole fleet, to look at",
+            "tally serve --revoke 1a2b3c4d": "sign out the device that you lost",
         },
-        codes={0: "it was told to end"},
+        codes={0: "it was told to end", 1: "there is no such device"},
     )
     where = "the address to listen on; 127.0.0.1 by default"
     parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS", help=where)
@@ -84,18 +87,24 @@ def make_parser() -> Parser:
     )
     parser.add_broker("show the other machines of the fleet, too, as its broker reports them")
     parser.add_argument("--qr", action="store_true", help="print the address as a QR code, too, for a phone's camera")
+    parser.add_argument("--devices", action="store_true", help="list the browsers that stay signed in, and end")
+    parser.add_argument("--revoke", metavar="DEVICE", help="sign out a device of that list, or `all`, and end")
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Serve until interrupted."""
     options = make_parser().parse_args(argv)
+    if options.devices or options.revoke is not None:
+        return _devices(options.revoke)
     extras.enable("serve")
     extras.enable("push")
     try:
         from tallylight.serve import connections
         from tallylight.serve.app import Service
         from tallylight.serve.asking import who_asks
+        from tallylight.serve.devices import Devices
+        from tallylight.serve.devices import path as devices_path
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
@@ -120,10 +129,12 @@ def main(argv: list[str]) -> int:
     asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
-    guard = Guard(token, hosts)
+    devices = Devices(devices_path(os.environ))
+    guard = Guard(token, hosts, devices.holder)
     push = _push(guard, config)
     service = Service(
-        guard, everyone.read, client, config.colours, watch, lambda: labels.labels, lambda: feed.stale, push, asking
+        *(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, lambda: feed.stale),
+        *(push, asking, devices),
     )
     bound = _ip(options.bind)
     if not (bound.is_loopback if bound is not None else options.bind == "localhost"):
@@ -148,6 +159,28 @@ def main(argv: list[str]) -> int:
             # Unless a server that was started later has put its own there.
             if read_write.read_limited(file, 4096).strip() == token.encode():
                 file.unlink()
+    return 0
+
+
+def _devices(revoked: str | None) -> int:
+    """List the devices, or sign out one of them or all."""
+    from tallylight.serve import devices
+
+    file, now = devices.path(os.environ), time.time()
+    found = devices.read(file)
+    if revoked is None:
+        rows = [(one.id, one.name or "a browser", ago(one.made, now), ago(one.used, now)) for one in found.values()]
+        lines = fit([("device", "name", "signed in", "last used"), *rows], shutil.get_terminal_size().columns, {1: 8})
+        text = [GAP.join(line).rstrip() for line in lines] if rows else ["no device is signed in"]
+        sys.stdout.write("".join(f"{line}\n" for line in text))
+        return 0
+    if revoked != "all" and revoked not in found:
+        complain("serve", f"{revoked!r:.80} is no device; `tally serve --devices` lists them")
+        return 1
+    if found:
+        devices.change(file, lambda known: {} if revoked == "all" else devices.without(known, revoked))
+    named = "all devices" if revoked == "all" else found[revoked].name or revoked
+    sys.stdout.write(f"{sanitise(named)} signed out\n")
     return 0
 
 

@@ -194,12 +194,13 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
 
 
 def _summary(pane: Pane, name: str) -> str:
-    """What tells most of a pane that is called *name*: what it asks, else how far it is and what it does."""
-    text = pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
+    """What tells most of a pane that is called *name*: what it asks or its turn came to, else how far it is."""
+    text = pane.outcome or pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
         return pane.asks or text
     doing = details.doing(pane, cells=0)
-    return GAP.join(part for part in (doing, text) if part)
+    lines = f"+{pane.diffstat[0]} −{pane.diffstat[1]}" if pane.diffstat and any(pane.diffstat) else ""
+    return GAP.join(part for part in (doing, text, lines) if part)
 
 
 def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | None = None) -> dict[str, object]:

@@ -57,3 +57,8 @@ def state_dir(env: Mapping[str, str] = os.environ) -> Path:
 def serve_token(env: Mapping[str, str] = os.environ) -> Path:
     """The file with the token of `tally serve`."""
     return state_dir(env) / "serve.token"
+
+
+def serve_devices(env: Mapping[str, str] = os.environ) -> Path:
+    """The file with the browsers that stay signed in to `tally serve`."""
+    return state_dir(env) / "devices" / "devices.json"

@@ -18,6 +18,9 @@ _AROUND = "*_~`\"'”’»)] "
 _MARKS = ("?", "？")
 _ENDS = (". ", "! ", "? ", ": ", "。", "！", "？")
 _BULLETS = ("- ", "* ", "+ ", "• ")
+#: Sentences of one row that are looked at, from its end; and how one begins that only offers more.
+_LAST = 3
+_OFFERS = ("let me know", "please let me know", "feel free", "happy to", "i hope", "hope this")
 #: What ends a sentence by itself, and what does if a blank and no small letter follow.
 _STOPS, _DOTS = "。！？", ".!?"
 
@@ -39,25 +42,36 @@ def last_question(text: object) -> str:
 
 
 def last_sentence(text: object) -> str:
-    """The last sentence of *text* outside of code and tables; the last item, if it ends with a list."""
-    is_code = False
+    """
+    The last sentence of *text* outside of code and tables; the last item, if it ends with a list.
+
+    One that only offers more stands back for the one before.
+    """
+    is_code, offer = False, ""
     for line in reversed(text[-LOOKED_AT:].splitlines()) if isinstance(text, str) else ():
         row = line.strip()
         if row.startswith("```"):
             is_code = not is_code
-        elif not is_code and not row.startswith("|") and any(map(str.isalnum, row)):
-            return _last_of(row)
-    return ""
+        elif not is_code and not row.startswith("|"):
+            for sentence in _from_the_end(row):
+                if not sentence.lower().startswith(_OFFERS):
+                    return sentence
+                offer = offer or sentence
+    return offer
 
 
-def _last_of(row: str) -> str:
-    """The last sentence of *row*, of a long one its beginning, without the marks of Markdown around its words."""
+def _from_the_end(row: str) -> list[str]:
+    """The last few sentences of *row*, the last one first, each cut to `MOST`, without the marks of Markdown."""
     bare = row.replace("**", "").replace("`", "").lstrip("#> ")
     for bullet in _BULLETS:
         bare = bare.removeprefix(bullet)
-    last_word = max((at for at, char in enumerate(bare) if char.isalnum()), default=0)
-    ends = (at for at in range(last_word - 1, 0, -1) if _ends(bare, at))
-    return bare[next(ends, -1) + 1 :].strip()[:MOST]
+    found: list[str] = []
+    while len(found) < _LAST and any(map(str.isalnum, bare)):
+        last_word = max(at for at, char in enumerate(bare) if char.isalnum())
+        start = next((at + 1 for at in range(last_word - 1, 0, -1) if _ends(bare, at)), 0)
+        found.append(bare[start:].strip()[:MOST])
+        bare = bare[:start]
+    return found
 
 
 def _ends(row: str, at: int) -> bool:

@@ -39,9 +39,11 @@ from tallylight.model.status import Status
 from tallylight.serve import history, model
 from tallylight.serve.answering import UNREACHED, Answering
 from tallylight.serve.assets import Asset, all_assets
+from tallylight.serve.devices import Devices
 from tallylight.serve.guard import SUBPROTOCOL, Guard
 from tallylight.serve.hub import Hub
-from tallylight.serve.middleware import NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
+from tallylight.serve.middleware import DEVICE, NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
+from tallylight.serve.signing import Signing
 from tallylight.snapshot.addresses import Found, in_order, labelled
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import repeated
@@ -73,7 +75,7 @@ class Service:
     *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
     somebody listens; *labels* tells what a person gave conversations; *stale* tells why what is shown may be out of
     date, as `Feed.stale`; *push* sends messages to browsers, where there
-    is one; *asking* tells who sends a request.
+    is one; *asking* tells who sends a request; *devices* are the browsers that stay signed in.
     """
 
     _guard: Guard
@@ -85,9 +87,12 @@ class Service:
     _stale: Callable[[], str] = str
     _push: Push | None = None
     _asking: Asking = lambda _request: PERSON
+    _devices: Devices | None = None
     _answering: Answering = attrs.field(
         init=False, default=attrs.Factory(lambda self: Answering(self._client), takes_self=True)
     )
+    #: What wakes each listener, and the device that it is; nothing for one with the token.
+    _listening: dict[asyncio.Event, str] = attrs.field(init=False, factory=dict)
     #: What stands beside the status of agents, by `Pane.agent_pid`.
     _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
@@ -121,19 +126,34 @@ class Service:
         """Follow the hosts for as long as the server runs."""
         if self._push is not None:
             await asyncio.to_thread(self._push.start)
+        if self._devices is not None:
+            await asyncio.to_thread(self._devices.poll)
         await self._look()
-        task = asyncio.create_task(self._follow())
+        tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._follow_devices())]
         yield
         if self._push is not None:
             self._push.close()
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        for task in tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
 
     async def _follow(self) -> None:
         while True:
             await asyncio.sleep(POLL_S)
             await self._look()
+
+    async def _follow_devices(self) -> None:
+        """End the sockets of devices that are signed out, from the page or by another process."""
+        while self._devices is not None:
+            await asyncio.to_thread(self._devices.poll)
+            for wake, device in self._listening.items():
+                if not self._is_in(device):
+                    wake.set()
+            await asyncio.sleep(POLL_S)
+
+    def _is_in(self, device: str) -> bool:
+        return not device or (self._devices is not None and self._devices.knows(device))
 
     async def _look(self) -> None:
         """Take in what the hosts show. A fault in that costs this look, and is told once."""
@@ -194,10 +214,12 @@ class Service:
         app.post("/api/v1/answer", response_model=model.Done, **one)(self.answer)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
+        refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
+        person = {**refusing, "dependencies": [*guarded["dependencies"], Depends(self._person_only)]}
         if self._push is not None:
-            refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
-            dependencies = [*guarded["dependencies"], Depends(self._person_only)]
-            self._push.add_routes(app, guarded, refusing, {**refusing, "dependencies": dependencies})
+            self._push.add_routes(app, guarded, refusing, person)
+        if self._devices is not None:
+            Signing(self._guard, self._devices).add_routes(app, refusing, person)
         app.websocket("/api/v1/changes")(self.changes)
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
@@ -264,27 +286,31 @@ class Service:
 
     async def changes(self, socket: WebSocket) -> None:
         """Every change, as it happens: `model.Event` as JSON, the first with every session."""
-        wake = asyncio.Event()
+        wake, device = asyncio.Event(), socket.scope[DEVICE]
         listener = self._hub.join(wake.set)
         if listener is None:
             await socket.close(1013, "too many listeners")
             return
         try:
             await socket.accept(SUBPROTOCOL)
+            self._listening[wake] = device
             wake.set()
             gone = asyncio.create_task(_drain(socket))
-            while not gone.done():
+            while not gone.done() and self._is_in(device):
                 woken = asyncio.create_task(wake.wait())
                 await asyncio.wait((woken, gone), return_when=asyncio.FIRST_COMPLETED)
                 woken.cancel()
                 wake.clear()
-                for message in self._hub.take(listener):
+                for message in self._hub.take(listener) if self._is_in(device) else ():
                     await asyncio.wait_for(socket.send_text(message), SEND_S)
+            if gone.cancel():
+                await socket.close(1008, "signed out")
         except (TimeoutError, RuntimeError, OSError, WebSocketDisconnect):
             with contextlib.suppress(RuntimeError, OSError):
                 await socket.close(1008, "too slow")
         finally:
             self._hub.leave(listener)
+            self._listening.pop(wake, None)
 
     def _pick(self, address: str) -> Found:
         found = self._found.get(address)

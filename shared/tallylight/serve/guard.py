@@ -5,13 +5,15 @@ A page of another origin must not reach the server through a person's browser, n
 this machine (DNS rebinding): so the `Host` must be one of ours, and the `Origin`, where there is one, must be that of
 a page that this server has sent under that very name: the same scheme, host and port. Another port of this machine may
 be anybody's server.
-Reading and typing both need the token: what agents show is no business of other users of this machine.
+Reading and typing both need the token, or the key of a device that was signed in with it: what agents show is no
+business of other users of this machine. Neither is a cookie, which a browser shows to every port of a host: an agent's
+own server may listen at the next one.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 from fastapi import HTTPException
@@ -33,11 +35,13 @@ class Guard:
     The rules of one server: its *token*, and the *hosts* by which it may be called, each with the origins of its pages.
     What a rule refuses is an `HTTPException`.
 
-    *failures* limits guesses of the token, *writes* what is typed into sessions.
+    *holder* tells whose key something is, of the devices that are signed in; nothing if it is no key. *failures* limits
+    guesses, *writes* what is typed into sessions.
     """
 
     token: str
     hosts: Mapping[str, frozenset[str]]
+    holder: Callable[[str], str] = lambda _given: ""
     failures: Bucket = attrs.field(factory=lambda: Bucket(rate=1.0, burst=20))
     writes: Bucket = attrs.field(factory=lambda: Bucket(rate=5.0, burst=20))
 
@@ -49,10 +53,16 @@ class Guard:
         if origin is not None and origin.lower() not in origins:
             raise HTTPException(403, "requests from other origins are not served")
 
-    def check_token(self, given: str | None, now: float) -> None:
-        """Refuse a request without the token. Compared in constant time; guesses are limited."""
+    def check_token(self, given: str | None, now: float) -> str:
+        """
+        The device whose key is *given*; nothing for the token. Refuses a request with neither.
+
+        Both are compared in constant time, and guesses are limited.
+        """
         if given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
-            return
+            return ""
+        if given is not None and (device := self.holder(given)):
+            return device
         if not self.failures.take(now):
             raise HTTPException(429, "too many requests with a wrong token")
         raise HTTPException(401, "the token is missing or wrong; `tally serve` prints it")

@@ -23,6 +23,8 @@ MAX_BODY = 64 * 1024
 _TOO_LARGE = f"the body is larger than {MAX_BODY} bytes, the limit"
 #: What needs the token: all but the page and the document.
 GUARDED = "/api/"
+#: Where a request's scope has the id of the device whose key it showed; nothing if it showed the token.
+DEVICE = "tallylight.device"
 #: Of the answer to a request that is not as the document says.
 _MAX_PROBLEMS, _MAX_CELLS = 5, 500
 _HEADERS = {
@@ -112,7 +114,7 @@ class AccessMiddleware:
             else:
                 scheme, _, given = headers.get("authorization", "").partition(" ")
                 token = given if scheme.lower() == "bearer" else None
-            self._guard.check_token(token, time.monotonic())
+            scope[DEVICE] = self._guard.check_token(token, time.monotonic())
             if connection is not None:
                 connection.know()
         length = headers.get("content-length", "0")

@@ -335,11 +335,12 @@ def remove(system: System) -> list[Path]:
     around = made.read(_note(place))
     _note(place).unlink(missing_ok=True)
     made.remove([place.launcher.parent, place.data])
-    token = directories.serve_token(system.env)
-    if token.exists():
-        token.unlink()
-        removed.append(token)
-        made.remove((token.parent,))
+    token, devices = directories.serve_token(system.env), directories.serve_devices(system.env)
+    for file in (token, devices):
+        if file.exists():
+            file.unlink()
+            removed.append(file)
+            made.remove((devices.parent, token.parent))
     if existed and not place.data.exists():
         removed.append(place.data)
         made.remove(around)

@@ -205,6 +205,11 @@ class Lost:
         return self.pane.agent_pid is None or not is_alive(self.pane.agent_pid, self.birth)
 
     @property
+    def is_unseen(self) -> bool:
+        """Whether nobody sees its agent any more: it has ended, or its window of kitty's has."""
+        return self.is_over or self.host.host == "kitty"
+
+    @property
     def place(self) -> str:
         """What names it among all that are kept, as long as it is: its file and its pane."""
         return f"{self.path.stem}:{self.pane.id}"
@@ -239,7 +244,7 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
     kept, problems = read_kept(environ)
     living = {lost.path: is_alive(lost.host.pid, lost.host.birth) for lost in kept}
     for lost in kept:
-        if not living[lost.path] and lost.key not in running and lost.is_over:
+        if not living[lost.path] and lost.key not in running and lost.is_unseen:
             same = found.setdefault(lost.key, [])
             if not same or (same[0].path == lost.path and not lost.pane.conversation.session):
                 same.append(lost)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from tallylight.ui.agent_list.channel import MARK, UNMARK
 from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
 
-_ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}{ASK_COLOURS}"
+_ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
 _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
 #: Of one read, in bytes.
 _CHUNK = 4096
@@ -60,13 +60,13 @@ class Terminal:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
-        """Take the whole screen, and keys as they are pressed, until the end of this context."""
+        """Take keys as they are pressed, and the screen from `enter` on, until the end of this context."""
         before = termios.tcgetattr(self._in)
         old_handler = signal.signal(signal.SIGWINCH, lambda *_: None)
         old_wake = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         try:
             tty.setraw(self._in, termios.TCSADRAIN)
-            self.write(self._enter)
+            self.write(ASK_COLOURS)
             yield
         finally:
             signal.set_wakeup_fd(old_wake)
@@ -74,6 +74,10 @@ class Terminal:
             with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
                 self.write(self._leave)
                 termios.tcsetattr(self._in, termios.TCSADRAIN, before)
+
+    def enter(self) -> None:
+        """Take the whole screen. Until then what stood there can be seen, as the first picture by the terminal."""
+        self.write(self._enter)
 
     def size(self) -> tuple[int, int]:
         """Columns and lines."""

@@ -210,7 +210,7 @@ class Kitty:
     timers: dict[int, tuple[Callable[[int | None], None], float, bool]] = attrs.Factory(dict)
     log: list[str] = attrs.Factory(list)
     #: kitty's own options: another object after it has read its configuration again.
-    options: object = attrs.Factory(lambda: SimpleNamespace(window_logo_path=None, watcher={}))
+    options: object = attrs.Factory(lambda: SimpleNamespace(window_logo_path=None, watcher={}, background=0))
     #: The titles of windows as the window system is told of them, and the OS windows that were told to show them.
     titles: dict[int, str] = attrs.Factory(dict)
     synced: list[int] = attrs.Factory(list)
@@ -275,7 +275,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
         ".launch": {},
         ".constants": {"kitty_exe": lambda: "kitty"},
         ".progress": {"ProgressState": ProgressState},
-        ".rgb": {"color_from_int": None},
+        ".rgb": {"color_from_int": lambda one: SimpleNamespace(red=one >> 16, green=one >> 8 & 255, blue=one & 255)},
         ".tab_bar": {
             "draw_attributed_string": None,
             **{name: type(name, (), {"update": None, "__getattr__": None}) for name in _OF_THE_TAB_BAR},

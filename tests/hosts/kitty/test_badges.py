@@ -18,7 +18,7 @@ from tests.tables import each
 def test_a_badge_is_a_picture_of_its_mark(size: tuple[int, int]) -> None:
     """Three cells in the light's colour, with a mark that can be read on it, whatever the font."""
     colour = COLOURS[Status.WAITING]
-    image = Image.open(io.BytesIO(picture("!", colour, *size))).convert("RGBA")
+    image = Image.open(io.BytesIO(picture("!", readable_on(colour), colour, *size))).convert("RGBA")
     counts = {found: n for n, found in image.getcolors(1 << 20) or ()}
 
     assert image.size == (CELLS * size[0], size[1])
@@ -29,13 +29,13 @@ def test_a_badge_is_a_picture_of_its_mark(size: tuple[int, int]) -> None:
 def test_every_mark_has_its_own_picture() -> None:
     """Colour is not the only difference between two badges."""
     lit = [(status, None) for status in COLOURS if status is not Status.IDLE] + [(Status.WAITING, Kind.QUESTION)]
-    pictures = {picture(mark(*one), (255, 170, 0), 9, 18) for one in lit}
+    pictures = {picture(mark(*one), (0, 0, 0), (255, 170, 0), 9, 18) for one in lit}
 
     assert len(pictures) == len(lit)
-    assert pictures.isdisjoint({picture(" ", (255, 170, 0), 9, 18)})
+    assert pictures.isdisjoint({picture(" ", (0, 0, 0), (255, 170, 0), 9, 18)})
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 3)])
 def test_a_tiny_cell_is_no_fault(size: tuple[int, int]) -> None:
     """There is a picture of the right size, if nothing to read in it."""
-    assert Image.open(io.BytesIO(picture("?", (1, 2, 3), *size))).size == (CELLS * size[0], size[1])
+    assert Image.open(io.BytesIO(picture("?", (0, 0, 0), (1, 2, 3), *size))).size == (CELLS * size[0], size[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -156,7 +157,8 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
 
 def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
     """Every light goes out and nothing is published, until it has us again; one that never had us says nothing."""
-    window = running.claude(1, status="busy")
+    window, ended = running.claude(1, status="busy"), []
+    running.host.beside = SimpleNamespace(close=lambda: ended.append(True))
     running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light")
     for options in ({"/data/kittens/tally_watcher.py": ""}, {"/other.py": ""}):
         running.kitty.options = copy.copy(running.kitty.options)
@@ -164,7 +166,7 @@ def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
         running.tick()
         assert running.host.is_wired() == ("/other.py" not in options)
     running.until(lambda: not running.snapshot(), "the end of the snapshot")
-    assert not running.host.panes and "tally_status" not in window.user_vars
+    assert not running.host.panes and "tally_status" not in window.user_vars and ended == [True]
     running.kitty.options = copy.copy(running.kitty.options)
     running.kitty.options.watcher = {"/data/kittens/tally_watcher.py": ""}  # type: ignore[attr-defined]
     running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light again")

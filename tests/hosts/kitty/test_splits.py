@@ -40,6 +40,7 @@ class Desk:
 
     def __init__(self, kitty_data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         self.corners: dict[int, str] = {}
+        self.grounds: dict[int, int] = {}
         named = {"set_window_title_bar_render_data": self._draw, "Screen": OwnScreen, "DECAWM": 7}
         for name, value in named.items():
             monkeypatch.setattr(kitty_data, name, value, raising=False)
@@ -51,6 +52,7 @@ class Desk:
 
     def _draw(self, _os: int, _tab: int, id_: int, screen: OwnScreen, left: int, _top: int, right: int, _: int) -> None:
         self.corners[id_] = screen.text if right > left else ""
+        self.grounds[id_] = screen.cursor.bg >> 8
 
     def _decision(self, window: Any) -> Any:
         status = self.lit[window.id]
@@ -88,6 +90,7 @@ def test_the_light_of_a_split_stands_in_its_corner(desk: Desk) -> None:
     """It changes and goes with the light, and comes again."""
     desk.show({1: Status.WAITING, 2: Status.WORKING})
     assert {id_: mark.strip() for id_, mark in desk.corners.items()} == {1: "!", 2: "●"}
+    assert desk.grounds == {1: 0xFFAA00, 2: 0}, "work has no more than a mark"
     desk.show({1: Status.WORKING, 2: Status.IDLE})
     assert {id_: mark.strip() for id_, mark in desk.corners.items()} == {1: "●", 2: ""}
     desk.show({1: Status.WORKING, 2: Status.DONE})

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tallylight.hosts.kitty import tab_look
-from tallylight.hosts.kitty.tab_look import NARROW, Bar, Run, Sign
+from tallylight.hosts.kitty.tab_look import NARROW, Bar, Run
 from tallylight.model import contrast
 from tallylight.model.lights import COLOURS, FILLED, RGB, mark
 from tallylight.model.status import Status
@@ -65,7 +65,7 @@ THEMES = {theme.name: theme for theme in _themes()}
 every_theme = pytest.mark.parametrize("name", THEMES)
 
 
-def tab(theme: Theme, style: str, status: Status, size: int) -> tuple[Sign, list[Run], RGB]:
+def tab(theme: Theme, style: str, status: Status, size: int) -> tuple[Run, list[Run], RGB]:
     """An inactive tab of *size* cells: its sign, all of its text, and its ground."""
     bar = theme.look(style)
     ground = bar.needs.get(status, theme.inactive)
@@ -138,8 +138,8 @@ def test_waiting_and_done_differ_by_shape_and_lightness(name: str) -> None:
     theme = THEMES[name]
     for style, size in itertools.product(STYLES, SIZES):
         both = [tab(theme, style, status, size) for status in (Status.WAITING, Status.DONE)]
-        assert [one.mark for one, _, _ in both] == ["!", "✓"]
-        assert all(one.mark in "".join(run.text for run in runs) for one, runs, _ in both)
+        assert [one.text for one, _, _ in both] == ["!", "✓"]
+        assert all(one.text in "".join(run.text for run in runs) for one, runs, _ in both)
         for blindness in ("", *BLINDNESS):
             waits, done = (
                 [oklab(colour, blindness)[0] for colour in (one.back or ground, one.fore, ground)]

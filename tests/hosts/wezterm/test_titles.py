@@ -434,7 +434,7 @@ def test_zoom_shows_the_pane_that_is_zoomed(bench: Bench) -> None:
     bench.tabs[1].is_zoomed = True
     bench.say(other, WAITING + ";message=Which%3F")
     assert bench.light(other) == "!"
-    assert bench.window.toasts == [("claude needs you: web", "Which?")]
+    assert bench.window.toasts == [("web: claude needs you", "Which?")]
     assert bench.feed["front"] == str(bench.panes[1].id)
     bench.tabs[1].is_zoomed = False
     bench.tick()
@@ -513,7 +513,7 @@ def test_another_workspace(bench: Bench) -> None:
     bench.say(hidden, WAITING)
     bench.tick()
     bench.tick(2)
-    assert bench.window.toasts == [("claude needs you: web", "waiting")]
+    assert bench.window.toasts == [("web: claude needs you", "waiting")]
 
 
 def test_hostile_values(bench: Bench) -> None:

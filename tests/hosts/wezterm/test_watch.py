@@ -367,7 +367,7 @@ def test_a_toast_for_each_need(bench: Bench) -> None:
     for _ in range(3):
         bench.say(pane, WAITING)
         bench.tick()
-    assert bench.window.toasts == [("claude needs you: web", "Which one?")]
+    assert bench.window.toasts == [("web: claude needs you", "Which one?")]
     bench.say(pane, "state=working")
     bench.tick(10)
     bench.say(pane, WAITING)
@@ -441,6 +441,27 @@ def test_a_toast_waits_for_its_words(bench: Bench) -> None:
     bench.say(bench.panes[1], "state=waiting;tool=claude;kind=permission")
     bench.fake.advance(2)
     assert bench.window.toasts[1:] == [("claude needs you", "It asks for permission.")]
+
+
+def test_a_toast_says_where_and_what_first(bench: Bench) -> None:
+    """A command without its tool, then the rest; of a turn that is over its last sentence and the lines it left."""
+    bench.config("{toasts={'waiting','done'}}")
+    row = {"id": str(bench.panes[1].id), "agent": "claude", "project": "shop", "since": bench.fake.now}
+    bench.write_snapshot({**row, "status": "waiting", "what": "Bash: npm test"})
+    bench.tick()
+    done = {**row, "status": "done", "since": bench.fake.now + 20}
+    for odd in ({}, {"diffstat": ["1", -2]}, {"diffstat": 5}):
+        bench.write_snapshot({**row, "status": "working"})
+        bench.tick(10)
+        bench.write_snapshot({**done, "outcome": "All pass.", "diffstat": [120, 14], **odd})
+        bench.tick(10)
+    assert bench.window.toasts == [
+        ("shop: npm test", "claude needs you: Bash: npm test"),
+        ("shop: claude is done", "All pass. (+120 −14)"),
+        ("shop: claude is done", "All pass."),
+        ("shop: claude is done", "All pass."),
+    ]
+    assert bench.fake.errors() == []
 
 
 def test_snoozed(bench: Bench) -> None:

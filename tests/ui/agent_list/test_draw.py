@@ -130,7 +130,7 @@ def test_another_machine_is_always_named(host: str, there: Pane, shown: str) -> 
     for columns, panel in ((80, False), (60, False), (32, True)):
         begun = attrs.evolve(State(), is_panel=panel)
         now = state.refreshed(state.resized(begun, columns, 24), found, NOW)
-        assert f"!  {shown}: shop " in texts(now)[1], texts(now)
+        assert f"{shown}: shop " in texts(now)[1], texts(now)
         assert panel or "night" in "\n".join(texts(now)[2:])
 
 

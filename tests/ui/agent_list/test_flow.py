@@ -6,7 +6,7 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Look, Reply, Request
 from tallylight.model.status import Kind
@@ -17,8 +17,8 @@ from tallylight.ui.agent_list import flow, press, state
 from tallylight.ui.agent_list.effects import Gather, Perform
 from tallylight.ui.agent_list.flow import STANDS_S
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.agent_list.selection import Together, together
-from tallylight.ui.keys import Focus, Key
+from tallylight.ui.agent_list.selection import Act, Proposal, Together, together
+from tallylight.ui.keys import Focus, Key, Mouse
 from tests.strategies import at_most
 from tests.tables import each
 from tests.ui.agent_list.panes import (
@@ -53,6 +53,7 @@ class Person:
         """What the list does between two keys: it reads what is wanted, and draws."""
         if (row := flow.wanted(self.now)) is not None:
             self.now = flow.read(self.now, row, self.looked(row))
+        self.drawn = "\n".join(texts(self.now))
         self.now = flow.stands(state.drawn(self.now), self.at)
 
     def looked(self, row: Row) -> Reply:
@@ -113,6 +114,7 @@ def test_nothing_is_answered_before_it_was_read_off_its_screen() -> None:
     elsewhere = state.refreshed(State(), other, NOW)
     assert flow.wanted(elsewhere) is None and pressed(elsewhere, "1")[1] == ()
     assert "Enter goes there to answer." in "\n".join(texts(elsewhere)) and "  1  Yes" not in texts(elsewhere)
+    assert "answer" not in texts(elsewhere)[-1]
 
 
 @each("after", [0.0, STANDS_S / 2, STANDS_S - 0.01])
@@ -165,6 +167,43 @@ def test_what_was_read_is_not_read_again() -> None:
     assert flow.wanted(limited) is None
 
 
+def test_a_preview_that_takes_the_room_is_noticed() -> None:
+    """What was whole below the rows is so no more: the first key shows it, and only the second answers."""
+    person = Person(*ASKS, lines=16)
+    long = tuple(f"$ line {number}" for number in range(4))
+    person.screens["1"] = attrs.evolve(question_of(ASKS[0]), context=(*long, "May I?"), first=0)
+    person.now = flow.refused(person.now, "")
+    person.read()
+    assert person.now.asking is not None and person.now.asking.is_whole
+    person.press(" ")
+    assert person.now.asking is not None and not person.now.asking.is_whole
+    person.press("1")
+    assert person.given == [] and person.now.mode is Mode.ANSWER
+
+
+def test_a_click_hits_what_has_stood_there() -> None:
+    """A row that comes above moves the answers: a click is for none of them, and a key is for what it was."""
+    person = Person(*ASKS)
+    person.at = 5.0
+    line = next(number for number, text in enumerate(texts(person.now)) if text.startswith("  3  "))
+    person.now = state.refreshed(person.now, rows_of(*ASKS, pane(9)), NOW)
+    person.read()
+    assert texts(person.now)[line].startswith("  2  ")
+    clicked, effects = press.press(person.now, Mouse("press", line, 6), 5.1)
+    assert effects == () and "only just appeared" in clicked.message
+    assert press.press(person.now, Mouse("press", line, 6), 6.0)[1] != ()
+    assert press.press(person.now, Key("3"), 5.1)[1] != ()
+
+
+def test_a_number_over_another_page_answers_nothing() -> None:
+    """What stands below a page that closes a pane, the help or an explanation is not in sight."""
+    now = glanced(listed(*ASKS))
+    row = now.rows[0]
+    closing = state.proposed(now, Proposal(Act.CLOSE, ((row, Occupant("1", "claude", 70, 700)),)))
+    for page in (closing, pressed(now, "?")[0], pressed(now, "t")[0], state.explained(now, "why", ("a",))):
+        assert page.mode is not Mode.LIST and pressed(state.drawn(page), "1")[1] == ()
+
+
 # All of them -----------------------------------------------------------------------------------------------------
 
 
@@ -202,7 +241,9 @@ def test_a_page_whose_question_goes_is_left() -> None:
     person.now = state.refreshed(person.now, rows_of(pane(1), *ASKS[1:]), NOW)
     person.read()
     person.press("1", after=0.1)
-    assert person.given == []
+    assert person.given == [] and person.now.message == "" and person.now.run
+    person.press("enter", "1")
+    assert person.given == [("2", 1)]
 
 
 SAME = [asking(n, 90 - n, project=f"p{n}", what="Bash: npm test", cwd=f"/src/p{n}") for n in (1, 2, 3)]
@@ -211,7 +252,9 @@ SAME = [asking(n, 90 - n, project=f"p{n}", what="Bash: npm test", cwd=f"/src/p{n
 def test_the_same_request_is_answered_for_all_of_them() -> None:
     """`S` shows each whole, with its folder; a number answers each with its own fingerprint, once all was shown."""
     person = Person(*SAME, asking(4, 1, what="Bash: make"))
-    person.press("A", "S")
+    person.press("A")
+    assert "S the same for all 3" in texts(person.now)[-1]
+    person.press("S")
     assert isinstance(person.now.proposal, Together) and texts(person.now)[0] == "the same for these 3?"
     lines = texts(person.now)
     assert [line for line in lines if ", in /src/" in line] == [f"p{n}, pane {n}, in /src/p{n}" for n in (1, 2, 3)]
@@ -246,17 +289,21 @@ def test_what_is_the_same_has_to_be_read() -> None:
 
 @settings(max_examples=at_most(60), deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from([*"123jkAS?aqO", "enter", "backspace", "escape", "swap", "done"]),
+    st.lists(st.tuples(st.sampled_from([*"123jkAS?aqO ", "enter", "backspace", "escape", "swap", "done", 7, 10, 24]),
                        st.floats(0, 1)), max_size=25)
 )  # fmt: skip
-def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str, float]]) -> None:
+def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str | int, float]]) -> None:
     """Each answer is for the very screen that stood there whole for long enough, whatever changed in between."""
     person = Person(*SAME, *ASKS[3:])
-    perform, version = person.perform, 0
+    perform, version, was, drawn = person.perform, 0, Mode.LIST, person.drawn
     stood: dict[str, tuple[str, float]] = {}
 
     def checked(row: Row, asked: Request) -> None:
         if isinstance(asked, Answer):
+            question = person.screens[row.pane.id]
+            if was is Mode.LIST:
+                assert all(text.strip() in drawn for text in question.context[question.first :]), drawn
+                assert all(f"  {choice.number}  {choice.label}" in drawn for choice in question.choices), drawn
             print_of, since = stood[row.pane.id]
             assert asked.fingerprint == print_of and person.at - since >= STANDS_S
         perform(row, asked)
@@ -288,7 +335,11 @@ def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str
         elif key == "done":
             person.now = state.refreshed(person.now, rows_of(*ASKS), NOW)
             person.read()
+        elif isinstance(key, int):
+            person.now = state.resized(person.now, 80, key)
+            person.read()
         else:
+            was, drawn = person.now.mode, person.drawn
             person.press(key, after=after)
         note()
 

@@ -94,6 +94,9 @@ class Scripted(ui.Terminal):
         self.drawn_at = self.now
         yield
 
+    def enter(self) -> None:
+        """The screen is its own."""
+
     def size(self) -> tuple[int, int]:
         return COLUMNS, LINES
 
@@ -131,6 +134,22 @@ def test_a_picture_that_is_newer_than_the_file_stays(monkeypatch: pytest.MonkeyP
 
     ready = opened(monkeypatch, Scripted(5.0), as_of=5.0)
     assert ready.drawn_at == 0 and "1 agent" in ready.shown
+
+
+class Answering(Scripted):
+    """A terminal that tells its colours, with a key that was typed before; then its person closes the list."""
+
+    def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
+        told = b"\x1b]10;rgb:dd/dd/dd\x07\x1b]11;rgb:00/00/00\x07" if not self.shown else b""
+        self.shown += " "
+        return told or b"q"
+
+
+def test_the_first_picture_has_the_colours_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are waited for, and the selection is a ground of its own; one that tells none gets reverse video."""
+    assert "48;2;29;29;29" in opened(monkeypatch, Answering(5.0), as_of=5.0).shown
+    silent = opened(monkeypatch, Scripted(5.0), as_of=5.0).shown
+    assert "48;2;29;29;29" not in silent and "\x1b[7m" in silent
 
 
 def test_a_file_that_does_not_come_is_waited_for_so_long(monkeypatch: pytest.MonkeyPatch) -> None:

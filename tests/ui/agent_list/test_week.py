@@ -69,7 +69,7 @@ def test_bars() -> None:
         "Mon 16  –",
         "",
         "",
-        "█ worked  ▒ waited for you  t, Esc back",
+        "█ worked  ▒ waited for you  t, Esc back   q quit",
     ]
 
 
@@ -80,7 +80,7 @@ def test_a_narrow_screen() -> None:
         "Sun 22  claude  ███▌▒",
         "        codex   ▉",
         "Sat 21  claude  ███████▒▒▒▒▒▒▒",
-        "t, Esc back",
+        "t, Esc back   q quit",
     ]
     assert texts(WEEK, 30, 5, scroll=1)[1] == texts(WEEK, 30, 5)[2]
 

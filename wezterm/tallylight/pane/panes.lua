@@ -15,6 +15,7 @@ local words = require('tallylight.model.status')
 ---@field project string
 ---@field message string
 ---@field request string|nil # what it waits for in few words, where that is known
+---@field outcome string|nil # what the turn came to that is over, where that is known
 ---@field title string # what its session is called, by the agent
 ---@field source string
 ---@field since number # seconds since the epoch; 0 if unknown

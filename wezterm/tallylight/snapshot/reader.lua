@@ -25,6 +25,19 @@ local function number(value)
   return type(value) == 'number' and value == value and math.abs(value) < 1e15 and value or 0
 end
 
+--- What a turn that is over came to: `All 12 tests pass. (+120 −14)`; nil if that is not known.
+---@param pane table
+---@return string|nil
+local function outcome_of(pane)
+  local lines = type(pane.diffstat) == 'table' and pane.diffstat or {}
+  local added, removed = number(lines[1]), number(lines[2])
+  local outcome = text.sanitise(pane.outcome)
+  if added > 0 or removed > 0 then
+    outcome = string.format('%s (+%.0f −%.0f)', outcome, added, removed):match('^ ?(.*)$')
+  end
+  return outcome ~= '' and outcome or nil
+end
+
 ---@param pane any
 ---@return string|nil, tallylight.State|nil
 local function entry_of(pane)
@@ -42,6 +55,7 @@ local function entry_of(pane)
       project = text.sanitise(pane.project, 128),
       message = asks ~= '' and asks or text.sanitise(pane.message),
       request = what ~= '' and titles.request(what) or nil,
+      outcome = outcome_of(pane),
       source = words.RANKS[reason.source] and reason.source or 'heuristic',
       since = number(pane.since),
       snoozed_until = number(pane.snoozed_until),

@@ -59,15 +59,18 @@ local function told()
   return needs
 end
 
+--- Where and what first, then the question, or what the turn came to.
 ---@param state tallylight.State
 ---@return string title, string message
 function M.words(state)
   local who = state.agent ~= '' and state.agent or 'agent'
-  local title = who .. ' ' .. WORDS[state.status]
-  if state.project ~= '' then
-    title = title .. ': ' .. state.project
+  local needs = who .. ' ' .. WORDS[state.status]
+  local where = state.project ~= '' and state.project .. ': ' or ''
+  if state.status == 'waiting' and state.request then
+    return (where ~= '' and where or who .. ': ') .. state.request, needs .. ': ' .. state.message
   end
-  return title, state.message ~= '' and state.message or KINDS[state.kind] or state.status
+  local says = state.outcome or state.message
+  return where .. needs, says ~= '' and says or KINDS[state.kind] or state.status
 end
 
 --- Whether what is shown is the need that was told already.

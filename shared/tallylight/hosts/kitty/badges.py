@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-from tallylight.model import contrast, lights
+from tallylight.model import lights
 
 #: The width of a badge in cells; it is one line high.
 CELLS = 3
@@ -28,19 +28,19 @@ _ROWS, _COLUMNS = 7, 5
 _SHARE = 0.7
 
 
-def picture(mark: str, colour: lights.RGB, cell_width: int, cell_height: int) -> bytes:
-    """A PNG of *mark* on *colour*, `CELLS` cells wide and one high; the size of a cell is in pixels."""
+def picture(mark: str, fore: lights.RGB, back: lights.RGB, cell_width: int, cell_height: int) -> bytes:
+    """A PNG of *mark* in *fore* on *back*, `CELLS` cells wide and one high; the size of a cell is in pixels."""
     width, height = CELLS * cell_width, cell_height
     tall = max(_ROWS, round(height * _SHARE))
     wide = tall * _COLUMNS // _ROWS
     left, top = (width - wide) // 2, (height - tall) // 2
-    back, fore = bytes((*colour, 255)), bytes((*contrast.readable_on(colour), 255))
+    paper, ink = bytes((*back, 255)), bytes((*fore, 255))
     dots = _DOTS.get(mark, ())
     rows = []
     for y in range(height):
         bits = dots[(y - top) * _ROWS // tall] if dots and 0 <= y - top < tall else 0
         columns = [_COLUMNS - 1 - (x - left) * _COLUMNS // wide if 0 <= x - left < wide else -1 for x in range(width)]
-        rows.append(b"\0" + b"".join(fore if column >= 0 and bits >> column & 1 else back for column in columns))
+        rows.append(b"\0" + b"".join(ink if column >= 0 and bits >> column & 1 else paper for column in columns))
     header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

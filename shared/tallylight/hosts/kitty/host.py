@@ -98,7 +98,7 @@ class KittyHost(Engine[int]):
             store=Store(HOST, os.environ, self.worker.submit, self._report_unwritten),
             clock=time.monotonic,
             told=_log,
-            resumable=self.guarded("conversations to resume", self._offer_resumable),
+            resumable=self._offer_resumable,
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -137,6 +137,7 @@ class KittyHost(Engine[int]):
         self.command, self._is_unsaved = found.command, True
         self._store.allow, self._store.withheld = found.config.scripting, tuple(one.key for one in found.withheld)
         self.reader.use(found.agents)
+        self.surfaces.rollup.agents = found.agents
         self.apply(found.config)
         if self._notices is None:
             self.guarded("notifications", self._start_notices)()
@@ -305,6 +306,8 @@ class KittyHost(Engine[int]):
         if self._is_redrawn:
             self._is_redrawn = False
             self.surfaces.redraw()
+            if self.beside is not None:
+                self.beside.close()
         self._store.leave()
         self.worker.lend()
 
@@ -367,10 +370,14 @@ class KittyHost(Engine[int]):
     def _offer_resumable(self, number: int) -> None:
         """Conversations of an earlier kitty can be resumed: in a tab that waits behind the person's own."""
         what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
-        is_open = bool(self.command) and actions.offer(
-            self.boss, [self.command, "restore", "--tabs"], f"↻  {what} open: Enter resumes {them}"
-        )
-        where = f"Press Enter in the tab ↻ to resume {them}." if is_open else "Run `tally restore`."
+        opened: list[bool] = []
+
+        def open_tab() -> None:
+            command, title = [self.command, "restore", "--tabs"], f"↻  {what} open: Enter resumes {them}"
+            opened.append(bool(self.command) and actions.offer(self.boss, command, title))
+
+        self.guarded("tab of open conversations", open_tab)()
+        where = f"Press Enter in the tab ↻ to resume {them}." if any(opened) else "Run `tally restore`."
         self.notify(f"{what} open when kitty ended", where)
 
     def carry_out(self, requests: Sequence[Request]) -> None:

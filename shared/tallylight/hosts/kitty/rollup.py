@@ -14,10 +14,11 @@ import attrs
 import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
-from tallylight.agents.agent import Agent
+from tallylight.agents.agent import Agent, Agents
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
+from tallylight.model import tool_call
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind, Status
 from tallylight.pane.pane import Pane
@@ -48,9 +49,7 @@ class TabLight:
     def request(self) -> str:
         """What it waits for, or what failed, in few words: the first line, of a command without the tool."""
         report = self.decision.report
-        text = report.what or report.message if self.decision.status in paint.FILLED else ""
-        tool, _, command = text.partition(": ")
-        text = command if report.what and tool.isidentifier() and command else text
+        text = tool_call.request(report.what) or report.message if self.decision.status in paint.FILLED else ""
         return text.replace("↵", "\n").partition("\n")[0].strip()
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
@@ -80,6 +79,8 @@ class TabRollup:
     names: bool = True
     #: The name that a person gave the conversation of a window.
     given: Callable[[int], str] = lambda _: ""
+    #: The agents that are known, for what one calls itself that is not in the foreground here.
+    agents: Agents = attrs.Factory(Agents)
     now: Callable[[], float] = time.monotonic
     #: Whether code of the person's own draws lights.
     is_read: bool = False
@@ -157,7 +158,8 @@ class TabRollup:
         is_own = decision is pane.decision
         said = (pane.clean_title or str(owner.title)) if is_own else report.title
         project = pane.project if is_own else report.project
-        bare = {"", report.agent.casefold(), *_own_names(pane.agent)}
+        agent = self.agents.get(report.agent) or pane.agent
+        bare = {"", report.agent.casefold(), *_own_names(agent)}
         if name := self.given(owner.id):
             return name
         if not _is_bare(said, bare):

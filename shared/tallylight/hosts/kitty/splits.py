@@ -17,7 +17,7 @@ import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import cell_size_for_window, get_options
 
 from tallylight.hosts.kitty import badges
-from tallylight.hosts.kitty.colours import as_sgr_int
+from tallylight.hosts.kitty.colours import as_sgr_int, rgb
 from tallylight.model import contrast, lights
 from tallylight.model.decision import Decision
 from tallylight.model.status import Status
@@ -40,7 +40,7 @@ class ScreenCorner:
         #: The screens, and the size of their cells, by window id.
         self._screens: dict[int, tuple[Any, tuple[int, int]]] = {}
 
-    def show(self, window: Any, mark: str, colour: lights.RGB) -> None:
+    def show(self, window: Any, mark: str, fore: lights.RGB, back: lights.RGB) -> None:
         width, height = size = cell_size_for_window(window.os_window_id)
         screen, of_size = self._screens.get(window.id, (None, None))
         if screen is None or of_size != size:
@@ -48,7 +48,7 @@ class ScreenCorner:
             screen.reset_mode(kitty_data.DECAWM)
             self._screens[window.id] = screen, size
         screen.cursor.x = 0
-        screen.cursor.bg, screen.cursor.fg = as_sgr_int(colour), as_sgr_int(contrast.readable_on(colour))
+        screen.cursor.bg, screen.cursor.fg = as_sgr_int(back), as_sgr_int(fore)
         screen.cursor.bold = True
         screen.draw(mark.center(badges.CELLS))
         edges = window.geometry
@@ -69,10 +69,10 @@ class ScreenCorner:
 class LogoCorner:
     """Window logos, made as pictures. Where a person has a logo of their own there are none."""
 
-    def show(self, window: Any, mark: str, colour: lights.RGB) -> None:
+    def show(self, window: Any, mark: str, fore: lights.RGB, back: lights.RGB) -> None:
         if not get_options().window_logo_path:
             size = cell_size_for_window(window.os_window_id)
-            self._set(window, f"tallylight-{mark}-{colour}-{size}", badges.picture(mark, colour, *size))
+            self._set(window, f"tallylight-{mark}-{fore}-{back}-{size}", badges.picture(mark, fore, back, *size))
 
     def hide(self, window: Any) -> None:
         if not get_options().window_logo_path:
@@ -103,8 +103,8 @@ class SplitLights:
     corner: ScreenCorner | LogoCorner = attrs.field(
         init=False, factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner()
     )
-    #: The mark and the colour that each window shows, and where.
-    _shown: dict[int, tuple[str, lights.RGB, object]] = attrs.field(init=False, factory=dict)
+    #: The mark that each window shows, in which colours, and where.
+    _shown: dict[int, tuple[str, lights.RGB, lights.RGB, object]] = attrs.field(init=False, factory=dict)
 
     def refresh(self) -> None:
         """Have every split show what is to be shown now, where it is now."""
@@ -118,12 +118,12 @@ class SplitLights:
             if self._shown.get(id_) != shown:
                 self._shown[id_] = shown
                 window = self.boss.window_id_map[id_]
-                self.corner.show(window, *shown[:2])
+                self.corner.show(window, *shown[:3])
                 window.refresh()
         self.corner.keep(self.boss.window_id_map)
 
-    def _wanted(self) -> dict[int, tuple[str, lights.RGB, object]]:
-        found: dict[int, tuple[str, lights.RGB, object]] = {}
+    def _wanted(self) -> dict[int, tuple[str, lights.RGB, lights.RGB, object]]:
+        found: dict[int, tuple[str, lights.RGB, lights.RGB, object]] = {}
         # In the other tabs nobody sees a corner; they are looked at when one of them comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
         for tab in fronts:
@@ -140,8 +140,16 @@ class SplitLights:
                     size = cell_size_for_window(window.os_window_id)
                     place = window.os_window_id, window.tab_id, window.geometry, size
                     mark = lights.mark(decision.status, decision.kind)
-                    found[window.id] = mark, self.colours[decision.status], place
+                    found[window.id] = mark, *self._colours(decision.status), place
         return found
+
+    def _colours(self, status: Status) -> tuple[lights.RGB, lights.RGB]:
+        """The colours of a mark and of its ground: work is no more than a mark."""
+        colour = self.colours[status]
+        if status in lights.FILLED or status is Status.DONE:
+            return contrast.readable_on(colour), colour
+        ground = rgb(get_options().background)
+        return contrast.legible(colour, ground), ground
 
 
 def _splits_of(tab: Any) -> Set[int]:

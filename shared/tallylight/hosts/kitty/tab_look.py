@@ -55,18 +55,9 @@ def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RG
     return Bar(fills, contrast.needs_caps(fills.values(), touching))
 
 
-@attrs.frozen
-class Sign:
-    """The *mark* of a light, and its colours; *back* is None on the ground of the tab itself."""
-
-    mark: str
-    fore: RGB
-    back: RGB | None = None
-
-
 def sign(
     status: Status, mark: str, ground: RGB, bar: Bar, colours: dict[Status, RGB], *, is_box: bool, size: int = NARROW
-) -> Sign:
+) -> Run:
     """
     The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
 
@@ -75,41 +66,41 @@ def sign(
     if status in bar.needs:
         fill = bar.needs[status]
         if size > 1 and (bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST)):
-            return Sign(mark, fill, contrast.BLACK)
-        return Sign(mark, contrast.readable_on(fill), fill if is_box else None)
+            return Run(mark, fill, contrast.BLACK)
+        return Run(mark, contrast.readable_on(fill), fill if is_box else None)
     colour = colours[status]
     is_news = status is Status.DONE and size > TINY
     news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if is_news else None
     if news is not None:
-        return Sign(mark, contrast.readable_on(news), news)
-    return Sign(mark, contrast.legible(colour, ground))
+        return Run(mark, contrast.readable_on(news), news)
+    return Run(mark, contrast.legible(colour, ground))
 
 
-def before_title(one: Sign, fore: RGB, *, is_filled: bool) -> list[Run]:
+def before_title(one: Run, fore: RGB, *, is_filled: bool) -> list[Run]:
     """What stands in front of a title in a wide tab with text in *fore*: a sign of three cells, or a plain mark."""
     if one.back is None and not is_filled:
-        return [Run(f"{one.mark} ", one.fore)]
+        return [Run(f"{one.text} ", one.fore)]
     room = [Run(" ", fore)] if one.back is not None else []
-    return [Run(f" {one.mark} ", one.fore, one.back), *room]
+    return [Run(f" {one.text} ", one.fore, one.back), *room]
 
 
-def striped(status: Status, one: Sign, colours: dict[Status, RGB], ground: RGB, fore: RGB) -> list[Run]:
+def striped(status: Status, one: Run, colours: dict[Status, RGB], ground: RGB, fore: RGB) -> list[Run]:
     """The same as a stripe and a mark, both to be read: on black where a fill would have a cap."""
-    mark, stripe = one.mark, lights.stripe(status)
+    mark, stripe = one.text, lights.stripe(status)
     if one.back == contrast.BLACK:
         return [Run(f"{stripe}{mark}", one.fore, one.back), Run(" ", fore)]
     colour = contrast.moved(colours[status], frozenset({ground}), contrast.FILL_CONTRAST) or fore
     return [Run(stripe, colour), Run(f"{mark} ", contrast.legible(colours[status], ground))]
 
 
-def narrow(one: Sign, fore: RGB, name: str, index: int, size: int, room: int) -> list[Run]:
+def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> list[Run]:
     """
     All of a tab with text in *fore* that has *room*, of a bar in which tabs have *size* cells, fewer than `NARROW`.
 
     A mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """
     is_cap = one.back == contrast.BLACK
-    mark = one.mark if width(one.mark) <= room else one.mark[:1]
+    mark = one.text if width(one.text) <= room else one.text[:1]
     if size < NAMELESS:
         is_boxed = one.back is not None and (is_cap or size > TINY)
         rest = str(index) if size > TINY or (size == TINY and is_cap) else ""

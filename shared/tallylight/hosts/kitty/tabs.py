@@ -29,7 +29,7 @@ from tallylight.hosts.kitty import tab_look
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
-from tallylight.hosts.kitty.tab_look import NARROW, TINY, Bar, Run, Sign
+from tallylight.hosts.kitty.tab_look import NARROW, TINY, Bar, Run
 from tallylight.model import contrast, lights
 from tallylight.model.decision import Decision
 from tallylight.model.lights import RGB
@@ -48,9 +48,10 @@ WHAT_CELLS = 40
 _HAS_FIELD = re.compile(r"\btab\.tally\b")
 _WHAT_FIELD = f"{FIELD}_what"
 _SGR = re.compile(r"\x1b\[[0-9:;]*m")
-#: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it.
+#: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it, and
+#: where tabs have fewer cells than the last.
 _ENDS = {"fade": 8, "slant": 3, "powerline": 2}
-_SHORT_FADE = 2
+_SHORT_FADE, WIDE = 2, 20
 FEATURE = "tab bar"
 
 
@@ -118,7 +119,7 @@ class TabLights:
         is_fill = pulses and self._bar is not None and colour == self._bar.needs.get(status)
         return lights.pulsed(colour, self.now()) if is_fill else colour
 
-    def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Sign:
+    def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Run:
         """The sign of a light on *ground*, at this moment; of a *tab*, if it is one's."""
         pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
         mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
@@ -128,7 +129,7 @@ class TabLights:
         fore, back = (
             colour and self._at_this_moment(decision.status, colour, pulses=pulses) for colour in (one.fore, one.back)
         )
-        return Sign(mark, fore or one.fore, back)
+        return Run(mark, fore or one.fore, back)
 
     def text(
         self, decision: Decision, ground: RGB, fore: RGB, tab: TabLight | None = None, *, is_filled: bool = False
@@ -145,7 +146,7 @@ class TabLights:
         elif status is Status.IDLE:
             return ""
         elif tab is not None and self._cells < NARROW:
-            runs = [Run(*attrs.astuple(one))]
+            runs = [one]
         else:
             runs = tab_look.before_title(one, fore, is_filled=is_filled)
         return "".join(_written(run, ground) for run in runs) + lights.sgr_foreground(fore)
@@ -271,24 +272,31 @@ class TabLights:
         shown, style = self._lit(tab.tab_id), get_options().tab_bar_style
         if shown is None:
             return draw_data, tab
+        # As kitty does before it draws a title: the light goes by the colours of the tab.
+        ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
         is_drawn_here = self._cells < (TINY + 1 if style == "custom" else NARROW)
         if is_drawn_here and shown.decision.status is not Status.IDLE:
             return self._draw_narrow(shown, draw_data, screen, tab, length, index, is_last)
         if tab.tab_id in self._filled:
             screen.cursor.bold = True
+        # A title with colours was written by the person, as it is to be.
+        return (
+            (draw_data, tab) if "\x1b" in tab.title else self._worded(shown, draw_data, tab, length, extra.for_layout)
+        )
+
+    def _worded(self, shown: TabLight, draw_data: Any, tab: Any, length: int, is_layout: bool) -> tuple[Any, Any]:
+        """The same with the name and what is asked, as far as it fits; all of it where *is_layout*."""
         template = draw_data.active_title_template if tab.is_active else None
         says_what = self.rollup.names and _WHAT_FIELD not in (template or draw_data.title_template)
         what = middle(shown.request, WHAT_CELLS) if says_what else ""
-        if "\x1b" in tab.title:
-            return draw_data, tab
+        style = get_options().tab_bar_style
         ends = _ENDS.get(style, 0)
         left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))
         whole = tab_look.fitted(tab.title, what, MAX_TITLE_CELLS)
-        if extra.for_layout or width(whole) + ends <= left:
-            return draw_data, tab._replace(title=whole)
-        if style == "fade":
+        if style == "fade" and (self._cells < WIDE or (width(whole) + ends > left and not is_layout)):
             ends, draw_data = _SHORT_FADE, draw_data._replace(alpha=draw_data.alpha[1:2] or draw_data.alpha)
-        return draw_data, tab._replace(title=tab_look.fitted(tab.title, what, max(1, left - ends)))
+        title = whole if is_layout else tab_look.fitted(tab.title, what, max(1, left - ends))
+        return draw_data, tab._replace(title=title)
 
     def _draw_narrow(
         self, shown: TabLight, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool
@@ -313,8 +321,6 @@ class TabLights:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
 
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
-            # As kitty does before it draws a title: the light goes by the colours of the tab.
-            ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
             cursor, self._was_read = screen.cursor, False
             x, y = cursor.x, cursor.y
             look = cursor.fg, cursor.bg, cursor.bold, cursor.italic

@@ -232,7 +232,7 @@ class Card {
     const parts = question ? question.context.slice(question.first).flatMap((row, number) => pieces(number ? `\n${row}` : row)) : [];
     this.find(".context").replaceChildren(...parts);
     this.unread = new Set(parts);
-    for (const part of parts) read.observe(part);
+    this.watch();
     put(this.find(".missing"), question?.missing ?? "");
     const buttons = (question && !question.missing ? question.choices : []).map((choice) => {
       const button = document.createElement("button");
@@ -246,6 +246,11 @@ class Card {
     });
     this.find(".choices").replaceChildren(...buttons);
     this.allow();
+  }
+
+  // Look which pieces of the question are on the person's screen.
+  watch() {
+    for (const part of this.unread) { read.unobserve(part); read.observe(part); }
   }
 
   // A piece of the question was on the person's screen.
@@ -333,7 +338,8 @@ const near = new IntersectionObserver((entries) => {
 
 const read = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
-    if (isIntersecting) cards.get(target.closest(".card")?.dataset.address)?.saw(target);
+    // What stands behind a dialog is looked at again once that is closed.
+    if (isIntersecting && !document.querySelector("dialog[open]")) cards.get(target.closest(".card")?.dataset.address)?.saw(target);
   }
 }, { threshold: 0.9 });
 

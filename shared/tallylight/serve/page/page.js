@@ -11,7 +11,9 @@ const sessions = new Map();
 const cards = new Map();
 // The sections of the list, by the name of the group.
 const groups = new Map();
-let token = tokenIn(location.hash) || sessionStorage.getItem("tally.token") || setting("token", "");
+let token = tokenIn(location.hash) || sessionStorage.getItem("tally.token") || "";
+// Whether the server listens to what is shown to it: between two connections, another program may have its port.
+let isOn = false;
 let wait = 1;
 // When the server was last heard, in words; until then, nothing.
 let heard = "";
@@ -28,22 +30,60 @@ function setting(key, otherwise) {
   try { return localStorage.getItem(`tally.${key}`) ?? otherwise; } catch { return otherwise; }
 }
 
+// Whether that could be kept; otherwise it holds until the page is closed.
 function keep(key, value) {
-  try { localStorage.setItem(`tally.${key}`, value); } catch { /* it holds until the page is closed */ }
+  try { localStorage.setItem(`tally.${key}`, value); } catch { return false; }
+  return true;
 }
 
-// The token is kept for as long as this window is open; on the device only where a person has said so.
-function remember() {
-  sessionStorage.setItem("tally.token", token);
-  if (at("remember").checked) keep("token", token);
+const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const utf8 = (text) => new TextEncoder().encode(text);
+const device = () => setting("device", "");
+// What is shown to the server: the token of its run, or the key of this device.
+const shown = () => token || device();
+
+// Whether the server at this address knows this device: by a hash of its key, before it is shown the key itself.
+async function isOurs() {
+  const [id, key] = device().split(".");
+  const nonce = hex(crypto.getRandomValues(new Uint8Array(16)));
+  const answer = await fetch(`proof?device=${encodeURIComponent(id)}&nonce=${nonce}`);
+  if (!answer.ok) return false;
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const known = await crypto.subtle.importKey("raw", await crypto.subtle.digest("SHA-256", utf8(key)), algorithm, false, ["verify"]);
+  return crypto.subtle.verify(algorithm, known, unhex((await answer.json()).proof), utf8(`${nonce} ${location.host}`));
 }
 
-// Each run of the server has a token of its own: one that it refuses is of no more use.
-function forget() {
+// What a person calls this browser in a list of them.
+function browserName() {
+  const called = { FxiOS: "Firefox", Edg: "Edge", OPR: "Opera", SamsungBrowser: "Samsung Internet", CriOS: "Chrome", Macintosh: "Mac" };
+  const found = (names) => names.filter((name) => navigator.userAgent.includes(name)).map((name) => called[name] ?? name)[0] ?? "";
+  const browser = found(["Firefox", "FxiOS", "Edg", "OPR", "SamsungBrowser", "CriOS", "Chrome", "Safari"]);
+  return [browser, found(["Android", "iPhone", "iPad", "Macintosh", "Windows", "CrOS", "Linux"])].filter(Boolean).join(", ");
+}
+
+// With the token, a browser that can tell its server from another is signed in and gets a key of its own. Where there is
+// none, the token is kept for as long as this window is open.
+async function signIn() {
+  if (token) {
+    sessionStorage.setItem("tally.token", token);
+    // A key that this browser could not keep would only take the place of another.
+    const canKeep = Boolean(crypto.subtle) && keep("device", device());
+    const known = canKeep && device() && (await isOurs());
+    try {
+      if (canKeep && !known) keep("device", (await act("device", { name: browserName() })).key);
+    } catch { return; }
+  }
+  if (!device()) return;
   token = "";
   sessionStorage.removeItem("tally.token");
-  try { localStorage.removeItem("tally.token"); } catch { /* nothing is kept there */ }
-  at("remember").checked = false;
+}
+
+// What this page has shown is gone from it.
+function forget() {
+  token = "";
+  isOn = false;
+  sessionStorage.removeItem("tally.token");
   sessions.clear();
   heard = "";
   draw();
@@ -52,7 +92,8 @@ function forget() {
 }
 
 async function ask(path, options) {
-  const answer = await fetch(`api/v1/${path}`, { ...options, headers: { Authorization: `Bearer ${token}`, ...options?.headers } });
+  if (!token && !isOn) throw new Error("The server cannot be reached.");
+  const answer = await fetch(`api/v1/${path}`, { ...options, headers: { Authorization: `Bearer ${shown()}`, ...options?.headers } });
   const found = await answer.json();
   if (!answer.ok) throw new Error(typeof found.detail === "string" ? found.detail : `it failed (${answer.status})`);
   return found;
@@ -114,16 +155,16 @@ const WORDS = { waiting: "wait", error: "failed", working: "work" };
 function count(sorted) {
   const counts = {};
   for (const session of sorted) counts[session.status] = (counts[session.status] ?? 0) + 1;
-  const all = element("span", `${sorted.length} ${sorted.length === 1 ? "agent" : "agents"}`);
+  const all = element("span", `${sorted.length} ${sorted.length === 1 ? "agent" : "agents"} `);
   const chips = Object.keys(MARKS).filter((status) => counts[status]).map((status) => {
     const chip = element("span", "", "chip");
     chip.dataset.status = status;
-    chip.append(element("span", MARKS[status], "mark"), element("span", counts[status], "many"), element("span", WORDS[status] ?? status, "word"));
+    chip.append(element("span", MARKS[status], "mark"), element("span", `${counts[status]} `, "many"), element("span", `${WORDS[status] ?? status} `, "word"));
+    chip.firstChild.setAttribute("aria-hidden", "true");
     return chip;
   });
-  const said = [all, ...chips].map((chip) => chip.textContent).join();
-  if (at("summary").dataset.said !== said) at("summary").replaceChildren(...[all, ...chips].flatMap((chip) => [chip, " "]));
-  at("summary").dataset.said = said;
+  const said = [all, ...chips].map((chip) => chip.textContent).join("");
+  if (at("summary").textContent !== said) at("summary").replaceChildren(all, ...chips);
   document.title = counts.waiting ? `(${counts.waiting}) Tallylight` : "Tallylight";
 }
 
@@ -175,11 +216,38 @@ function tell(session) {
   }
 }
 
-function connect() {
-  if (!token) { at("enter").hidden = false; put(at("summary"), "locked"); put(at("lost"), ""); return; }
+// Nothing is shown until somebody signs this browser in.
+function lock(why) {
+  forget();
+  put(at("why"), why);
+  at("enter").hidden = false;
+  put(at("summary"), "locked");
+  put(at("lost"), "");
+}
+
+function later() {
+  setTimeout(connect, wait * 1000);
+  wait = Math.min(30, wait * 2);
+}
+
+function tellLost() {
+  put(at("summary"), "not connected");
+  put(at("lost"), `The server cannot be reached. The page keeps trying.${heard && sessions.size ? ` Last update: ${heard}.` : ""}`);
+}
+
+async function connect() {
+  if (!shown()) { lock(""); return; }
+  try {
+    await signIn();
+    if (!token && !(await isOurs())) { lock("This browser is not signed in here. Paste the address that tally serve printed."); return; }
+  } catch {
+    tellLost();
+    later();
+    return;
+  }
   const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${location.pathname}api/v1/changes`,
-    ["tally.v1", `tally.token.${token}`]);
-  socket.onopen = () => { wait = 1; at("enter").hidden = true; put(at("lost"), ""); remember(); renew(); };
+    ["tally.v1", `tally.token.${shown()}`]);
+  socket.onopen = () => { isOn = true; wait = 1; at("enter").hidden = true; put(at("lost"), ""); renew(); };
   socket.onmessage = (message) => {
     const event = JSON.parse(message.data);
     heard = clock(Date.now() / 1000);
@@ -197,17 +265,14 @@ function connect() {
     draw();
   };
   socket.onclose = async () => {
-    put(at("summary"), "not connected");
-    put(at("lost"), `The server cannot be reached. The page keeps trying.${heard && sessions.size ? ` Last update: ${heard}.` : ""}`);
-    const answer = await fetch("api/v1/counts", { headers: { Authorization: `Bearer ${token}` } }).catch(() => null);
-    if (answer && answer.status === 401) {
-      put(at("why"), "Your session has expired. Paste the new address.");
-      forget();
-      connect();
-      return;
-    }
-    setTimeout(connect, wait * 1000);
-    wait = Math.min(30, wait * 2);
+    isOn = false;
+    tellLost();
+    // Each run of the server has a token of its own: one that it refuses is of no more use.
+    const answer = token && (await fetch("api/v1/counts", { headers: { Authorization: `Bearer ${token}` } }).catch(() => null));
+    if (answer?.status === 401) {
+      lock("Your session has expired. Paste the new address.");
+      if (device()) connect();
+    } else later();
   };
 }
 
@@ -265,9 +330,15 @@ document.onkeydown = (event) => {
   if (act) { event.preventDefault(); act(); }
 };
 
-// Lock: what was kept is forgotten, and what was shown is gone with the page.
-at("forget").onclick = () => { forget(); location.reload(); };
+// Lock: this browser is signed out, and what was shown is gone with the page.
+at("forget").onclick = async () => {
+  await ask("device", { method: "DELETE" }).catch(() => {});
+  forget();
+  try { localStorage.removeItem("tally.device"); } catch { /* nothing is kept there */ }
+  location.reload();
+};
 at("find").oninput = draw;
+for (const dialog of document.querySelectorAll("dialog")) dialog.onclose = () => { for (const card of cards.values()) card.watch(); };
 at("help-open").onclick = () => at("help").showModal();
 at("keys").checked = setting("keys", "on") === "on";
 at("keys").onchange = () => keep("keys", at("keys").checked ? "on" : "off");

@@ -10,7 +10,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Choice, Question
-from tallylight.model import lights
+from tallylight.model import lights, tool_call
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.rows import Row, is_snoozed
@@ -52,10 +52,11 @@ def draw(state: State, columns: int, height: int) -> list[Line]:
     if row is None or height < 1:
         return filled([], height)
     room = height - 1
-    if state.asking is not None and state.asking.address == row.address:
+    is_page = state.mode is Mode.ANSWER
+    if state.asking is not None and state.asking.address == row.address and (is_page or not _missing(state)):
         found = state.asking.window
         parts = [state.asking.lines[index] for index in found]
-        if state.mode is Mode.LIST and not state.asking.is_whole:
+        if not is_page and not state.asking.is_whole:
             hint = f"… {len(state.asking.lines) - len(parts) + 1} more lines; a shows all of it"
             parts = [*parts[: max(0, room - 1)], Part(hint, is_before=True)]
     else:
@@ -106,7 +107,7 @@ def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
     """What is known of it without a look at its screen."""
     pane = row.pane
     if pane.status is Status.WAITING:
-        told = question.sized(question.opened(_told(row), row), columns, height, is_page=False)
+        told = question.sized(question.opened(_told(row, _missing(state)), row), columns, height, is_page=False)
         return list(told.lines)
     seen: list[str] = []
     says = pane.outcome or pane.message
@@ -117,14 +118,19 @@ def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
     return [Part(part) for text in seen for part in folded(clean(text, UNBOUNDED), max(1, columns - INDENT))]
 
 
-def _told(row: Row) -> Question:
-    """The question as its host tells it, to be drawn and nothing else: nobody has looked at the screen."""
+def _missing(state: State) -> str:
+    """What of the question cannot be seen on its screen."""
+    return state.asking.question.missing if state.asking is not None else ""
+
+
+def _told(row: Row, missing: str) -> Question:
+    """The question as its host tells it, to be drawn and nothing else: nobody has seen all of it on its screen."""
     pane = row.pane
-    command = pane.what.partition(": ")[2] or pane.what
+    command = tool_call.request(pane.what)
     tool = pane.what.removesuffix(command).rstrip(": ")
     asked = pane.question or ("" if pane.what else pane.message)
     choices = tuple(Choice(number, label, keys) for number, (keys, label) in enumerate(pane.choices, 1))
-    goes = "" if choices and flow.can_ask(row) else "Enter goes there to answer."
+    goes = missing or ("" if choices and flow.can_ask(row) else "Enter goes there to answer.")
     return Question(
         pane=pane.id, agent=pane.agent, pid=0, start=0, fingerprint="", prompt="", question=asked, missing=goes,
         context=tuple(text for text in (tool, command, asked) if text), choices=choices,

@@ -49,19 +49,25 @@ def read(state: State, row: Row, found: object) -> State:
     return state
 
 
-def is_too_soon(state: State, at: float) -> bool:
-    """Whether a number that is typed *at* this time cannot be meant for what stands on the screen."""
-    return at - state.stood[1] < STANDS_S or at - state.typed_at < STANDS_S
+def is_too_soon(state: State, at: float, *, is_click: bool = False) -> bool:
+    """Whether a number that is typed, or clicked, *at* this time cannot be meant for what stands on the screen."""
+    since = state.placed[1] if is_click else state.stood[1]
+    return at - since < STANDS_S or at - state.typed_at < STANDS_S
 
 
 def stands(state: State, at: float) -> State:
     """What can be answered stands on the screen since *at*, unless it stood there before."""
     what: object = None
+    top = state.scroll
     if state.proposal is not None and state.proposal.read >= len(state.text):
         what = state.proposal.targets
     elif state.asking is not None and not state.asking.unread:
-        what = state.asking.address, state.asking.question
-    return state if what == state.stood[0] else attrs.evolve(state, stood=(what, at))
+        what, top = (state.asking.address, state.asking.question), state.asking.top
+    where = (what, areas(state), top)
+    if where == state.placed[0]:
+        return state
+    stood = state.stood if what == state.stood[0] else (what, at)
+    return attrs.evolve(state, stood=stood, placed=(where, at))
 
 
 def answered(state: State, row: Row, text: str) -> State:
@@ -92,7 +98,7 @@ def begun(state: State) -> State:
         return states.notified(state, "no agent asks anything that can be answered here")
     asked = state.asking if state.asking is not None and state.asking.address == run[0] else None
     state = attrs.evolve(state, mode=Mode.ANSWER, run=run, selected=run[0], asking=asked, looked=None)
-    return states.settled(states.fitted(state))
+    return states.settled(state)
 
 
 def stepped(state: State, step: int) -> State:

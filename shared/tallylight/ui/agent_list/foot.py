@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list import flow
 from tallylight.ui.agent_list.geometry import is_previewing
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.layout import clean, end_of
@@ -93,9 +94,11 @@ def _of_the_list(state: State) -> tuple[Hint, ...]:
     if row is None:
         return ()
     hints = [hint for hint in _LIST if hint[0] not in _APPLIES or _APPLIES[hint[0]](row.pane)]
-    if len(state.waiting) < 2:
-        hints = [hint for hint in hints if hint[0] != "A"]
-    choices = min(9, len(row.pane.choices))
+    left_out = {"A"} if len(state.waiting) < 2 else set()
+    is_part = state.asking is not None and state.asking.question.missing
+    choices = min(9, len(row.pane.choices)) if flow.can_ask(row) and not is_part else 0
+    left_out |= set() if choices else {"1-9"}
+    hints = [hint for hint in hints if hint[0] not in left_out]
     hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]
     if is_previewing(state):
         return (*_PREVIEW, *(hint for hint in hints if hint[0] != "Space"))
@@ -118,7 +121,9 @@ def _answering(state: State) -> tuple[Hint, ...]:
     shown = state.asking
     others: tuple[Hint, ...] = (("Esc", "leave"), *_LAST[1:])
     if state.run:
-        others = (("Enter", "skip"), ("Backspace", "back"), ("S", "the same for all that ask it"), *others)
+        alike = len(flow.alike(state))
+        same = (("S", f"the same for all {alike}"),) if alike > 1 else ()
+        others = (*same, ("Enter", "skip"), others[0], ("Backspace", "back"), *others[1:])
     if shown is None:
         return others
     if not shown.height:
@@ -128,5 +133,4 @@ def _answering(state: State) -> tuple[Hint, ...]:
     if shown.unread:
         return ((f"{shown.unread} more lines", "to read: scroll"), *others)
     numbers = min(9, len(shown.question.choices))
-    then = ", then the next" if state.run else ""
-    return ((f"1-{numbers}" if numbers > 1 else "1", f"answer{then}"), *others)
+    return ((f"1-{numbers}" if numbers > 1 else "1", "answer"), *others)

@@ -211,6 +211,7 @@ class _List:
 
     def run(self) -> None:
         events = self._learn_colours() if self.depth is not ansi.Depth.NONE else []
+        self.terminal.enter()
         while self._is_open:
             if self.actions.is_seen:
                 size = self.terminal.size()

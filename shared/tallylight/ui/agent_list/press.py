@@ -31,7 +31,7 @@ from tallylight.ui.keys import Event, Focus, Mouse, Paste, Told
 WHEEL = 3
 #: The keys that answer, and where they do.
 _NUMBERS = tuple("123456789")
-_NUMBERED = (Mode.LIST, Mode.ANSWER, Mode.CONFIRM)
+_NUMBERED = (Mode.LIST, Mode.ANSWER)
 _READ_ALL = "read all of it first: scroll with up, down and the page keys"
 _TOO_SOON = "this has only just appeared: read it, then press {} again"
 #: More than any text over the list has.
@@ -54,11 +54,12 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
         state, effects = _write_key(state, event.name)
     elif event.name == "ctrl+c":
         effects = (Plain.QUIT,)
-    elif event.name in _NUMBERS and state.mode in _NUMBERED:
+    elif event.name in _NUMBERS and (state.mode in _NUMBERED or isinstance(state.proposal, Together)):
         state, effects = _numbered(state, event.name, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
-    return states.followed(state), effects
+    # What a key opened or closed has left more or less room for the question.
+    return states.fitted(states.followed(state)), effects
 
 
 # Keys ------------------------------------------------------------------------------------------------------------
@@ -143,9 +144,9 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     return state, opening(row) if shown.question.missing and name == "enter" else ()
 
 
-def _numbered(state: State, name: str, at: float) -> tuple[State, Effects]:
+def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
     """A number: it answers what has stood on the screen whole; in the list it shows first what has not."""
-    too_soon, typed = flow.is_too_soon(state, at), attrs.evolve(state, typed_at=at)
+    too_soon, typed = flow.is_too_soon(state, at, is_click=is_click), attrs.evolve(state, typed_at=at)
     row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
     if isinstance(state.proposal, Together):
         return _together(typed, state.proposal, name, too_soon)
@@ -342,7 +343,7 @@ def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
     if number := _number_at(state, event):
-        return _numbered(state, str(number), at)
+        return _numbered(state, str(number), at, is_click=True)
     index = geometry.row_at(state, event.line, event.column)
     if index is None:
         return state, ()

@@ -8,11 +8,13 @@ without numbers, and what is missing is said. Blank lines of the dialog go first
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import attrs
 
 from tallylight.actions.answer import Choice, Question
+from tallylight.model import tool_call
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import folded
@@ -24,6 +26,8 @@ MAX_CHOICES = 9
 _LABEL = 8000
 #: Cells in front of each line: a blank, a bar, a blank; in front of a choice its number and a blank more.
 INDENT, NUMBER = 3, 5
+#: A row that is nothing but a line across says no more than a blank one.
+_RULE = re.compile("[ ─━═╌┄┈╍┅┉▔▁▀▄]*")
 #: Characters of a command that a row must share with it, to be taken for a part of it.
 _SHARED = 4
 
@@ -105,7 +109,8 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
 def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
     question = asking.question
-    rows = [_shown(row).rstrip() for row in question.context[question.first :] or (question.question,)]
+    shown = map(_shown, question.context[question.first :] or (question.question,))
+    rows = ["" if _RULE.fullmatch(row) else row.rstrip() for row in shown]
     margin = min((len(row) - len(row.lstrip()) for row in rows if row), default=0)
     of_command = _command(rows, asking.what)
     lines: list[Part] = []
@@ -122,12 +127,17 @@ def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
 
 def _command(rows: list[str], what: str) -> range:
     """Which of *rows* hold what is asked for: from the first to the last that *what* has, whatever parts its words."""
-    sought = "".join(what.partition(": ")[2].split())
-    found = [
-        number
-        for number, row in enumerate(rows)
-        if len(found := "".join(row.split())) and (found in sought and len(found) >= min(_SHARED, len(sought)))
-    ]
+    sought = "".join(tool_call.request(what).split())
+    # Of one that is cut in the middle both ends are known.
+    *_, end = ends = sought.split("…")
+
+    def is_part(row: str) -> bool:
+        found = "".join(row.split())
+        if len(found) < min(_SHARED, len(sought)):
+            return False
+        return any(found in part for part in ends) or (len(ends) > 1 and len(end) >= _SHARED and found.endswith(end))
+
+    found = [number for number, row in enumerate(rows) if is_part(row)] if sought else []
     return range(found[0], found[-1] + 1) if found else range(0)
 
 

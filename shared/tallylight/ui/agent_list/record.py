@@ -116,6 +116,8 @@ class State:
     #: What can be answered by a number, and since when it has stood on the screen whole; and when a number was typed
     #: last. By a clock that only goes on.
     stood: tuple[object, float] = (None, 0.0)
+    #: The same of where on the screen it is: rows above it may come and go under a pointer.
+    placed: tuple[object, float] = (None, 0.0)
     typed_at: float = -math.inf
     #: The text that is being written; and what was written for each address and not sent.
     writing: Writing | None = None

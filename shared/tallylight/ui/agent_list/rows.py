@@ -4,7 +4,9 @@ Rows: the lines of the rows, with what a row weighs: what needs a person is bold
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
+from typing import Any
 
 import attrs
 
@@ -15,6 +17,7 @@ from tallylight.ui.agent_list import geometry, table
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import GAP, age, clean, pad
 from tallylight.ui.spans import Line, Span, filled
+from tallylight.ui.spans import cells as cells_of
 from tallylight.wire.text import width
 
 #: What the head and the line below the rows call each light.
@@ -106,67 +109,52 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
     is_selected = state.has_focus and row.address == state.selected
     look, is_needy = look_of(row, state), table.needs(row, state.now)
     said = table.said(row, state)
-    texts = table.lines_of(said, columns.said, height)
-
-    def span(text: str, *, is_bold: bool = False, is_dim: bool = False) -> Span:
-        return Span(text, is_bold=is_bold, is_dim=is_dim, is_raised=is_selected, is_reverse=is_selected)
-
+    on = functools.partial(_on, is_selected)
     name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
-    mark = mark_of(row, state)
+    cells = [f"{aged(row, state):>{table.AGE}}"]
+    cells += [pad(clean(row.pane.agent, columns.agent), columns.agent)] if columns.agent else []
+    cells += [pad(table.branch_of(row, state), columns.branch)] if columns.branch else []
+    before: Line = (
+        on("▸" if is_selected else " "),
+        attrs.evolve(mark_of(row, state), is_raised=is_selected, is_reverse=is_selected),
+        on(name, chip=look.chip, is_bold=look.is_bold, is_dim=look.is_dim),
+        on(" "),
+    )
+    behind: Line = (
+        on(cells[0], is_dim=not is_needy),
+        on("".join(f"{GAP}{cell}" for cell in cells[1:]), is_dim=True),
+    )
     lines: list[Line] = []
-    for number, text in enumerate(texts):
-        behind = f"{GAP}{said.behind}" if said.behind and width(text) + width(said.behind) + 2 <= columns.said else ""
-        rest = columns.said - width(text) - width(behind)
-        words = (
-            span(text, is_bold=is_needy, is_dim=look.is_text_dim),
-            span(behind + " " * rest, is_dim=True),
-        )
-        if number:
-            lines.append((span(" " * (table.BEFORE + columns.name + 1)), *words, span(" " * _behind(columns))))
-            continue
-        cells = [f"{aged(row, state):>{table.AGE}}"]
-        cells += [pad(clean(row.pane.agent, columns.agent), columns.agent)] if columns.agent else []
-        cells += [pad(table.branch_of(row, state), columns.branch)] if columns.branch else []
-        lines.append(
-            (
-                span("▸" if is_selected else " "),
-                attrs.evolve(mark, is_raised=is_selected, is_reverse=is_selected),
-                Span(name, chip=look.chip, is_bold=look.is_bold, is_dim=look.is_dim, is_raised=is_selected,
-                     is_reverse=is_selected and look.chip is None),
-                span(" "),
-                *words,
-                span(cells[0], is_dim=not is_needy),
-                span("".join(f"{GAP}{cell}" for cell in cells[1:]), is_dim=True),
-            )
-        )  # fmt: skip
+    for text in table.lines_of(said, columns.said, height):
+        more = f"{GAP}{said.behind}" if said.behind and width(text) + width(said.behind) + 2 <= columns.said else ""
+        rest = more + " " * (columns.said - width(text) - width(more))
+        lines.append((*before, on(text, is_bold=is_needy, is_dim=look.is_text_dim), on(rest, is_dim=True), *behind))
+        before, behind = (on(" " * cells_of(before)),), (on(" " * cells_of(behind)),)
     return lines
 
 
-def _narrow(one: Row, state: State, height: int) -> list[Line]:
+def _narrow(row: Row, state: State, height: int) -> list[Line]:
     """A row of a panel: its mark, its name and its age; below, if there is room, what it asks."""
-    is_selected = state.has_focus and one.address == state.selected
-    look = look_of(one, state)
-    since = aged(one, state)
-    name = clean(table.name_of(one), max(1, state.columns - _NARROW - width(since) - 2))
-    is_needy = table.needs(one, state.now)
-    gap = " " * max(0, state.columns - _NARROW - width(name) - width(since) - (1 if is_needy else 0))
+    is_selected = state.has_focus and row.address == state.selected
+    look, is_needy, since = look_of(row, state), table.needs(row, state.now), aged(row, state)
+    on = functools.partial(_on, is_selected)
+    room = max(1, state.columns - _NARROW)
+    name = clean(table.name_of(row), max(1, room - width(since) - 2))
     first: Line = (
-        mark_of(one, state),
-        Span(f" {name}{' ' if is_needy else ''}", chip=look.chip, is_bold=look.is_bold, is_dim=look.is_dim,
-             is_raised=is_selected, is_reverse=is_selected and look.chip is None),
-        Span(gap, is_raised=is_selected, is_reverse=is_selected),
-        Span(since, is_dim=not is_needy, is_raised=is_selected, is_reverse=is_selected),
-    )  # fmt: skip
+        mark_of(row, state),
+        on("▸" if is_selected else " ", chip=look.chip),
+        on(name + " " * is_needy, chip=look.chip, is_bold=look.is_bold, is_dim=look.is_dim),
+        on(" " * max(0, room - width(name) - is_needy - width(since))),
+        on(since, is_dim=not is_needy),
+    )
     if height < 2:
         return [first]
-    room = max(1, state.columns - _NARROW)
-    text = table.said(one, state).cut(room)
-    return [first, (Span(" " * _NARROW), Span(pad(text, room), is_dim=True))]
+    return [first, (Span(" " * _NARROW), Span(table.said(row, state).cut(room), is_dim=True))]
 
 
-def _behind(columns: table.Table) -> int:
-    """The cells behind the text."""
-    return table.AGE + sum(cells + len(GAP) for cells in (columns.agent, columns.branch) if cells)
+def _on(is_selected: bool, text: str, **look: Any) -> Span:
+    """A piece of a row, on a ground of its own where the row is selected."""
+    return Span(text, is_raised=is_selected, is_reverse=is_selected and look.get("chip") is None, **look)
 
 
 def _heading(heading: str, columns: int) -> Line:

@@ -52,8 +52,10 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
     state = filtered(attrs.evolve(state, rows=rows, now=now))
     if problem := _lost(state):
-        is_shown = state.mode is not Mode.LIST
-        state = notified(listing(state), problem) if is_shown else attrs.evolve(state, asking=None)
+        # In the detail it is read anew; of a run the next one follows.
+        is_kept = state.mode is Mode.LIST or state.selected in state.run
+        state = attrs.evolve(state, asking=None) if is_kept else listing(state)
+        state = state if state.mode is Mode.LIST and is_kept else notified(state, problem)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
@@ -90,7 +92,7 @@ def asked(state: State, row: Row, question: Question) -> State:
 
 def opened(state: State, row: Row, question: Question) -> State:
     """*question* is what the selected *row* asks."""
-    return settled(fitted(attrs.evolve(state, asking=asking.opened(question, row))))
+    return settled(attrs.evolve(state, asking=asking.opened(question, row)))
 
 
 def followed(state: State) -> State:
@@ -227,11 +229,12 @@ def filtered(state: State) -> State:
     state = attrs.evolve(state, heights=heights(state))
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
-    return settled(fitted(state))
+    return settled(state)
 
 
 def settled(state: State) -> State:
-    """Keep the selected row in view, and no more empty lines below the last than need be."""
+    """Keep the selected row in view, and no more empty lines below the last than need be; and what it asks fitted."""
+    state = fitted(state)
     last = least_top(state, len(state.shown) - 1)
     top = max(min(state.top, state.index, last), least_top(state, state.index))
     return state if top == state.top else attrs.evolve(state, top=top)

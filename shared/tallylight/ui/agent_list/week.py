@@ -28,7 +28,7 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 #: Eighths of a cell, from none to seven. Unicode 16, U+2588 to U+258F.
 _EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 _WORK, _WAIT = "█", "▒"
-_FOOT = "t, Esc back"
+_FOOT = "t, Esc back   q quit"
 
 #: What was read: the history, or why it cannot be read; None: not yet.
 Week = History | str | None

@@ -1,0 +1,181 @@
+"""
+Devices: browsers that stay signed in over restarts, in `<state directory>/devices/devices.json`, readable by this user
+alone.
+
+Each has a key of its own, of which only a hash is kept. The most recently used are kept, and each for ninety days after
+its last use. Servers and `tally serve --revoke` write the file one at a time, by rename; a server reads it again once
+it has changed. A file that cannot be read lets nobody in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.files import directories, read_write
+from tallylight.files.lock import locked
+from tallylight.model.errors import DecodeError, TallyError
+from tallylight.snapshot.writer import checked_directory
+from tallylight.wire import values
+from tallylight.wire.text import sanitise
+
+VERSION = 1
+MAX_DEVICES = 16
+#: Seconds after its last use in which a device stays signed in, and after which a use is noted again.
+UNUSED_S, NOTED_S = 90 * 86400.0, 86400.0
+#: Of the file, and of a device's name in cells.
+MAX_BYTES, NAME_CELLS = 64 * 1024, 60
+#: Bytes of an id and of a key, and hexadecimal digits of a hash.
+_ID_BYTES, _KEY_BYTES, _DIGITS = 4, 32, 64
+#: How long, in seconds, another process may write before a change is given up.
+PATIENCE_S = 1.0
+#: The latest time that is read, in seconds since the epoch.
+_LAST = 2.0**40
+
+Known = Mapping[str, "Device"]
+
+
+@attrs.frozen
+class Device:
+    """A browser, and the SHA-256 of its key; when it was signed in and last used, in seconds since the epoch."""
+
+    id: str
+    name: str
+    digest: str
+    made: float
+    used: float
+
+    def proof(self, said: str) -> str:
+        """Show to who has the key of this device that whoever answers knows it."""
+        return hmac.new(bytes.fromhex(self.digest), said.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def path(environ: Mapping[str, str]) -> Path:
+    """Where the file is."""
+    return directories.serve_devices(environ)
+
+
+def read(file: Path) -> dict[str, Device]:
+    """All that are kept, by their ids; `OSError` and `TallyError` if the file is of no use."""
+    try:
+        found = values.load(read_write.read_own(file, MAX_BYTES))
+    except (FileNotFoundError, DecodeError):
+        return {}
+    rows = found.get("devices") if isinstance(found, dict) and found.get("version") == VERSION else None
+    devices = (_device(row) for row in (rows if isinstance(rows, list) else ())[:MAX_DEVICES] if isinstance(row, dict))
+    return {device.id: device for device in devices if device is not None}
+
+
+def _device(row: Mapping[str, object]) -> Device | None:
+    parts = {key: values.exact(row.get(key), _DIGITS) for key in ("id", "name", "digest")}
+    times = {key: values.number(row.get(key), 0, _LAST) for key in ("made", "used")}
+    id_, name, digest = parts.values()
+    made, used = times.values()
+    if not id_ or name is None or digest is None or made is None or used is None:
+        return None
+    is_hash = len(digest) == _DIGITS and set(digest) <= set("0123456789abcdef")
+    return Device(id_, name, digest, made, used) if is_hash else None
+
+
+def change(file: Path, how: Callable[[dict[str, Device]], Known]) -> dict[str, Device]:
+    """Keep what *how* makes of what is kept: that. `OSError` and `TallyError` if it cannot be written."""
+    file.parent.parent.mkdir(parents=True, exist_ok=True)
+    checked_directory(file.parent, create=True)
+    with locked(file.parent, "another process writes there and does not end; try again", PATIENCE_S):
+        before = read(file)
+        after = dict(how(dict(before)))
+        if after != before:
+            rows = [attrs.asdict(one) for one in after.values()]
+            text = json.dumps({"version": VERSION, "devices": rows})
+            read_write.atomic_write(file, text.encode("ascii"), 0o600)
+    return after
+
+
+class Devices:
+    """
+    The devices in *file*. `knows`, `holder` and `proof` wait for nothing: they go by the last `poll`.
+
+    `poll`, `add` and `end` wait for the disk and are called on threads.
+    """
+
+    def __init__(self, file: Path, clock: Callable[[], float] = time.time) -> None:
+        self._file, self._clock = file, clock
+        self._known: Known = {}
+        self._stamp: read_write.Stamp | None = None
+        #: When each was used since that was last noted.
+        self._used: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def knows(self, id_: str) -> bool:
+        """Whether this device is signed in."""
+        one = self._known.get(id_)
+        return one is not None and self._clock() - one.used <= UNUSED_S
+
+    def holder(self, given: str) -> str:
+        """The id of the device whose key is *given*, `ID.KEY`; nothing if there is none. Compared in constant time."""
+        id_, _, key = given.partition(".")
+        digest = self._known[id_].digest if self.knows(id_) else "0" * _DIGITS
+        if not hmac.compare_digest(_hash(key), digest):
+            return ""
+        self._used[id_] = self._clock()
+        return id_
+
+    def proof(self, id_: str, said: str) -> str:
+        """The proof that this server knows a device; nothing if it does not."""
+        return self._known[id_].proof(said) if self.knows(id_) else ""
+
+    def add(self, name: str) -> str:
+        """Sign in a device: its key, `ID.KEY`. The one that was not used for the longest time may lose its place."""
+        id_, key, now = secrets.token_hex(_ID_BYTES), secrets.token_hex(_KEY_BYTES), self._clock()
+        made = Device(id_, sanitise(name, cells=NAME_CELLS, graphemes=NAME_CELLS)[:_DIGITS], _hash(key), now, now)
+
+        def grown(known: dict[str, Device]) -> Known:
+            latest = sorted(known.values(), key=lambda one: self._used.get(one.id, one.used))[-(MAX_DEVICES - 1) :]
+            return {one.id: one for one in (*latest, made)}
+
+        with self._lock:
+            self._known = change(self._file, grown)
+        return f"{id_}.{key}"
+
+    def end(self, id_: str) -> None:
+        """Sign a device out."""
+        with self._lock:
+            self._known = change(self._file, lambda known: without(known, id_))
+
+    def poll(self) -> None:
+        """Take in what has changed in the file, and note there what was used; forget what was not for too long."""
+        with self._lock:
+            stamp = read_write.stamp(self._file)
+            if stamp != self._stamp:
+                try:
+                    self._known, self._stamp = read(self._file), stamp
+                except (OSError, TallyError):
+                    self._known, self._stamp = {}, None
+            now, known = self._clock(), self._known
+            self._used = {id_: at for id_, at in dict(self._used).items() if id_ in known}
+            is_due = any(at - known[id_].used > NOTED_S for id_, at in self._used.items())
+            if is_due or any(now - one.used > UNUSED_S for one in known.values()):
+                with contextlib.suppress(OSError, TallyError):  # what cannot be noted now is noted later
+                    self._known = change(self._file, lambda kept: self._noted(kept, now))
+
+    def _noted(self, known: Known, now: float) -> Known:
+        used = {id_: attrs.evolve(one, used=max(one.used, self._used.get(id_, 0.0))) for id_, one in known.items()}
+        return {id_: one for id_, one in used.items() if now - one.used <= UNUSED_S}
+
+
+def without(known: Known, id_: str) -> Known:
+    """All but one device."""
+    return {key: one for key, one in known.items() if key != id_}
+
+
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

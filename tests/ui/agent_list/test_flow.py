@@ -161,6 +161,21 @@ def test_a_key_that_began_before_the_question_answers_nothing() -> None:
     assert early.given == [] and "only just appeared" in early.now.message
 
 
+@each("after", [0.0, STANDS_S - 0.01])
+def test_a_number_that_goes_on_from_another_window_answers_nothing(after: float) -> None:
+    """A panel gets the keyboard when the window beside it ends, whatever is being typed."""
+    person = Person(*ASKS)
+    for is_in in (False, True):
+        person.now, _ = press.press(person.now, Focus(is_in), person.at + 5.0)
+    person.at += 5.0
+    before, _ = press.press(person.now, Key("1"), person.at)
+    person.read()
+    person.press("1", after=after)
+    assert person.given == [] and "only just appeared" in person.now.message == before.message
+    person.press("1")
+    assert person.given == [("1", 1)]
+
+
 @each(("keys", "mode"), [("/w", Mode.FILTER), ("?/w", Mode.HELP), ("n", Mode.NAME)])
 def test_a_question_that_goes_ends_nothing_that_is_typed(keys: str, mode: Mode) -> None:
     """Else the next letters would be commands, and the next number an answer."""

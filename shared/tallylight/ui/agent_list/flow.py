@@ -7,6 +7,8 @@ another question was not read by whoever presses a key. So nothing is answered b
 
 from __future__ import annotations
 
+import math
+
 import attrs
 
 from tallylight.actions.answer import Question
@@ -70,6 +72,11 @@ def stands(state: State, at: float) -> State:
         return state
     stood = state.stood if what == state.stood[0] else (what, at)
     return attrs.evolve(state, stood=stood, placed=(where, at))
+
+
+def unseen(state: State) -> State:
+    """Nobody was before it: what stands there has to stand for a moment once more, from the next drawing on."""
+    return attrs.evolve(state, stood=(None, math.inf), placed=(None, math.inf))
 
 
 def answered(state: State, row: Row, text: str) -> State:

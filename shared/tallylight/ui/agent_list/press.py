@@ -41,7 +41,7 @@ MAX_LINES = 100_000
 def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effects]:
     """A person pressed a key, pasted, used the mouse, or came to the list or left it; *at* this time, as in `flow`."""
     if isinstance(event, Focus):
-        return states.filtered(attrs.evolve(state, has_focus=event.is_in)), ()
+        return states.filtered(attrs.evolve(flow.unseen(state), has_focus=event.is_in)), ()
     if isinstance(event, Told):
         return state, ()
     state = attrs.evolve(state, message="")

@@ -139,7 +139,7 @@ def test_a_picture_that_is_newer_than_the_file_stays(monkeypatch: pytest.MonkeyP
 
 
 class Hiding(Scripted):
-    """A terminal whose tab is hidden for a while, with what asks in it: each read has a time, whether it is seen, keys."""
+    """A terminal whose tab is hidden for a while: each read has a time, whether it is seen, and keys."""
 
     def __init__(self, *reads: tuple[float, bool, bytes]) -> None:
         super().__init__(5.0)

@@ -8,7 +8,7 @@ from tallylight.hosts.store import Store, at_once
 
 
 def test_what_was_waited_is_added_once(tmp_path: Path) -> None:
-    """An earlier run's, by the same number, is gone on with; our own is not added to itself when the host comes back."""
+    """That of an earlier run by the same number is; our own is not added to itself when the host comes back."""
     environ = {"XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
     for expected in (100.0, 200.0):
         store = Store("kitty", environ, at_once)

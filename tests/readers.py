@@ -29,7 +29,7 @@ from tallylight.config import reference, settings
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
-from tallylight.files import receipt, toml
+from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
 from tallylight.hosts.wezterm import pane_list
@@ -48,7 +48,7 @@ from tallylight.remote import messages as bridge_messages
 from tallylight.remote.mirror import Mirror
 from tallylight.remote.outbox import Outbox
 from tallylight.remote.topics import Presence, decode_mark, decode_presence, topic
-from tallylight.serve import model
+from tallylight.serve import devices, model
 from tallylight.serve.push.endpoints import ForbiddenError, parse
 from tallylight.serve.push.subscriptions import Store
 from tallylight.setup import dependencies, free_keys, made, online
@@ -244,6 +244,12 @@ def read_labels(document: bytes, folder: Path) -> object:
     reader.poll()
     assert reader.labels.of("kitty-1", PANE).name == "n"
     return reader.labels
+
+
+def read_devices(document: bytes, folder: Path) -> object:
+    file = folder / "devices.json"
+    read_write.atomic_write(file, document, 0o600)
+    return devices.read(file)
 
 
 def read_subscriptions(document: bytes, folder: Path) -> object:
@@ -750,6 +756,15 @@ READERS = {
         modules=("snapshot.labels_file",),
         example=Labels().with_label("kitty-1", PANE, Label("api"), NOW).to_json(),
         read=read_labels,
+    ),
+    "browsers that are signed in": Reader(
+        modules=("serve.devices",),
+        example={
+            "version": 1,
+            "devices": [{"id": "0a1b2c3d", "name": "Firefox", "digest": "ab" * 32, "made": NOW, "used": NOW}],
+        },
+        read=read_devices,
+        errors=(TallyError,),
     ),
     "subscriptions": Reader(
         modules=("serve.push.subscriptions",),

@@ -34,7 +34,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def counted(environ: Mapping[str, str]) -> dict[str, int]:
-    return prompt.statuses(prompt._snapshots(prompt._directory(environ)))
+    return prompt.statuses(prompt.snapshots(prompt.directory(environ)))
 
 
 def test_what_there_is_to_tell(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:

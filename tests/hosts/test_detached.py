@@ -246,10 +246,9 @@ def test_the_list_answers_one_of_them(room: Room, tmp_path: Path) -> None:
         shown.terminal.type(b"1")
         shown.wait("read all of it first")
         while "to read" in (before := shown.screen()[-1]) or "read all" in before:
-            shown.terminal.type(b"\x1b[5~")
+            shown.terminal.type(b"\x1b[6~")
             shown.wait(lambda lines, before=before: lines[-1] != before)
-        shown.terminal.type(b"1")
-        shown.wait("answered 1. Yes")
+        shown.answer(b"1", "answered 1. Yes")
         room.asked("rm -rf build")
         shown.terminal.type(b"1q")
         assert shown.end() == 0
@@ -317,7 +316,7 @@ def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp
     names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
     listed = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
     with listed.terminal:
-        listed.wait("1 waiting")
+        listed.wait("1 wait")
         for text, waits in (("no", True), ("", False), ("and then ü", True)):
             if text:
                 listed.terminal.type(b"e")

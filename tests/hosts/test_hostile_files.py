@@ -109,7 +109,7 @@ def _prompt(folder: Path) -> None:
     """A good snapshot beside it is counted all the same."""
     writer = snapshot.SnapshotWriter.for_host("screen", _env(folder), lambda: 0.0)
     writer.publish([PaneEntry(id="1", status=Status.WAITING)], 0.0)
-    assert prompt.statuses(_env(folder)) == {"waiting": 1}
+    assert prompt.statuses(prompt.snapshots(prompt.directory(_env(folder)))) == {"waiting": 1}
 
 
 def _labels(folder: Path) -> None:

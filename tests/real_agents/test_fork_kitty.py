@@ -22,6 +22,7 @@ import pytest
 from tallylight.model.status import Status
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list.flow import STANDS_S
 from tests.real_agents.desk import CODEX, Desk, Tab
 from tests.real_agents.install import AGENTS, InstallError, install
 from tests.real_agents.manners import MANNERS
@@ -184,8 +185,7 @@ def test_a_permission_is_answered_from_the_list(tab: Tab, answers: list[str]) ->
     assert f"touch {made}" in shown
     assert all(answer in shown for answer in answers)
     assert not (tab.project / made).exists()
-    kitty.xdotool("key", "1")
-    kitty.wait_text(list_, "answered 1. Yes", 20)
+    answer_first(kitty, list_, "answered 1. Yes")
     tab.truth("done")
 
     assert (tab.project / made).exists()
@@ -199,6 +199,13 @@ def asked_in_list(kitty: Kitty) -> int:
     kitty.wait_until(lambda: "!" in selected(kitty, list_), 20, "the question in the list")
     kitty.xdotool("key", "a")
     return list_
+
+
+def answer_first(kitty: Kitty, list_: int, outcome: str) -> None:
+    """Press the number of the first answer, which counts once the question has stood in the list for a moment."""
+    time.sleep(2 * STANDS_S)
+    kitty.xdotool("key", "1")
+    kitty.wait_text(list_, outcome, 20)
 
 
 def leave(kitty: Kitty, list_: int) -> None:
@@ -332,8 +339,7 @@ def answered_by_colour(desk: Desk, window: int) -> None:
     assert "touch by-colour" in text
     assert all(answer in text for answer in ("Allow once", "Allow always", "Reject"))
     assert not made.exists()
-    kitty.xdotool("key", "1")
-    kitty.wait_text(list_, "answered 1. Allow once", 20)
+    answer_first(kitty, list_, "answered 1. Allow once")
     kitty.wait_until(made.exists, 60, "what was allowed")
     leave(kitty, list_)
     kitty.focus_window(window)

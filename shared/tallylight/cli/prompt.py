@@ -52,8 +52,8 @@ def main(argv: list[str]) -> int:
     """Print the line, if there is one."""
     if argv:
         make_parser().parse_args(argv)
-    folder = _directory(os.environ)
-    hosts = [*_snapshots(folder)]
+    folder = directory(os.environ)
+    hosts = [*snapshots(folder)]
     shown = line(statuses(hosts), as_of(hosts, folder))
     if shown:
         sys.stdout.write(f"{shown}\n")
@@ -85,7 +85,7 @@ def statuses(hosts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return found
 
 
-def _directory(environ: Mapping[str, str]) -> str:
+def directory(environ: Mapping[str, str]) -> str:
     """Where the snapshots are, as `snapshot.writer.directory` says."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/") and os.path.isdir(runtime):  # noqa: PTH112 - see above
@@ -96,7 +96,7 @@ def _directory(environ: Mapping[str, str]) -> str:
     return ""
 
 
-def _snapshots(folder: str) -> Iterator[dict[str, Any]]:
+def snapshots(folder: str) -> Iterator[dict[str, Any]]:
     """What the living hosts have written into *folder*."""
     try:
         parent = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -12,6 +12,7 @@ import pyte
 from tallylight.snapshot import requests
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
+from tallylight.ui.agent_list.flow import STANDS_S
 from tests.terminal import Terminal, bare_environment, launcher
 
 COLUMNS, LINES = 60, 12
@@ -58,6 +59,16 @@ class List:
             if found in "\n".join(shown) if isinstance(found, str) else found(shown):
                 return shown
             assert time.monotonic() < end, "\n".join(shown)
+
+    def answer(self, key: bytes, outcome: str) -> None:
+        """Press *key* until it counts, since what has just come to the screen is answered by none."""
+        end = time.monotonic() + 30
+        while outcome not in "\n".join(self.screen()):
+            assert time.monotonic() < end, "\n".join(self.screen())
+            self.terminal.type(key)
+            again = time.monotonic() + 2 * STANDS_S
+            while time.monotonic() < again and outcome not in "\n".join(self.screen()):
+                pass
 
     def end(self) -> int:
         """Wait for the list to leave."""

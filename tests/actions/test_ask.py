@@ -105,6 +105,24 @@ def test_what_goes_on_from_another_window_does_not_count(desk: Desk) -> None:
     assert desk.answer()
 
 
+@pytest.mark.parametrize("comes", [b"\x1b[I", b"\x1b[O\x1b[I", b"q\x1b[I"])
+def test_the_keyboard_comes_in_the_middle_of_a_read(monkeypatch: pytest.MonkeyPatch, comes: bytes) -> None:
+    """Whatever was read with that, the keys that go on are not for this page."""
+    ours, theirs = os.pipe()
+    typed = [b"\r", b""]
+
+    def select_(*_: object) -> tuple[list[int], list[int], list[int]]:
+        found = typed.pop(0)
+        os.write(theirs, found)
+        return [ours] if found else [], [], []
+
+    monkeypatch.setattr(ask.select, "select", select_)
+    os.write(theirs, comes)
+    assert ask.read_key(ours) == "" and typed == []
+    os.close(ours)
+    os.close(theirs)
+
+
 def test_what_was_typed_before_the_page_does_not_count(desk: Desk) -> None:
     """Not while it was being found out what to show: an Enter of then would agree to what nobody has seen."""
     desk.before = lambda count: desk.press("\r") if count == 0 else None

@@ -8,6 +8,7 @@ from tallylight.agents.agent import Agents
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import read_screen
+from tallylight.evidence.screen import Look
 from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, Unknown, UnknownWatch
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS
@@ -185,6 +186,21 @@ def test_looks_are_few() -> None:
 
     assert early == pytest.approx(EAGER_CHANCES * 2 / OFTEN, abs=2)
     assert len(taken) - early == pytest.approx(400 * 2 / SELDOM, abs=3)
+
+
+def test_looks_at_a_prompt_of_another_machine_are_as_few() -> None:
+    """A shell that waits behind ssh is forgotten as an agent at every look, and not looked at more often for that."""
+    watch = UnknownWatch()
+    ssh = Process(7, argv=("ssh", "box"), start=70)
+    watch.seen(identify([ssh], AGENTS), is_wanted=True)
+    assert watch.is_remote
+    prompt = Look(["me@box:~$ "], 0, 10, 80)
+    taken = 0
+    for _ in range(EAGER_CHANCES):
+        if watch.wants_look():
+            taken += 1
+            watch.look(prompt)
+    assert taken == pytest.approx(EAGER_CHANCES * 2 / OFTEN, abs=2)
 
 
 def test_the_watch() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +16,7 @@ from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts import beside
 from tallylight.hosts.beside import Beside, this_program
-from tallylight.hosts.tmux.source import sockets_of
+from tallylight.hosts.tmux.source import TmuxSource, sockets_of
 from tallylight.snapshot import writer
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -93,7 +94,7 @@ def test_a_kitty_with_tmux_in_it(rig: Rig, started: Started) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "environ", "socket"),
+    ("argv", "environ", "path"),
     [
         (("tmux",), {}, "/tmp/tmux-{uid}/default"),
         (("tmux", "attach", "-t", "shop"), {"TMUX_TMPDIR": "/run/me"}, "/run/me/tmux-{uid}/default"),
@@ -105,15 +106,29 @@ def test_a_kitty_with_tmux_in_it(rig: Rig, started: Started) -> None:
     ],
 )
 def test_the_socket_of_a_client(
-    monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], environ: dict[str, str], socket: str
+    monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], environ: dict[str, str], path: str
 ) -> None:
     """A client in a pane leads to its server, wherever that has its socket."""
     table = HandTable("", folder="/home/me")
     table.processes[TMUX.pid] = attrs.evolve(TMUX, argv=argv, exe=f"/usr/bin/{argv[0]}")
     monkeypatch.setattr(HandTable, "environ", lambda _table, _pid: environ)
     monkeypatch.setattr(process_table, "_table", table)
-    expected = (socket.format(uid=os.getuid()),) if socket else ()
+    expected = (path.format(uid=os.getuid()),) if path else ()
     assert sockets_of((None, TMUX.pid, 4711)) == expected
+
+
+@pytest.mark.parametrize(("mode", "is_asked"), [(0o700, True), (0o755, True), (0o1777, True), (0o777, False)])
+def test_a_socket_that_others_can_replace(tmp_path: Path, mode: int, is_asked: bool) -> None:
+    """The directory that a client in a pane names may be anybody's: a server that is not ours is asked nothing."""
+    folder = tmp_path / "open"
+    folder.mkdir()
+    path = str(folder / "default")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(path)
+        folder.chmod(mode)
+        source = TmuxSource({"XDG_RUNTIME_DIR": str(tmp_path), "TMUX_TMPDIR": str(tmp_path)}, shows_lights=False)
+        source._shown = (path,)
+        assert (path in source._sockets()) == is_asked
 
 
 @pytest.fixture

@@ -111,6 +111,21 @@ def test_a_key_opens_and_nothing_like_it_does(known: Devices) -> None:
         assert known.holder(wrong) == "", wrong
 
 
+def test_one_that_is_ended_while_it_asks(known: Devices) -> None:
+    """Another thread takes in the devices anew at any time."""
+
+    class Going(dict[str, devices.Device]):
+        def get(self, id_: str, *_: object) -> devices.Device | None:  # type: ignore[override]
+            return self.pop(id_, None)
+
+    key = known.add("one")
+    known._known = Going(known._known)
+    assert known.holder(key) in ("", key[:8])
+    known.add("two")
+    known._known = Going(known._known)
+    assert known.proof(key[:8], "x")
+
+
 def test_it_is_compared_in_constant_time(known: Devices, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every key is hashed and compared by `compare_digest`, also where no such device is known."""
     key, compared = known.add("one"), []

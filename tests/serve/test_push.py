@@ -22,6 +22,8 @@ from tallylight.config.settings import Push as Settings
 from tallylight.model.bucket import Bucket
 from tallylight.model.status import Kind, Status
 from tallylight.serve import push
+from tallylight.serve.devices import Devices
+from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.serve.push import endpoints, sealing
 from tallylight.serve.push.endpoints import ForbiddenError, Reply, parse
 from tallylight.serve.push.routes import Push
@@ -34,7 +36,7 @@ from tallylight.tracker.notify import GAP_S, SETTLE_S
 from tallylight.tracker.notify import Settings as Notify
 from tests.serve.live import until
 from tests.serve.push_service import Phone, PushService, push_service
-from tests.serve.serving import AUTH, JSON, PANES, Served
+from tests.serve.serving import AUTH, JSON, PANES, PORT, TOKEN, Served
 
 FAR = "https://push.example.org/send/1"
 #: The example of RFC 8291, section 5 and appendix A.
@@ -490,3 +492,28 @@ def test_without_the_extra(client: TestClient, store: Store, monkeypatch: pytest
     refused = client.post("/api/v1/subscribe", json=asks())
     assert (refused.status_code, refused.json()["rule"]) == (409, "missing")
     assert not store.path.exists() and len(client.get("/api/v1/sessions").json()["sessions"]) == 4
+
+
+def test_a_device_that_is_signed_out_is_told_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A phone that was lost: it is forgotten, also on the disk, in place of the next message."""
+    sent: list[str] = []
+
+    def send(_key: object, _settings: object, one: Subscription, *_: object) -> Reply:
+        sent.append(one.device)
+        return Reply(201)
+
+    monkeypatch.setattr("tallylight.serve.push.routes._send", send)
+    known = Devices(store.path.parent / "devices" / "devices.json")
+    lost, kept = known.add("lost"), known.add("kept")
+    served = Served(guard=Guard(TOKEN, allowed_hosts(PORT), known.holder))
+    served.guard.writes = Bucket(rate=1e9, burst=10**9)
+    served.push = Push(served.guard, store, is_in=known.is_in)
+    with TestClient(served.app(), base_url="http://127.0.0.1:8787") as client:
+        for key in (lost, kept):
+            given = {"Authorization": f"Bearer {key}"}
+            assert client.post("/api/v1/subscribe", json=asks(f"{FAR}{key[:8]}"), headers=given).status_code == 200
+        known.end(lost[:8])
+        assert served.push._sender is not None
+        served.push._sender.put(message("a question"))
+        until(lambda: sent and len(store.load()) == 1, "it is not forgotten")
+    assert sent == [kept[:8]] == [one.device for one in store.load().values()]

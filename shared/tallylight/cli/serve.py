@@ -35,6 +35,8 @@ from tallylight.ui.layout import GAP, ago, fit
 from tallylight.wire.text import sanitise
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tallylight.remote.subscriber import Subscriber
     from tallylight.serve.guard import Guard
     from tallylight.serve.push.routes import Push
@@ -131,7 +133,7 @@ def main(argv: list[str]) -> int:
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     devices = Devices(devices_path(os.environ))
     guard = Guard(token, hosts, devices.holder)
-    push = _push(guard, config)
+    push = _push(guard, config, devices.is_in)
     service = Service(
         *(guard, everyone.read, client, config.colours, watch, lambda: labels.labels, lambda: feed.stale),
         *(push, asking, devices),
@@ -184,14 +186,14 @@ def _devices(revoked: str | None) -> int:
     return 0
 
 
-def _push(guard: Guard, config: Config) -> Push | None:
+def _push(guard: Guard, config: Config, is_in: Callable[[str], bool]) -> Push | None:
     """What sends messages to browsers; None where that is not installed."""
     try:
         from tallylight.serve.push.routes import Push
         from tallylight.serve.push.subscriptions import Store, folder
     except ModuleNotFoundError:
         return None
-    return Push(guard, Store(folder(os.environ)), config.notify, config.push)
+    return Push(guard, Store(folder(os.environ)), config.notify, config.push, is_in)
 
 
 class Everyone:

@@ -89,6 +89,12 @@ class Unknown:
         self._chances = 0
         self._is_owed = False
 
+    def renewed(self) -> Unknown:
+        """The same program, of which nothing is known yet; its screen is looked at no more often than before."""
+        made = Unknown(self.name, self.process)
+        made._chances = self._chances
+        return made
+
     @property
     def signs(self) -> tuple[str, ...]:
         """What it has done that agents do, in words."""
@@ -203,7 +209,7 @@ class UnknownWatch:
             return
         self._prompts = self._prompts + 1 if _ends_in_prompt(look) else 0
         if self._prompts >= _HELD:
-            self.program = Unknown(self.program.name, self.program.process)
+            self.program = self.program.renewed()
 
     def applied(self, found: Identity) -> Identity:
         """*found*, with the candidate as its agent, if there is one."""

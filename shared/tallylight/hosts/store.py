@@ -82,6 +82,8 @@ class Store:
     _opened: _Opened | None = None
     #: What was waited today.
     ledger: Ledger = attrs.field(factory=Ledger)
+    #: Whether that has what an earlier run left behind; after `leave` the file has our own.
+    _is_added: bool = False
     _saved_at: float = float("-inf")
     #: The descriptor that tells that a request waits, if any does, and when they were last looked for.
     _door: int | None = None
@@ -107,9 +109,10 @@ class Store:
             return
         if result.spool.error and not result.snapshot.error:
             self.told(f"requests: {result.spool.error}")
-        if self.ledger.day in ("", result.ledger.day):
+        if not self._is_added and self.ledger.day in ("", result.ledger.day):
             self.ledger.day = result.ledger.day
             self.ledger.waited_s += result.ledger.waited_s
+        self._is_added = True
         self.former.update(result.former)
         self._opened = result
 

@@ -153,7 +153,7 @@ class Service:
             await asyncio.sleep(POLL_S)
 
     def _is_in(self, device: str) -> bool:
-        return not device or (self._devices is not None and self._devices.knows(device))
+        return self._devices is None or self._devices.is_in(device)
 
     async def _look(self) -> None:
         """Take in what the hosts show. A fault in that costs this look, and is told once."""

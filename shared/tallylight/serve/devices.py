@@ -102,7 +102,7 @@ def change(file: Path, how: Callable[[dict[str, Device]], Known]) -> dict[str, D
 
 class Devices:
     """
-    The devices in *file*. `knows`, `holder` and `proof` wait for nothing: they go by the last `poll`.
+    The devices in *file*. `is_in`, `holder` and `proof` wait for nothing: they go by the last `poll`.
 
     `poll`, `add` and `end` wait for the disk and are called on threads.
     """
@@ -115,23 +115,28 @@ class Devices:
         self._used: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def knows(self, id_: str) -> bool:
-        """Whether this device is signed in."""
+    def _of(self, id_: str) -> Device | None:
+        """This device, if it is signed in. Another thread may take in others meanwhile."""
         one = self._known.get(id_)
-        return one is not None and self._clock() - one.used <= UNUSED_S
+        return one if one is not None and self._clock() - one.used <= UNUSED_S else None
+
+    def is_in(self, id_: str) -> bool:
+        """Whether who asks as this device is let in; nothing stands for the token."""
+        return not id_ or self._of(id_) is not None
 
     def holder(self, given: str) -> str:
         """The id of the device whose key is *given*, `ID.KEY`; nothing if there is none. Compared in constant time."""
         id_, _, key = given.partition(".")
-        digest = self._known[id_].digest if self.knows(id_) else "0" * _DIGITS
-        if not hmac.compare_digest(_hash(key), digest):
+        one = self._of(id_)
+        if not hmac.compare_digest(_hash(key), one.digest if one is not None else "0" * _DIGITS):
             return ""
         self._used[id_] = self._clock()
         return id_
 
     def proof(self, id_: str, said: str) -> str:
         """The proof that this server knows a device; nothing if it does not."""
-        return self._known[id_].proof(said) if self.knows(id_) else ""
+        one = self._of(id_)
+        return one.proof(said) if one is not None else ""
 
     def add(self, name: str) -> str:
         """Sign in a device: its key, `ID.KEY`. The one that was not used for the longest time may lose its place."""

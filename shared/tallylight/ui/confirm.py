@@ -110,7 +110,7 @@ def read_key(fd: int) -> str | None:
     data = os.read(fd, 4096)
     if not data:
         return None
-    if data.startswith(_FOCUSED):
+    if _FOCUSED in data:
         while select.select([fd], [], [], QUIET_S)[0] and os.read(fd, 4096):
             pass
         return ""

@@ -145,6 +145,102 @@ def test_a_key_that_is_held_down_answers_one_question() -> None:
     assert person.given == [("1", 1)]
 
 
+def test_a_key_that_began_before_the_question_answers_nothing() -> None:
+    """A terminal repeats a key that is held down after most of a second: that is the same press."""
+    held = Person(*ASKS)
+    held.press("1")
+    for after in (0.66, 0.03, 0.03):
+        held.press("1", after=after)
+    assert held.given == [("1", 1)]
+    early = Person(pane(1), pane(2))
+    early.press("1")
+    early.screens["1"] = question_of(ASKS[0])
+    early.now = state.refreshed(early.now, rows_of(ASKS[0], pane(2)), NOW)
+    early.read()
+    early.press("1", after=0.66)
+    assert early.given == [] and "only just appeared" in early.now.message
+
+
+@each("after", [0.0, STANDS_S - 0.01])
+def test_a_number_that_goes_on_from_another_window_answers_nothing(after: float) -> None:
+    """A panel gets the keyboard when the window beside it ends, whatever is being typed."""
+    person = Person(*ASKS)
+    for is_in in (False, True):
+        person.now, _ = press.press(person.now, Focus(is_in), person.at + 5.0)
+    person.at += 5.0
+    before, _ = press.press(person.now, Key("1"), person.at)
+    person.read()
+    person.press("1", after=after)
+    assert person.given == [] and "only just appeared" in person.now.message == before.message
+    person.press("1")
+    assert person.given == [("1", 1)]
+
+
+@each(("keys", "mode"), [("/w", Mode.FILTER), ("?/w", Mode.HELP), ("n", Mode.NAME)])
+def test_a_question_that_goes_ends_nothing_that_is_typed(keys: str, mode: Mode) -> None:
+    """Else the next letters would be commands, and the next number an answer."""
+    now, _ = pressed(glanced(listed(*ASKS)), *keys)
+    after = state.refreshed(now, rows_of(pane(1), *ASKS[1:]), NOW)
+    assert after.mode is mode and after.asking is None and not after.message
+    hidden, _ = pressed(glanced(listed(*ASKS)), "/", *"cart")
+    assert hidden.asking is None and hidden.selected == f"{OWN}:2"
+    assert state.refreshed(hidden, hidden.rows, NOW).mode is Mode.FILTER
+
+
+def test_what_was_jumped_over_was_not_read() -> None:
+    """The end of a page tells nothing of its middle."""
+    person = Person(*SAME, lines=8)
+    person.press("A", "S", "G", "1")
+    assert person.given == [] and "read all of it first" in person.now.message
+    person.press("g", *["page_down"] * 4, "1")
+    assert len(person.given) == 3
+
+
+def test_a_page_is_laid_out_anew_for_another_width() -> None:
+    """In a narrower window nothing of a command is cut away, and all of it is to be read once more."""
+    person = Person(*SAME)
+    command = "$ rm -r build && echo this one is longer than a narrow window has columns; rm -r /var/lib"
+    for found in SAME:
+        person.screens[found.id] = attrs.evolve(question_of(found), context=(command, "May I?"), first=0)
+    person.now = attrs.evolve(person.now, asking=None, looked=None)
+    person.read()
+    person.press("A", "S")
+    person.now = state.resized(person.now, 30, 12)
+    person.press("1")
+    assert person.given == [] and isinstance(person.now.proposal, Together)
+    assert "".join(person.now.text).count("rm -r /var/lib") == 3
+    person.press(*["page_down"] * 8, "1")
+    assert len(person.given) == 3
+
+
+def test_a_dialog_without_rows_is_the_same_by_its_question_only() -> None:
+    """Where a question stands in none of the rows above its choices, it is shown and compared all the same."""
+    found = [attrs.evolve(question_of(one), context=(), question=f"May I {one.id}?") for one in SAME]
+    pairs = tuple(zip(rows_of(*SAME), found, strict=True))
+    assert [question.pane for _, question in together(pairs, found[0]).targets] == ["1"]
+    assert "  May I 1?" in together(pairs, found[0]).lines()
+
+
+def test_a_page_too_narrow_to_show_a_choice_is_not_answered() -> None:
+    """What is cut at the edge has not been seen."""
+    person = Person(*ASKS)
+    person.press("A")
+    person.now = state.resized(person.now, 6, 200)
+    person.read()
+    person.press("1")
+    assert person.given == []
+
+
+def test_a_click_waits_where_lines_were_broken_anew() -> None:
+    """Another width has moved the answers under the pointer."""
+    person = Person(*ASKS)
+    person.now = state.resized(person.now, 70, 24)
+    person.at += 1.0
+    person.read()
+    line = next(number for number, text in enumerate(texts(person.now)) if text.startswith("  1  Yes"))
+    assert press.press(person.now, Mouse("press", line, 3), person.at + STANDS_S / 2)[1] == ()
+
+
 def test_a_question_that_changes_is_read_again() -> None:
     """What was read of the one before is dropped at once, and stands nowhere."""
     now = glanced(listed(*ASKS))

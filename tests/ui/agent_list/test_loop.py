@@ -15,10 +15,12 @@ from types import SimpleNamespace
 import attrs
 import pytest
 
+from tallylight.actions.answer import Answer, Done
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Open, decode_request, encode_reply
+from tallylight.actions.request import Open, Reply, Request, decode_request, encode_reply
 from tallylight.cli import agents
 from tallylight.snapshot.labels_file import LabelsFile
+from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui import terminal as ui
 from tallylight.ui.agent_list import loop
@@ -26,7 +28,7 @@ from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import CHANNEL
 from tests.tables import each
 from tests.terminal import bare_environment, launcher
-from tests.ui.agent_list.panes import OWN, asking, no_client, pane, rows_of, snapshot
+from tests.ui.agent_list.panes import OWN, asking, no_client, pane, question_of, rows_of, snapshot
 from tests.ui.agent_list.program import COLUMNS, LINES, Host, List
 
 
@@ -134,6 +136,52 @@ def test_a_picture_that_is_newer_than_the_file_stays(monkeypatch: pytest.MonkeyP
 
     ready = opened(monkeypatch, Scripted(5.0), as_of=5.0)
     assert ready.drawn_at == 0 and "1 agent" in ready.shown
+
+
+class Hiding(Scripted):
+    """A terminal whose tab is hidden for a while: each read has a time, whether it is seen, and keys."""
+
+    def __init__(self, *reads: tuple[float, bool, bytes]) -> None:
+        super().__init__(5.0)
+        self.reads, self.is_seen = list(reads), True
+
+    def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
+        after, self.is_seen, typed = self.reads.pop(0)
+        self.now += after
+        return typed
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        return (snapshot(asking(1)),)
+
+
+class Asked(Direct):
+    """What the list asks of the panes of its own terminal."""
+
+    has_channel = True
+
+    def __init__(self, terminal: Hiding) -> None:
+        super().__init__({}, no_client)
+        self.terminal, self.answers = terminal, list[float]()
+
+    def listen(self) -> None:
+        self.is_seen = self.terminal.is_seen
+
+    def perform(self, row: Row, asked: Request) -> Reply:
+        if isinstance(asked, Answer):
+            self.answers.append(self.terminal.now)
+            return Done(row.pane.id, "answered")
+        return question_of(row.pane)
+
+
+def test_a_key_of_another_tab_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tab in front has ended, and what is typed in it goes on in the list, which stood there before."""
+    reads = [(1.0, True, b""), (1.0, False, b""), (5.0, True, b"1"), (1.0, True, b"1"), (1.0, True, b"q")]
+    terminal = Hiding(*reads)
+    monkeypatch.setattr(loop, "time", terminal)
+    actions, labels = Asked(terminal), LabelsFile(Path("/nowhere/labels.json"))
+    loop.run(terminal, terminal, actions, lambda *_: [], own=OWN, labels=labels)
+    assert actions.answers == [8.0]
 
 
 class Answering(Scripted):

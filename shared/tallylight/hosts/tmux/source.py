@@ -137,7 +137,8 @@ class TmuxSource:
         for path in dict.fromkeys(paths):
             with contextlib.suppress(OSError, ValueError):
                 found = os.stat(path)  # noqa: PTH116
-                if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid():
+                is_ours = stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+                if is_ours and (path not in self._shown or _is_kept(path)):
                     # The inode alone may be another socket's by now.
                     sockets[path] = (found.st_ino, found.st_ctime_ns)
         return sockets
@@ -304,3 +305,10 @@ def sockets_of(pids: Iterable[int | None]) -> tuple[str, ...]:
             folder = table.environ(pid).get("TMUX_TMPDIR") or "/tmp"  # noqa: S108 - where tmux has it
             found[named or f"{folder}/tmux-{os.getuid()}/{options.get('-L', 'default')}"] = None
     return tuple(found)
+
+
+def _is_kept(path: str) -> bool:
+    """Whether no other user can put a server of theirs in the place of *path*: tmux hands it our environment."""
+    folder = Path(path).parent.stat()
+    is_closed = not folder.st_mode & stat.S_IWOTH or folder.st_mode & stat.S_ISVTX
+    return bool(is_closed) and folder.st_uid in (0, os.getuid())

@@ -11,7 +11,7 @@ import asyncio
 import functools
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Body, FastAPI, Request
@@ -22,11 +22,11 @@ from tallylight.config.settings import Push as Settings
 from tallylight.files import extras
 from tallylight.model.errors import TallyError
 from tallylight.serve.guard import Guard
-from tallylight.serve.middleware import RefusedError
+from tallylight.serve.middleware import DEVICE, RefusedError
 from tallylight.serve.model import Versioned
 from tallylight.serve.push import endpoints
 from tallylight.serve.push.endpoints import ForbiddenError, Reply
-from tallylight.serve.push.sender import Sender
+from tallylight.serve.push.sender import GONE, Sender
 from tallylight.serve.push.subscriptions import MAX_PART, MAX_SUBSCRIPTIONS, Store, Subscription
 from tallylight.serve.push.telling import Message, Teller
 from tallylight.snapshot.addresses import Found
@@ -82,15 +82,21 @@ def _send(key: Key, settings: Settings, one: Subscription, message: Message, ttl
 
 class Push:
     """
-    The messages of one server. *store* is where it keeps its key and its browsers.
+    The messages of one server. *store* is where it keeps its key and its browsers; *is_in* says whether a device is
+    signed in yet.
 
     `look` is called from the server's own thread and waits for nothing; the routes wait on other threads.
     """
 
     def __init__(
-        self, guard: Guard, store: Store, notify: Notify | None = None, settings: Settings | None = None
+        self,
+        guard: Guard,
+        store: Store,
+        notify: Notify | None = None,
+        settings: Settings | None = None,
+        is_in: Callable[[str], bool] = lambda _device: True,
     ) -> None:
-        self._guard, self._store = guard, store
+        self._guard, self._store, self._is_in = guard, store, is_in
         self._notify, self._settings = notify or Notify(), settings or Settings()
         self._lock = threading.Lock()
         self._known: dict[str, Subscription] = {}
@@ -137,7 +143,8 @@ class Push:
     async def subscribe(self, given: Annotated[Subscribe, Body()], request: Request) -> Offer:
         """Send messages to this browser from now on; one that gets them already may say other keys."""
         self._guard.check_write(time.monotonic(), "too many changes")
-        one = Subscription(**given.model_dump(), origin=request.headers.get("origin", "")[: 2 * MAX_PART])
+        origin = request.headers.get("origin", "")[: 2 * MAX_PART]
+        one = Subscription(**given.model_dump(), origin=origin, device=request.scope[DEVICE])
         await asyncio.to_thread(self._add, one)
         return await self.offer()
 
@@ -173,10 +180,14 @@ class Push:
             raise RefusedError(Refusal("missing", f"{self._store.path / 'key.pem'} {error}; remove it")) from None
         except (OSError, TallyError) as error:
             raise RefusedError(Refusal("missing", str(error))) from None
-        sender = Sender(functools.partial(_send, key, self._settings), self._drop)
+        sender = Sender(functools.partial(self._send, key), self._drop)
         sender.keep(known)
         self._known, self._public, self._sender = known, sealing.public(key), sender
         return sender
+
+    def _send(self, key: Key, one: Subscription, message: Message, ttl_s: float) -> Reply:
+        """Send to a browser, unless it was signed out: that one is forgotten as one that its service calls gone."""
+        return _send(key, self._settings, one, message, ttl_s) if self._is_in(one.device) else Reply(GONE[0])
 
     def _add(self, one: Subscription) -> None:
         with self._lock:

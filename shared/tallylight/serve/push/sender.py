@@ -27,7 +27,7 @@ MAX_PENDING = 32
 #: wait.
 FIRST_S, LAST_S, MAX_WAIT_S = 5.0, 600.0, 1800.0
 #: Statuses: the browser is gone; the service cannot now.
-_GONE = (404, 410)
+GONE = (404, 410)
 _LATER = (408, 425, 429)
 _LOG = logging.getLogger("uvicorn.error")
 
@@ -124,7 +124,7 @@ class Sender:
             self._warn(line.to, error.strerror or str(error) or type(error).__name__)
             self._again(line, message, until, 0.0)
             return
-        if reply.status in _GONE:
+        if reply.status in GONE:
             self._gone(line.to.endpoint)
         elif reply.status in _LATER or reply.status >= 500:
             self._warn(line.to, f"it answers {reply.status}")

@@ -30,16 +30,20 @@ MAX_PART, MAX_BYTES, MAX_KEY = 128, 64 * 1024, 4096
 
 @attrs.frozen
 class Subscription:
-    """A browser: where it is reached, its two keys in base64url, and the origin of the page that asked for it."""
+    """
+    A browser: where it is reached, its two keys in base64url, the origin of the page that asked for it, and the device
+    that it is signed in as; nothing for one with the token.
+    """
 
     endpoint: str
     p256dh: str
     auth: str
     origin: str = ""
+    device: str = ""
 
 
 #: Characters of each part of one, at most.
-_LIMITS = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART}
+_LIMITS = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART, "device": MAX_PART}
 
 
 def decode(data: bytes) -> dict[str, Subscription]:
@@ -51,7 +55,7 @@ def decode(data: bytes) -> dict[str, Subscription]:
     known = {}
     for row in rows[:MAX_SUBSCRIPTIONS]:
         given = row if isinstance(row, dict) else {}
-        read = {name: values.exact(given.get(name), most) for name, most in _LIMITS.items()}
+        read = {name: values.exact(given.get(name, ""), most) for name, most in _LIMITS.items()}
         parts = {name: part for name, part in read.items() if part is not None and part.isascii()}
         if len(parts) == len(_LIMITS) and parts["endpoint"]:
             known[parts["endpoint"]] = Subscription(**parts)

@@ -7,6 +7,8 @@ another question was not read by whoever presses a key. So nothing is answered b
 
 from __future__ import annotations
 
+import math
+
 import attrs
 
 from tallylight.actions.answer import Question
@@ -19,6 +21,8 @@ from tallylight.ui.agent_list.record import Mode, State, told
 #: How long, in seconds, a question has to stand on the screen before a number answers it. A key that was pressed before
 #: it came arrives sooner.
 STANDS_S = 0.4
+#: How long, in seconds, after a number another one may be its first repeat: terminals wait most of a second for that.
+HELD_S = 0.75
 #: Questions that were answered and that their hosts may show for a moment yet.
 MAX_ANSWERED = 50
 
@@ -52,7 +56,7 @@ def read(state: State, row: Row, found: object) -> State:
 def is_too_soon(state: State, at: float, *, is_click: bool = False) -> bool:
     """Whether a number that is typed, or clicked, *at* this time cannot be meant for what stands on the screen."""
     since = state.placed[1] if is_click else state.stood[1]
-    return at - since < STANDS_S or at - state.typed_at < STANDS_S
+    return at - since < STANDS_S or (not is_click and at - state.typed_at < HELD_S)
 
 
 def stands(state: State, at: float) -> State:
@@ -63,11 +67,16 @@ def stands(state: State, at: float) -> State:
         what = state.proposal.targets
     elif state.asking is not None and not state.asking.unread:
         what, top = (state.asking.address, state.asking.question), state.asking.top
-    where = (what, areas(state), top)
+    where = (what, areas(state), state.columns, top)
     if where == state.placed[0]:
         return state
     stood = state.stood if what == state.stood[0] else (what, at)
     return attrs.evolve(state, stood=stood, placed=(where, at))
+
+
+def unseen(state: State) -> State:
+    """Nobody was before it: what stands there has to stand for a moment once more, from the next drawing on."""
+    return attrs.evolve(state, stood=(None, math.inf), placed=(None, math.inf))
 
 
 def answered(state: State, row: Row, text: str) -> State:

@@ -227,6 +227,7 @@ class _List:
             else:
                 # In a hidden tab it costs nothing, whatever the agents do.
                 descriptors, patience = None, ESCAPE_S if self._decoder.is_pending else None
+                self.state = flow.unseen(self.state)
             read = self.terminal.read(patience, (*(descriptors or ()), *self.actions.descriptors))
             if read is None:
                 return

@@ -41,7 +41,7 @@ MAX_LINES = 100_000
 def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effects]:
     """A person pressed a key, pasted, used the mouse, or came to the list or left it; *at* this time, as in `flow`."""
     if isinstance(event, Focus):
-        return states.filtered(attrs.evolve(state, has_focus=event.is_in)), ()
+        return states.filtered(attrs.evolve(flow.unseen(state), has_focus=event.is_in)), ()
     if isinstance(event, Told):
         return state, ()
     state = attrs.evolve(state, message="")
@@ -151,9 +151,9 @@ def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> 
     if isinstance(state.proposal, Together):
         return _together(typed, state.proposal, name, too_soon)
     if row is None or not (is_page or state.asks(row)):
-        return state, ()
-    if shown is None or shown.address != row.address:
-        return (state, ()) if is_page else _answering(typed, row)
+        return typed, ()
+    if shown is None:
+        return (typed, ()) if is_page else _answering(typed, row)
     if not is_page and (not shown.is_whole or shown.question.missing):
         return states.asked(attrs.evolve(typed, asking=None), row, shown.question), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)

@@ -94,6 +94,8 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
     Where its lines are others than before, nothing of it has been seen.
     """
+    if columns <= NUMBER + 1:
+        height = 0  # a character of two cells would be cut at the edge
     if (columns, height, is_page) == (asking.columns, asking.height, asking.is_page):
         return asking
     lines = _dialog(asking, columns, is_roomy=True)

@@ -126,7 +126,8 @@ class Together:
 
 def dialog(question: Question) -> tuple[str, ...]:
     """The lines of the dialog of *question* that have any text."""
-    return tuple(line.strip() for line in question.context[question.first :] if line.strip())
+    rows = question.context[question.first :] or (question.question,)
+    return tuple(row.rstrip() for row in rows if row.strip())
 
 
 def together(found: tuple[tuple[Row, Question], ...], like: Question) -> Together:

@@ -45,17 +45,22 @@ def fitted(state: State) -> State:
 
 def resized(state: State, columns: int, lines: int) -> State:
     """The screen has this many cells."""
-    return filtered(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines)))
+    state = filtered(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines)))
+    return _laid_out(state, state.proposal) if state.proposal is not None else state
 
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
+    before = state
     state = filtered(attrs.evolve(state, rows=rows, now=now))
-    if problem := _lost(state):
-        # In the detail it is read anew; of a run the next one follows.
-        is_kept = state.mode is Mode.LIST or state.selected in state.run
+    if before.asking is not None and (state.asking is None or _is_gone(state, state.asking)):
+        # In the detail, also below what is typed, it is read anew; of a run the next one follows.
+        is_page = state.mode is Mode.ANSWER
+        is_kept = not is_page or state.selected in state.run
         state = attrs.evolve(state, asking=None) if is_kept else listing(state)
-        state = state if state.mode is Mode.LIST and is_kept else notified(state, problem)
+        state = notified(state, "that question is gone") if is_page else state
+    if problem := _lost(state):
+        state = notified(listing(state), problem)
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
@@ -64,18 +69,20 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     return state
 
 
-def _lost(state: State) -> str:
-    """That what a person answers, writes to or names has gone; nothing while it is still what is selected."""
+def _is_gone(state: State, shown: asking.Asking) -> bool:
+    """Whether what is *shown* is asked no more."""
     row = state.row
-    address = row.address if row is not None else ""
-    if state.asking is not None:
-        if row is None or address != state.asking.address:
-            return "that question is gone"
-        # All that the host reports of it can be about the prompt that is being answered, or from before it.
-        status, prompt = row.pane.status, row.pane.prompt
-        is_open = status is Status.WAITING and prompt in ("", state.asking.question.prompt)
-        if not is_open and (status, prompt) != state.asking.reported:
-            return "that question is gone"
+    if row is None:
+        return True
+    # All that the host reports of it can be about the prompt that is being answered, or from before it.
+    status, prompt = row.pane.status, row.pane.prompt
+    is_open = status is Status.WAITING and prompt in ("", shown.question.prompt)
+    return not is_open and (status, prompt) != shown.reported
+
+
+def _lost(state: State) -> str:
+    """That what a person writes to or names has gone; nothing while it is still what is selected."""
+    address = state.row.address if state.row is not None else ""
     if state.writing is not None and address != state.writing.address:
         return f"{state.writing.name} is no longer in the list; the draft is kept"
     if state.naming is not None and address != state.naming.address:
@@ -129,8 +136,9 @@ def drawn(state: State) -> State:
     """What `draw` made of *state* stands on the screen: the person can have seen it."""
     # `flow.stands` says since when.
     if state.proposal is not None:
-        read = max(state.proposal.read, state.scroll + areas(state).rows)
-        if read != state.proposal.read:
+        read = state.scroll + areas(state).rows
+        # What was jumped over has not been read.
+        if state.scroll <= state.proposal.read < read:
             return attrs.evolve(state, proposal=attrs.evolve(state.proposal, read=read))
     if state.asking is None or (found := asking.drawn(state.asking)) is state.asking:
         return state
@@ -162,9 +170,13 @@ def proposed(state: State, proposal: Proposal | Together) -> State:
             return notified(state, "no other agent asks the very same")
     elif not proposal.targets:
         return notified(state, outcome(proposal.act, 0, proposal.left_out))
-    shown = attrs.evolve(state, mode=Mode.CONFIRM, proposal=proposal, title=proposal.title, scroll=0)
-    lines = proposal.lines()
-    return attrs.evolve(shown, text=tuple(part for line in lines for part in chop(line, max(1, state.columns))))
+    return _laid_out(attrs.evolve(state, mode=Mode.CONFIRM, title=proposal.title), proposal)
+
+
+def _laid_out(state: State, proposal: Proposal | Together) -> State:
+    """The lines of *proposal* as wide as the screen is, none of which has been read."""
+    parts = tuple(part for line in proposal.lines() for part in chop(line, max(1, state.columns)))
+    return attrs.evolve(state, proposal=attrs.evolve(proposal, read=0), text=parts, scroll=0)
 
 
 def visible(state: State) -> tuple[Row, ...]:
@@ -229,6 +241,8 @@ def filtered(state: State) -> State:
     state = attrs.evolve(state, heights=heights(state))
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
+    if state.asking is not None and (not shown or state.asking.address != state.selected):
+        state = attrs.evolve(state, asking=None, looked=None)
     return settled(state)
 
 

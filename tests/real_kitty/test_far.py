@@ -39,7 +39,9 @@ def test_it_asks(desk: Desk) -> None:
     kitty.wait_text(window, "bash-")
     kitty.send_text(window, f"python3 agent.py {go}\r")
     kitty.wait_until(
-        lambda: desk.host(f"host.panes[{window}].agent is not None") == "True", 60, "it is taken for an agent"
+        lambda: desk.host(f"getattr(host.panes.get({window}), 'agent', None) is not None") == "True",
+        60,
+        "it is taken for an agent",
     )
     assert desk.status(window) == ""
     go.touch()

@@ -252,7 +252,7 @@ SAME = [asking(n, 90 - n, project=f"p{n}", what="Bash: npm test", cwd=f"/src/p{n
 
 
 def test_the_same_request_is_answered_for_all_of_them() -> None:
-    """`S` shows each whole, with its folder if that is known; a number answers each with its own fingerprint, once all was shown."""
+    """`S` shows each whole, with its folder if known; a number answers each by its own print, once all was shown."""
     bare = Person(*(attrs.evolve(one, cwd="") for one in SAME))
     bare.press("A", "S")
     assert "p1, pane 1" in texts(bare.now)

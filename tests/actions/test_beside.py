@@ -79,7 +79,7 @@ def test_what_fits(cells: int, said: str) -> None:
         (Beside(branch="app", worktree="app"), "app"),
         (Beside(branch="a\x1b[31mb\u202ec"), "a[31mbc"),
         (Beside(branch="b" * 80), "b" * 39 + "…"),
-        (Beside(branch="a", pull_request=PullRequest(17, Checks.FAILING)), "a #17 ✗"),
+        (Beside(branch="a", pull_request=PullRequest(17, Checks.FAILING)), "a #17 ×"),
         (Beside(branch="a", pull_request=PullRequest(17)), "a #17"),
     ],
 )

@@ -85,7 +85,7 @@ def asked_of(host: Host, count: int = 1) -> list[Request]:
 
 _SNOOZED = r"is snoozed for \d+[dhms], until \d\d:\d\d or until its status changes"
 #: What the panes are called.
-_3 = r"3 \(tallylight\)"
+_3 = r"pane 3 \(tallylight\)"
 _OFF = "notifications are off"
 _AT = r"until \d\d:\d\d"
 _END = "until `tally quiet … off`"
@@ -101,17 +101,17 @@ _END = "until `tally quiet … off`"
         (
             ["snooze", f"{HOST}:1", "1440"],
             Request("snooze", "1", ("1440",)),
-            f"1 {_SNOOZED}",
+            f"pane 1 {_SNOOZED}",
         ),
-        (["unread", "1"], Request("unread", "1"), "1 is marked as not looked at"),
+        (["unread", "1"], Request("unread", "1"), "pane 1 is marked as not looked at"),
         (["unread"], Request("unread", "3"), f"{_3} is marked as not looked at"),
-        (["seen", "4"], Request("seen", "4"), "4 is marked as looked at"),
+        (["seen", "4"], Request("seen", "4"), "pane 4 is marked as looked at"),
         (["seen", "3"], Request("seen", "3"), f"{_3} is marked as looked at, and still waits for you"),
         (["mute", "3"], Request("mute", "3", ("tab", "", "")), f"{_3} and its tab: {_OFF} {_END}"),
         (
             ["mute", "1", "--for", "2h"],
             Request("mute", "1", ("tab", "", "7200")),
-            rf"1 and its tab: {_OFF} for 2h, {_AT}",
+            rf"pane 1 and its tab: {_OFF} for 2h, {_AT}",
         ),
         (
             ["mute", "--project", "api", "--for", "1.5min"],
@@ -119,15 +119,19 @@ _END = "until `tally quiet … off`"
             rf"project api: {_OFF} for \d+[ms], {_AT}",
         ),
         (["mute", "--all"], Request("mute", "", ("all", "", "")), f"everything: {_OFF} {_END}"),
-        (["unmute", "4"], Request("mute", "4", ("tab", "", "0")), "4 and its tab: notifications are on"),
+        (["unmute", "4"], Request("mute", "4", ("tab", "", "0")), "pane 4 and its tab: notifications are on"),
         (
             ["unmute", "--project", "api"],
             Request("mute", "", ("project", "api", "0")),
             "project api: notifications are on",
         ),
-        (["quiet", "2"], Request("mute", "2", ("tab", "", "3600")), rf"2 and its tab: {_OFF} for \d+[mh], {_AT}"),
-        (["quiet", "2", "20m"], Request("mute", "2", ("tab", "", "1200")), rf"2 and its tab: {_OFF} for \d+m, {_AT}"),
-        (["quiet", "2", "off"], Request("mute", "2", ("tab", "", "0")), "2 and its tab: notifications are on"),
+        (["quiet", "2"], Request("mute", "2", ("tab", "", "3600")), rf"pane 2 and its tab: {_OFF} for \d+[mh], {_AT}"),
+        (
+            ["quiet", "2", "20m"],
+            Request("mute", "2", ("tab", "", "1200")),
+            rf"pane 2 and its tab: {_OFF} for \d+m, {_AT}",
+        ),
+        (["quiet", "2", "off"], Request("mute", "2", ("tab", "", "0")), "pane 2 and its tab: notifications are on"),
         (
             ["quiet", "TALLYlight", "2h"],
             Request("mute", "", ("project", "tallylight", "7200")),

@@ -356,5 +356,7 @@ def test_tasks_mode_and_topic() -> None:
     for line in ("about     Login", "mode      plan", "worktree  fix", "does      ━━──── 1/3  Fix login"):
         assert line in said
     assert "by protocol: OSC 7501" in said
+    by = AnswerEntry(question="asks", answer="permission", source="screen", rule="screen rule: permission")
+    assert "permission, by screen rule: permission, " in drawn(attrs.evolve(pane, answers=(by,)))
     assert "its tasks\n  ✓  Add auth\n  ▸  Fix login\n     Ship" in said
     assert "  ✓  Ship" in drawn(attrs.evolve(pane, progress="3/3"))

@@ -15,6 +15,7 @@ from typing import Any
 
 from PIL import Image
 
+from tallylight.model import contrast
 from tallylight.model.lights import COLOURS
 from tallylight.model.status import Status
 from tallylight.snapshot import writer as snapshot
@@ -75,6 +76,13 @@ def noting(window, pane):
 
 user_vars.publish = noting
 """
+
+
+def lights_on(ground: Colour) -> dict[str, Colour]:
+    """The colours of the lights in tabs of another *ground*: what is not a fill is moved until it can be read."""
+    green = contrast.news(LIGHTS["done"], ground, LIGHTS["waiting"])
+    assert green is not None
+    return LIGHTS | {"working": contrast.legible(LIGHTS["working"], ground), "done": green}
 
 
 def user_var(name: str, value: str) -> bytes:
@@ -212,7 +220,9 @@ class Desk:
         shown = image or self.kitty.screenshot()
         return {tab: counted(shown.crop(_own(str(tab), spans))) for tab in tabs if str(tab) in spans}
 
-    def wait_colours(self, expected: dict[int, str], *, image: Path | None = None) -> None:
+    def wait_colours(
+        self, expected: dict[int, str], *, image: Path | None = None, lights: dict[str, Colour] = LIGHTS
+    ) -> None:
         """Wait until each tab has this light's very colour, and no other's; `""` and `idle`: none."""
 
         def wrong() -> list[str]:
@@ -221,11 +231,11 @@ class Desk:
             faults = [f"tab {tab} is not drawn" for tab in expected if tab not in found]
             for tab, counts in found.items():
                 name, least = expected[tab], FEW if expected[tab] == "working" else MANY
-                if name in BEFORE and counts[LIGHTS[name]] < least:
-                    faults.append(f"tab {tab} has {counts[LIGHTS[name]]} pixels of {name}: {counts.most_common(4)}")
+                if name in BEFORE and counts[lights[name]] < least:
+                    faults.append(f"tab {tab} has {counts[lights[name]]} pixels of {name}: {counts.most_common(4)}")
                 # The arrow between two tabs of `powerline` has the colours of both.
                 spill = dict.fromkeys(("waiting", "error"), SPILL * self.kitty.scale**2)
-                others = {n: counts[LIGHTS[n]] for n in BEFORE if n != name and counts[LIGHTS[n]] > spill.get(n, 0)}
+                others = {n: counts[lights[n]] for n in BEFORE if n != name and counts[lights[n]] > spill.get(n, 0)}
                 if others:
                     faults.append(f"tab {tab} is {name or 'unlit'} and has {others}")
             last[:] = faults

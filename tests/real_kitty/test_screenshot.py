@@ -16,7 +16,7 @@ from PIL import Image
 from tallylight.ui.agent_list.flow import STANDS_S
 from tests.real_kitty.asking_claude import SCREEN
 from tests.real_kitty.conftest import VERSIONS
-from tests.real_kitty.desk import BEFORE, LIGHTS, Desk
+from tests.real_kitty.desk import BEFORE, LIGHTS, Desk, lights_on
 from tests.real_kitty.roots import CHECKOUT
 
 PICTURE = CHECKOUT / "docs/images/kitty-tabs.png"
@@ -208,6 +208,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     tab = kitty.tab_of(agent)
     still = {kitty.tab_of(shell): "", kitty.tab_of(docs): "working", kitty.tab_of(infra): "idle"}
     frames: list[tuple[Image.Image, int]] = []
+    lights = lights_on((0xEC, 0xEE, 0xF1)) if theme == "light" else LIGHTS
 
     def act(key: str, status: str, more: str = "") -> None:
         kitty.send_text(agent, key)
@@ -217,7 +218,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     def shoot(ms: int, light: str = "") -> None:
         shot = tmp_path / f"{len(frames)}.png"
         if light:
-            desk.wait_colours({**still, tab: light}, image=shot)
+            desk.wait_colours({**still, tab: light}, image=shot, lights=lights)
         else:
             kitty.screenshot(shot)
         frames.append((Image.open(shot).convert("RGB"), ms))

@@ -8,13 +8,13 @@ from tests.tables import each
 from tests.tracker.test_tracker import run
 from tests.tracker.test_trust_rules import steps
 
-ANY = "protocol, registry, record, title, progress, notification or screen disagrees"
+ANY = "any source but silence disagrees"
 
 
 @each(
     ("line", "turn", "asks", "rest"),
     [
-        ("0 agent", f"running by heuristic: {ANY.replace(' or screen', ', screen or heuristic')}, 4 s without output",
+        ("0 agent", "running by heuristic: any source disagrees, 4 s without output",
          "nothing", "nothing"),
         ("0 prompt", "none: shell at its prompt", "nothing", "nothing"),
         ("0 agent, 1 registry working", "running by registry: protocol, registry or record disagrees",

@@ -79,8 +79,8 @@ TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
 }
 _UNKNOWN = Refusal(
     "caller",
-    "it cannot be told who asks, for its parents do not lead to a pane of this terminal; run it in a shell there, not "
-    "in the background of something that has ended; nothing was done",
+    "nothing was done: this command does not run in a pane of that terminal, so nobody knows who asks; run it in a "
+    "shell there",
 )
 _SELF = Refusal("self", "nobody types into the pane in which they run themselves; nothing was done")
 _OTHERS = Refusal(

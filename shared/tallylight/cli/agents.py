@@ -81,14 +81,16 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         return Watch(environ.get("HOME", ""), listed)
 
     fleet = subscriber("agents") if is_fleet else None
+    channel = Channelled.of(environ, client) if fleet is None else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),
-        Elsewhere(fleet.ask) if fleet is not None else Channelled.of(environ, client) or Direct(environ, client),
+        Elsewhere(fleet.ask) if fleet is not None else channel or Direct(environ, client),
         explain,
-        own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
+        # Without the channel its panes can be answered as little as those of another kitty.
+        own=f"kitty-{environ['KITTY_PID']}" if channel is not None and "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
         depth=depth,

@@ -22,7 +22,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
-from tallylight.ui.layout import wrap
+from tallylight.ui.layout import rule_words, wrap
 
 #: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.
 FRAME = 1 / lights.PULSE_HZ
@@ -163,7 +163,7 @@ class Demo:
             mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
             source = f"{decision.reason.source.word}: " if decision.reason.source else ""
             what = f"{self._now:6.1f} s  {pad(tab, 5)}  {mark} {words}"
-            why = f"{source}{decision.reason.rule}"
+            why = f"{source}{rule_words(decision.reason.rule)}"
             self._erase()
             for text in [f"{pad(what, 39)}  {why}"] if self.output.columns >= WIDE else [what, f"{'':10}{why}"]:
                 line = clean(text, self.output.columns - 1)

@@ -8,7 +8,7 @@ from tallylight.cli.parser import Parser, paragraph, two_columns
 
 _FIRST = (
     "Every agent has a light without any setup; Tallylight reads its screen, its title and its files. A light is exact "
-    "if the agent itself reports what it does. There are three ways to that. Take the first that your agent has:"
+    "if the agent itself reports what it does. There are three ways. Take the first that works with your agent:"
 )
 _WAYS = {
     "tally hooks install": "The agent itself reports each event, if `tally hooks` lists it. This changes the settings "

@@ -67,7 +67,7 @@ def ask(
 
     *else_*: what is to be said if it never shows it.
     """
-    called = f"{found.name} ({clean(found.pane.project, 40)})" if found.pane.project else found.name
+    called = f"pane {found.name}" + (f" ({clean(found.pane.project, 40)})" if found.pane.project else "")
     requests.send(found.host, request, os.environ)
     end = time.monotonic() + DONE_S
     while time.monotonic() < end:

@@ -165,7 +165,9 @@ def _program(pane: Pane) -> str:
 
 def _answer(entry: AnswerEntry, now: float) -> str:
     """An answer with who gave it, how long ago, and until when it holds."""
-    by = f", by {entry.source}: {rule_words(entry.rule)}, {ago(entry.at, now)}" if entry.source else ""
+    rule = rule_words(entry.rule)
+    whose = "" if rule.startswith(f"{entry.source} ") else f"{entry.source}: "
+    by = f", by {whose}{rule}, {ago(entry.at, now)}" if entry.source else ""
     return f"{entry.answer}{by}" + (f"; until {entry.changes}" if entry.changes else "")
 
 

@@ -21,6 +21,8 @@ from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
 #: How a turn ended, by the status of who knows that best.
 _ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.WAITING: "over, at a limit"}
 _NOTHING = "nothing"
+#: More names of sources than anybody reads.
+_MANY = 6
 
 
 def explained(
@@ -65,6 +67,8 @@ def _rest(found: Answers, decision: Decision) -> AnswerEntry:
 def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
     report = claim.report
     *names, last = (source.word for source in contradictors(column, fact))
+    if len(names) >= _MANY:
+        names, last = [], f"any source{'' if last == Source.HEURISTIC.word else ' but silence'}"
     changes = f"{', '.join(names)} or {last} disagrees" if names else f"{last} disagrees"
     return AnswerEntry(
         question=question,

@@ -10,7 +10,7 @@ from tallylight.wire.text import width
 
 #: Of a branch at least, before it is left out, and at most.
 _LEAST, _BRANCH_CELLS = 6, 40
-_MARKS = {Checks.NONE: "", Checks.PASSING: " ✓", Checks.PENDING: " …", Checks.FAILING: " ✗"}
+_MARKS = {Checks.NONE: "", Checks.PASSING: " ✓", Checks.PENDING: " …", Checks.FAILING: " ×"}
 
 
 def text(beside: Beside, cells: int) -> str:

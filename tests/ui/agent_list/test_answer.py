@@ -136,7 +136,7 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     evil = attrs.evolve(other, host="sessions-1", pane=attrs.evolve(other.pane, attach=("bash", "-c", "id")))
     actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(Multiplexers({})))
 
-    for row, why in ((other, "only from the list that its own terminal opened"), (evil, "not a pane of tmux")):
+    for row, why in ((other, "only from its kitty's own list"), (evil, "not a pane of tmux")):
         for asked in (Look(row.pane.id, QUESTION), question_of(row.pane).answer(1)):
             told = actions.perform(row, asked)
             assert isinstance(told, Refusal) and why in told.text

@@ -115,6 +115,8 @@ def test_nothing_is_answered_before_it_was_read_off_its_screen() -> None:
     assert flow.wanted(elsewhere) is None and pressed(elsewhere, "1")[1] == ()
     assert "Enter goes there to answer." in "\n".join(texts(elsewhere)) and "  1  Yes" not in texts(elsewhere)
     assert "answer" not in texts(elsewhere)[-1]
+    two = state.refreshed(State(), rows.build([snapshot(asking(1), asking(2), pid=8)], OWN, NOW), NOW)
+    assert "answer" not in texts(two)[-1] and "own list" in pressed(two, "A")[0].message
 
 
 @each("after", [0.0, STANDS_S / 2, STANDS_S - 0.01])
@@ -346,7 +348,10 @@ SAME = [asking(n, 90 - n, project=f"p{n}", what="Bash: npm test", cwd=f"/src/p{n
 
 
 def test_the_same_request_is_answered_for_all_of_them() -> None:
-    """`S` shows each whole, with its folder; a number answers each with its own fingerprint, once all was shown."""
+    """`S` shows each whole, with its folder if known; a number answers each by its own print, once all was shown."""
+    bare = Person(*(attrs.evolve(one, cwd="") for one in SAME))
+    bare.press("A", "S")
+    assert "p1, pane 1" in texts(bare.now)
     person = Person(*SAME, asking(4, 1, what="Bash: make"))
     person.press("A")
     assert "S the same for all 3" in texts(person.now)[-1]

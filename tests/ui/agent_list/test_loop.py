@@ -214,11 +214,14 @@ def test_what_a_terminal_says_of_its_picture(value: str, as_of: float, monkeypat
     monkeypatch.setattr(loop, "run", lambda *_, **given: handed.update(given))
     terminal = SimpleNamespace(isatty=lambda: True, fileno=lambda: 0)
     monkeypatch.setattr(agents, "sys", SimpleNamespace(stdin=terminal, stdout=terminal))
+    monkeypatch.setenv("KITTY_PID", "7")
     for name, told in (("LIST_SELECTED", "kitty-7:1"), ("LIST_AS_OF", value)):
         monkeypatch.setenv(f"TALLYLIGHT_{name}", told)
 
     assert agents.main([]) == 0
     assert (handed["selected"], handed["as_of"]) == ("kitty-7:1", as_of)
+    # No kitty gave it a channel: it offers no answers for the panes of this one.
+    assert handed["own"] == ""
 
 
 @pytest.mark.slow
@@ -252,10 +255,10 @@ def test_nothing_is_answered_or_forked_without_the_terminals_own_channel(host: H
     """From a list that a terminal did not open, panes can be shown and put off, and that is all."""
     for key in (b"f", b"r"):
         shown.terminal.type(key)
-        shown.wait("only from the list that its own terminal opened")
+        shown.wait("works only in the list that its own terminal opens")
         shown.terminal.type(b"j")
     shown.terminal.type(b"ka")
-    shown.wait("only in its own terminal")
+    shown.wait("answer it there (Enter)")
     shown.terminal.type(b"j")
     shown.wait(lambda lines: "? help" in lines[-1])
 

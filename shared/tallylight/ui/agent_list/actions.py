@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0
-_ELSEWHERE = "only from the list that its own terminal opened"
 _LOST = Refusal("unreachable", "the list has lost its terminal, so nothing was done; open it again")
 _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
 
@@ -66,7 +65,7 @@ class Direct:
         if isinstance(asked, Open):
             if asked.verb != "go":
                 here = f"{asked.verb} is for {machine} itself: Enter goes there" if machine else ""
-                return Refusal("elsewhere", here or f"{asked.verb} {_ELSEWHERE}")
+                return Refusal("elsewhere", here or f"{asked.verb} works only in the list that its own terminal opens")
             if machine and row.pane.attach:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
             return self.perform(row, Mark("focus", row.pane.id))
@@ -74,7 +73,10 @@ class Direct:
             # A machine tells who is there; whether they take a text, it looks when there is one.
             asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
         elif row.host.startswith("kitty-") and self._is_person():
-            return Refusal("elsewhere", f"{row.name} can be reached {_ELSEWHERE}")
+            return Refusal(
+                "elsewhere",
+                f"pane {row.name} can be reached only from its kitty's own list (ctrl+shift+i); Enter goes there",
+            )
         return self._client().perform(row, asked)
 
     def back(self) -> None:
@@ -93,7 +95,7 @@ class Direct:
         if is_elsewhere(row.host) or not self._is_person():
             return _plain(client.look(row, request.SCREEN))
         if not client.panes.can_type(row.host, row.pane):
-            return "its screen can be seen only in the list that its own terminal opened; Enter goes there"
+            return "its screen can be seen only in the list that its own terminal opens; Enter goes there"
         try:
             return client.panes.screen(row.host, row.pane)
         except SessionError as error:

@@ -152,7 +152,7 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
         f"mode {pane.mode}" if pane.mode else "",
         f"worktree {pane.worktree}" if pane.worktree else "",
         pane.topic,
-        pane.title if pane.title not in (pane.project, pane.topic) else "",
+        pane.title if pane.title not in (pane.agent, pane.project, pane.topic) else "",
         pane.cwd,
         f"pane {row.name}",
         pane.host_title,

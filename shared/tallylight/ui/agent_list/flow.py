@@ -23,6 +23,8 @@ from tallylight.ui.agent_list.record import Mode, State, told
 STANDS_S = 0.4
 #: How long, in seconds, after a number another one may be its first repeat: terminals wait most of a second for that.
 HELD_S = 0.75
+#: Where a question that `can_ask` denies is answered.
+ELSEWHERE = "answer it there (Enter), or in its kitty's own list (ctrl+shift+i)"
 #: Questions that were answered and that their hosts may show for a moment yet.
 MAX_ANSWERED = 50
 
@@ -104,7 +106,7 @@ def begun(state: State) -> State:
     """Answer all that ask, one page after the other."""
     run = tuple(row.address for row in state.waiting if can_ask(row))
     if not run:
-        return states.notified(state, "no agent asks anything that can be answered here")
+        return states.notified(state, ELSEWHERE if state.waiting else "no agent asks anything")
     asked = state.asking if state.asking is not None and state.asking.address == run[0] else None
     state = attrs.evolve(state, mode=Mode.ANSWER, run=run, selected=run[0], asking=asked, looked=None)
     return states.settled(state)

@@ -94,7 +94,7 @@ def _of_the_list(state: State) -> tuple[Hint, ...]:
     if row is None:
         return ()
     hints = [hint for hint in _LIST if hint[0] not in _APPLIES or _APPLIES[hint[0]](row.pane)]
-    left_out = {"A"} if len(state.waiting) < 2 else set()
+    left_out = {"A"} if sum(map(flow.can_ask, state.waiting)) < 2 else set()
     is_part = state.asking is not None and state.asking.question.missing
     choices = min(9, len(row.pane.choices)) if flow.can_ask(row) and not is_part else 0
     left_out |= set() if choices else {"1-9"}

@@ -283,7 +283,7 @@ def _moved(state: State, name: str) -> State | None:
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not flow.can_ask(row):
-        return states.notified(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
+        return states.notified(state, flow.ELSEWHERE), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
     return state, (Perform(row, Look(row.pane.id, QUESTION)),)

@@ -112,7 +112,8 @@ class Together:
         """Each agent with all that it asks, then the answers that all of them take."""
         lines: list[str] = []
         for row, question in self.targets:
-            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}, in {clean(row.pane.cwd)}"]
+            folder = f", in {clean(row.pane.cwd)}" if row.pane.cwd else ""
+            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}{folder}"]
             lines += [f"  {text}" for text in dialog(question)] + [""]
         return (*lines, *(f"{choice.number}  {choice.label}" for choice in self.targets[0][1].choices))
 

@@ -138,7 +138,7 @@ def test_the_list_and_the_fork_open(desk: Desk) -> None:
 
 def test_snoozed_is_amber_and_still(desk: Desk) -> None:
     """The key stops the pulse and leaves the amber, tells the snapshot, and pressed again lets it pulse on."""
-    window = desk.lamp("lamp")
+    window, other = desk.lamp("lamp"), desk.kitty.windows()[0]["id"]
     desk.send(window, ASK)
     desk.wait_status(window, "waiting")
     desk.kitty.focus_window(window)
@@ -148,8 +148,10 @@ def test_snoozed_is_amber_and_still(desk: Desk) -> None:
     press(desk, "ctrl+shift+a", "s")
     desk.kitty.wait_until(lambda: entry(desk, window).snoozed_until, what="the snooze in the snapshot")
     assert desk.host("host.surfaces.rollup.pulsing()") == "[]"
+    desk.kitty.focus_window(other)  # a tab is filled while another one is in front
     desk.wait_colours({tab: "waiting"})
     assert desk.status(window) == "waiting"
+    desk.kitty.focus_window(window)
     press(desk, "ctrl+shift+a", "s")
     desk.kitty.wait_until(lambda: not entry(desk, window).snoozed_until, what="the end of the snooze")
     assert desk.host("host.surfaces.rollup.pulsing() != []") == "True"

@@ -16,6 +16,7 @@ from PIL import Image
 from tallylight.model.lights import mark
 from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
+from tests.real_kitty import desk as desks
 from tests.real_kitty.conftest import VERSIONS
 from tests.real_kitty.desk import BEFORE, FEW, LIGHTS, MANY, Desk
 from tests.real_kitty.pixels import Colour, counted
@@ -25,6 +26,8 @@ from tests.real_kitty.roots import CHECKOUT
 PICTURES = "TALLYLIGHT_PICTURES"
 
 STEADY = "[kitty]\npulse = false\n"
+#: kitty's own colour of the tab in front.
+ACTIVE = (0xEE, 0xEE, 0xEE)
 STYLES = ("powerline", "slant", "fade", "separator")
 
 MARK = "§"
@@ -501,7 +504,7 @@ def test_done_lasts_until_a_person_looks(desk: Desk) -> None:
     desk.let_pass(2)
     assert desk.kitty.focused_os_window() is None
     assert desk.status(window) == "done"
-    desk.wait_colours({desk.kitty.tab_of(window): "done"})
+    desk.wait_colours({desk.kitty.tab_of(window): "done"}, lights=desks.lights_on(ACTIVE))
     desk.kitty.focus_os_window(desk.kitty.ls()[0]["id"])
     desk.wait_status(window, "idle", 5)
 
@@ -517,6 +520,7 @@ def test_looking_does_not_answer(desk: Desk) -> None:
 
     assert desk.kitty.focused_os_window() is not None
     assert desk.kitty.window(window)["is_focused"]
+    desk.kitty.focus_window(desk.kitty.windows()[0]["id"])  # a tab is filled while another one is in front
     desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
     pane = next(pane for pane in desk.snapshot().panes if pane.id == str(window))  # type: ignore[union-attr]
     assert (pane.status, pane.seen) == (Status.WAITING, True)

@@ -58,6 +58,7 @@ def test_both_after_a_power_cut(desk: Desk, codex_program: Path) -> None:
     (kitty.home / ".local/bin/codex").unlink()
     (kitty.home / ".local/bin/codex").symlink_to(newer)
     kitty.start_kitty()
+    kitty.wait_until(lambda: any("2 conversations were open" in tab["title"] for tab in kitty.tabs()), what="the offer")
     before = {window["id"] for window in kitty.windows()}
     env = {name: value for launch in desk.launches.values() for name, value in launch.env.items()}
     page = kitty.launch("bash", "--norc", env=env)

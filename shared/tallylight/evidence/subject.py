@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from tallylight.evidence.frame import LEFT_OUT, NO_ROOM, NO_TOP
 from tallylight.evidence.tail import Row, is_edge, upwards, without_frame
 from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
+from tallylight.model.tool_call import counts
 from tallylight.wire.text import middle
 
 #: Rows of a dialog that are read, up from its choices; and rows above it in which its file may have been named before.
@@ -172,7 +173,7 @@ def _counted(rows: Sequence[Row], verb: str) -> str:
     added, removed = signs.count("+"), signs.count("-")
     if signs and not added and not removed and verb == "Write":
         added = len(signs)
-    return f" (+{added} −{removed})" if added or removed else ""
+    return counts(added, removed)
 
 
 def _address(rows: Sequence[Row]) -> str:

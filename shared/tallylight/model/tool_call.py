@@ -48,7 +48,7 @@ def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
         return _middle(found)
     path = _first(given, _FILES)
     if path:
-        return _middle(f"{tool} {_below(path.strip(), cwd)}{_stat(*_counted(given))}")
+        return _middle(f"{tool} {_below(path.strip(), cwd)}{counts(*_counted(given))}")
     url = _first(given, ("url",)).strip()
     if url:
         return _middle(f"{tool} {url.removeprefix('https://')}")
@@ -112,10 +112,11 @@ def _patch(tool: str, text: str) -> str:
     files = [line.removeprefix(start).strip() for line in lines for start in _PATCHED if line.startswith(start)]
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
-    return f"{tool} {', '.join(files)}{_stat(added, removed)}" if files else ""
+    return f"{tool} {', '.join(files)}{counts(added, removed)}" if files else ""
 
 
-def _stat(added: int, removed: int) -> str:
+def counts(added: int, removed: int) -> str:
+    """How many lines come and go, behind what it is about: ` (+12 −3)`; nothing if none does."""
     return f" (+{added} −{removed})" if added or removed else ""
 
 

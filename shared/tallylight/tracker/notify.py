@@ -18,7 +18,7 @@ import attrs
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
-from tallylight.model.tool_call import request
+from tallylight.model.tool_call import counts, request
 from tallylight.wire.text import middle, sanitise, width
 
 #: What may be told.
@@ -290,8 +290,8 @@ def notice(id_: str, view: View) -> Notice:
         body = "" if body in report.what else body
         whole = "" if asked in title or report.what in body else report.what
         body = ": ".join(filter(None, (tells, ". ".join(filter(None, (whole, body))))))
-    if view.diffstat is not None and any(view.diffstat):
-        body = f"{body} (+{view.diffstat[0]} −{view.diffstat[1]})".strip()
+    if view.diffstat is not None:
+        body = f"{body}{counts(*view.diffstat)}".strip()
     title, discreet = (sanitise(text, cells=TITLE_CELLS) for text in (title, discreet))
     return Notice(id_, status, kind, agent, project, title, sanitise(body, cells=BODY_CELLS), discreet)
 

@@ -23,9 +23,9 @@ def text(beside: Beside, cells: int) -> str:
     branch, worktree = clean(beside.branch, _BRANCH_CELLS), clean(beside.worktree, _BRANCH_CELLS)
     parts = [
         f"({branch})" if beside.is_detached and branch else branch,
-        _signed(("+", changes.added), ("−", changes.removed)),
+        signed(("+", changes.added), ("−", changes.removed)),
         f"{changes.new} new" if changes.new else "",
-        _signed(("↑", changes.ahead), ("↓", changes.behind)),
+        signed(("↑", changes.ahead), ("↓", changes.behind)),
         f"worktree {worktree}" if worktree and worktree != branch else "",
         f"#{pull.number}{_MARKS[pull.checks]}" if pull is not None else "",
     ]
@@ -40,7 +40,8 @@ def text(beside: Beside, cells: int) -> str:
     return clean(line, cells) if cells >= _LEAST else ""
 
 
-def _signed(*numbers: tuple[str, int]) -> str:
+def signed(*numbers: tuple[str, int]) -> str:
+    """Each number behind its sign, but for those that are 0: `+12 −3`."""
     return " ".join(f"{sign}{number}" for sign, number in numbers if number)
 
 

@@ -16,7 +16,7 @@ from tallylight.model.beside import NOTHING
 from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
-from tallylight.ui import details
+from tallylight.ui import beside, details
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import GAP, brief, clean, folded, left
 from tallylight.wire.text import width
@@ -106,7 +106,7 @@ def queued(row: Row) -> str:
 def diffstat(row: Row) -> str:
     """How many lines its turn has left changed: `+12 −3`."""
     added, removed = row.pane.diffstat or (0, 0)
-    return " ".join(f"{sign}{number}" for sign, number in (("+", added), ("−", removed)) if number)
+    return beside.signed(("+", added), ("−", removed))
 
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:

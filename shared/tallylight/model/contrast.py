@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from tallylight.model.lights import RGB
+from tallylight.model.lights import FILLED, RGB
+from tallylight.model.status import Status
 
 BLACK: RGB = (0, 0, 0)
 WHITE: RGB = (255, 255, 255)
@@ -44,6 +46,13 @@ def readable_on(ground: RGB) -> RGB:
 def distance(one: RGB, other: RGB) -> float:
     """How different two colours look: their distance in OKLab, 0 to about 1."""
     return math.dist(_oklab(one), _oklab(other))
+
+
+class Fills(NamedTuple):
+    """The fills of what *needs* a person, by status; whether *has_caps*, black cells for their marks."""
+
+    needs: dict[Status, RGB]
+    has_caps: bool
 
 
 @functools.lru_cache(maxsize=1024)
@@ -82,6 +91,12 @@ def filled(colour: RGB, touching: frozenset[RGB]) -> RGB:
 def needs_caps(fills: Iterable[RGB], touching: frozenset[RGB]) -> bool:
     """Whether a bar with these *fills* needs a black cell for the mark, since one of them hardly stands out."""
     return any(ratio(fill, ground) < FILL_CONTRAST for fill in fills for ground in touching)
+
+
+def fills_of(colours: Mapping[Status, RGB], touching: frozenset[RGB]) -> Fills:
+    """The fills of what needs a person, of lights in these *colours*, beside what is *touching* them."""
+    needs = {status: filled(colour, touching) for status, colour in colours.items() if status in FILLED}
+    return Fills(needs, needs_caps(needs.values(), touching))
 
 
 def news(colour: RGB, ground: RGB, amber: RGB) -> RGB | None:

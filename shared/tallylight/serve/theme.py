@@ -15,13 +15,12 @@ from tallylight.model.contrast import (
     BLACK,
     FILL_CONTRAST,
     SIGN_CONTRAST,
-    filled,
+    fills_of,
     legible,
-    needs_caps,
     news,
     readable_on,
 )
-from tallylight.model.lights import COLOURS, FILLED, RGB
+from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 
 #: What lights stand on, in a light and in a dark page: the page itself, and a card on it.
@@ -46,8 +45,7 @@ def _scheme(colours: Mapping[Status, RGB], number: int) -> dict[str, RGB]:
     for status, colour in colours.items():
         found[status.value] = legible(colour, hard, FILL_CONTRAST)
         found[f"{status.value}-ink"] = legible(colour, hard, SIGN_CONTRAST)
-    fills = {status: filled(colours[status], touching) for status in colours if status in FILLED}
-    has_caps = needs_caps(fills.values(), touching)
+    fills, has_caps = fills_of(colours, touching)
     for status, fill in fills.items():
         on = readable_on(fill)
         mark = (BLACK, legible(fill, BLACK)) if has_caps else (fill, on)

@@ -61,8 +61,7 @@ def _paint(ground: Ground) -> _Paint:
         grounds.add(raised)
         faint = lights.blend(ground.foreground, background, _DIM)
         dim = _sign(faint, background, frozenset(grounds))
-    fills = {status: contrast.filled(lights.COLOURS[status], frozenset({background})) for status in lights.FILLED}
-    has_caps = contrast.needs_caps(fills.values(), frozenset({background}))
+    fills, has_caps = contrast.fills_of(lights.COLOURS, frozenset({background}))
     found: dict[Status, tuple[RGB, RGB | None]] = {
         status: (_sign(colour, background, frozenset(grounds)), None) for status, colour in lights.COLOURS.items()
     }

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tallylight.hosts.kitty import tab_look
-from tallylight.hosts.kitty.tab_look import NARROW, Bar, Run
+from tallylight.hosts.kitty.tab_look import NARROW, Run
 from tallylight.model import contrast
 from tallylight.model.lights import COLOURS, FILLED, RGB, mark
 from tallylight.model.status import Status
@@ -43,7 +43,7 @@ class Theme(NamedTuple):
     text: RGB
     background: RGB
 
-    def look(self, style: str) -> Bar:
+    def look(self, style: str) -> contrast.Fills:
         """The bar as it is in this theme."""
         touching = {self.bar} if style == "fade" else {self.bar, self.inactive}
         needs = (COLOURS[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))

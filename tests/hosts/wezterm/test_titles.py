@@ -62,6 +62,14 @@ def drawn(bench: Bench, number: int = 1, width: int = 40) -> list[Run]:
     return runs(bench.fake.format_tab(bench.tabs[number], width))
 
 
+def lit(bench: Bench, bar: str, payload: str) -> None:
+    """Start in the tab *bar*; an agent in the second tab, whose title is its own name, reports *payload*."""
+    bench.start()
+    bench.config(before=bar)
+    bench.panes[1].title = "✳ Claude Code"
+    bench.say(bench.panes[1], payload)
+
+
 # The look -------------------------------------------------------------------------------------------------------
 
 
@@ -83,10 +91,7 @@ def drawn(bench: Bench, number: int = 1, width: int = 40) -> list[Run]:
 )  # fmt: skip
 def test_the_retro_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
     """What needs you is filled and says who and what; news has a filled mark, work a plain one, idle none."""
-    bench.start()
-    bench.config(before=RETRO)
-    bench.panes[1].title = "✳ Claude Code"
-    bench.say(bench.panes[1], payload)
+    lit(bench, RETRO, payload)
     assert drawn(bench) == expected
 
 
@@ -102,10 +107,7 @@ def test_the_retro_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
 )  # fmt: skip
 def test_the_fancy_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
     """The first cell colours a tab: that of a fill, and a blank of the tab's own before every other light."""
-    bench.start()
-    bench.config(before=FANCY)
-    bench.panes[1].title = "✳ Claude Code"
-    bench.say(bench.panes[1], payload)
+    lit(bench, FANCY, payload)
     assert drawn(bench) == expected
     assert bench.title(bench.panes[1])[0] == ({"Background": {"Color": AMBER}} if len(expected) == 1 else {"Text": " "})
 
@@ -208,10 +210,7 @@ COLOURS = (
 @each("state", STATES)
 def test_a_title_keeps_to_its_width(bench: Bench, state: str) -> None:
     """In all widths and both passes: never wider, the same again in what it took, and the mark is whole."""
-    bench.start()
-    bench.config(before=RETRO)
-    bench.panes[1].title = "✳ Claude Code"
-    bench.say(bench.panes[1], f"state={state};tool=claude;project=店の仕事;message=日本 npm test")
+    lit(bench, RETRO, f"state={state};tool=claude;project=店の仕事;message=日本 npm test")
     mark = lights.mark(Status(state.partition(";")[0]), Kind(state.rpartition("=")[2]) if "=" in state else None)
     for width in range(len(mark) + 1, 45):
         items = bench.fake.format_tab(bench.tabs[1], width)

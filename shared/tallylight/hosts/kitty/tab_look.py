@@ -10,9 +10,8 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-import attrs
-
 from tallylight.model import contrast, lights
+from tallylight.model.contrast import Fills
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
 from tallylight.ui.layout import clean
@@ -35,28 +34,16 @@ class Run(NamedTuple):
     back: RGB | None = None
 
 
-@attrs.frozen
-class Bar:
-    """The colours of a bar: what *needs* a person, by status; whether *has_caps*, black cells for their marks."""
-
-    needs: dict[Status, RGB]
-    has_caps: bool
-
-
 @functools.lru_cache(maxsize=64)
-def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RGB) -> Bar:
+def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RGB) -> Fills:
     """The bar with these colours for what needs a person, in which *touching* colours stand beside a fill."""
     if min(contrast.distance(active, amber), contrast.distance(active, red)) < NEAR:
         touching |= {active}
-    fills = {
-        status: contrast.filled(colour, touching)
-        for status, colour in ((Status.WAITING, amber), (Status.ERROR, red), (Status.DOWN, down))
-    }
-    return Bar(fills, contrast.needs_caps(fills.values(), touching))
+    return contrast.fills_of({Status.WAITING: amber, Status.ERROR: red, Status.DOWN: down}, touching)
 
 
 def sign(
-    status: Status, mark: str, ground: RGB, bar: Bar, colours: dict[Status, RGB], *, is_box: bool, size: int = NARROW
+    status: Status, mark: str, ground: RGB, bar: Fills, colours: dict[Status, RGB], *, is_box: bool, size: int = NARROW
 ) -> Run:
     """
     The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.

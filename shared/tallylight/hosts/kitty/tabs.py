@@ -29,8 +29,9 @@ from tallylight.hosts.kitty import tab_look
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
-from tallylight.hosts.kitty.tab_look import NARROW, TINY, Bar, Run
+from tallylight.hosts.kitty.tab_look import NARROW, TINY, Run
 from tallylight.model import contrast, lights
+from tallylight.model.contrast import Fills
 from tallylight.model.decision import Decision
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
@@ -75,7 +76,7 @@ class TabLights:
     _is_drawing: bool = False
     #: Of the bar that is drawn: the cells of each tab, its colours, the tabs that are filled, and its screen.
     _cells: int = MAX_TITLE_CELLS
-    _bar: Bar | None = None
+    _bar: Fills | None = None
     _filled: set[int] = attrs.field(factory=set)
     _screen: Any = None
     #: The tabs as kitty last had them drawn, by OS window, and when what they show was last found.
@@ -218,7 +219,7 @@ class TabLights:
             bar.draw_func = self._fitting(self._beside(bar.draw_func) if style == "custom" else bar.draw_func)
         return [self._lighted(tab, can_fill=style != "custom") for tab in data]
 
-    def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Bar:
+    def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
         return tab_look.bar_of(*needs, frozenset(touching), active)
 

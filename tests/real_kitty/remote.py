@@ -142,5 +142,9 @@ class RemoteControl:
         self.remote("focus-tab", match=f"id:{tab}")
 
     def close_window(self, window: int) -> None:
-        """Close a window as the person would."""
-        self.remote("close-window", match=f"id:{window}")
+        """Close a window as the person would, unless its program has ended meanwhile and the window with it."""
+        try:
+            self.remote("close-window", match=f"id:{window}")
+        except RemoteError as error:
+            if "No matching windows" not in str(error):
+                raise

@@ -4,10 +4,10 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority. But a dialog beats a rule that calls the screen idle, unless that is a menu which the
-person has opened: an input box may stand below a dialog, and a rule may be too broad. Everything is read at the end of
-the screen: what was printed before, and has scrolled up, is a transcript and says nothing. Reading is pure, never
-raises, and takes a bounded time on any screen.
+that have a negative priority, and last, for an agent that nobody has described, `evidence.structure`. But a dialog
+beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may stand below
+a dialog, and a rule may be too broad. Everything is read at the end of the screen: what was printed before, and has
+scrolled up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tallylight.evidence.choices import Choices, buttons, lettered_choices, numb
 from tallylight.evidence.dialogs import arrows, question_above, read_dialog
 from tallylight.evidence.frame import framed
 from tallylight.evidence.highlight import highlighted
+from tallylight.evidence.structure import read_structure
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
@@ -62,7 +63,13 @@ class ScreenReading:
 
 
 def read_screen(
-    agent: Agent | None, lines: Sequence[str], cursor_row: int, styled: StyledScreen | None = None, columns: int = 0
+    agent: Agent | None,
+    lines: Sequence[str],
+    cursor_row: int,
+    styled: StyledScreen | None = None,
+    columns: int = 0,
+    *,
+    cursor_visible: bool = True,
 ) -> ScreenReading | None:
     """
     What the screen says of *agent*; None if nothing, and for no agent.
@@ -80,6 +87,7 @@ def read_screen(
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
+    found = found or _by_structure(agent, screen.rows, cursor_row, cursor_visible=cursor_visible)
     if found is None or found.dialog is None:
         return found
     return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
@@ -94,6 +102,12 @@ def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
     if not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines):
         return None
     return ScreenReading(Status.WAITING, dialog.rule, dialog)
+
+
+def _by_structure(agent: Agent, rows: Sequence[Row], cursor_row: int, *, cursor_visible: bool) -> ScreenReading | None:
+    """What has the structure of a dialog, of an *agent* that nobody has described."""
+    dialog = read_structure(rows, cursor_row if cursor_visible else None) if not agent.is_described else None
+    return ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None
 
 
 def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:

@@ -255,6 +255,16 @@ def test_text_that_ends_in_a_question() -> None:
     assert words(told(eyes, at("hi", "> my Password:"), 12)) in ([], ["idle"])
 
 
+def test_an_answer_that_ends_in_a_question() -> None:
+    """Aider draws its answer as wide as the screen, the cursor behind it: work, however long it stands, and then done."""
+    eyes = reader("aider")
+    told(eyes, at("hi", "> "))
+    for shown in ("Some words.", "Continue? [y/N]"):
+        asked = at("> fix it", "", shown, column=79)
+        assert words(told(eyes, asked, 12)) == ["working"], shown
+    assert words(told(eyes, at("> fix it", "", "Continue? [y/N]", "", "Tokens: 2 sent.", "> ")))[-1] == "done"
+
+
 def typing(eyes: ScreenReader, *texts: str) -> list[Report]:
     """Looks at an input that holds each of *texts*."""
     found = []

@@ -10,7 +10,8 @@ this module hands over what is sure of that. The rules:
   in the row of the cursor, or its last row names the key to leave it by. But an input box that disappears while nobody
   types is the agent's doing.
 * A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
-  the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`.
+  the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`. Nobody answers far to
+  the right of a question: where the cursor stands there, it is always text, and the agent's own rules tell the rest.
 * A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
   idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`. Where no such
   command was seen, it is taken for the agent's question: a menu called a question costs a look, the reverse an answer.
@@ -31,7 +32,7 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.dialogs import is_left_by_key
-from tallylight.evidence.prompts import ScreenReading
+from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.readings import Readings
 from tallylight.evidence.screen import Change, Look
 from tallylight.evidence.sent import SENT_LOOKS, TYPED_LOOKS, Input
@@ -44,6 +45,8 @@ from tallylight.wire.text import width
 STEADY_LOOKS = 4
 WORK_LOOKS = 4
 AGAIN_LOOKS = 4
+#: Blanks between a question in a row and what is typed for it, at the most.
+_BEHIND = 2
 _AT_REST = (Status.IDLE, Status.DONE)
 
 
@@ -111,7 +114,8 @@ class ScreenReader:
         self._screen.read(self.agent, look, is_doubted=self._times == 1 and self._last is not self._sure)
         found = self._screen.found
         if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
-            found = None
+            own = attrs.evolve(self.agent, screen_generic=False)
+            found = read_screen(own, look.lines, look.cursor_row, columns=look.columns)
         self._is_own_menu = found is not None and found.dialog is not None and self._is_opened(found.dialog)
         self.dialog = found.dialog if found is not None and not self._is_own_menu else None
         self._rows = _choices_of(self.dialog, look) or self._rows
@@ -122,8 +126,9 @@ class ScreenReader:
         """Whether a question in a row is but the end of a text."""
         if dialog.is_known or dialog.is_list or dialog.place is None:
             return False
-        is_bare = look.cursor_column == width(look.lines[dialog.place.asks].rstrip())
-        return is_bare and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)
+        beyond = look.cursor_column - width(look.lines[dialog.place.asks].rstrip())
+        is_bare = not beyond and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)
+        return is_bare or beyond > _BEHIND
 
     def _is_opened(self, dialog: Dialog) -> bool:
         """Whether it is a menu that the person has opened."""

@@ -46,7 +46,8 @@ BY_FILE_ALONE = {
     "qwen/login-80", "qwen/start-login-80",
 }  # fmt: skip
 #: The person's own menus that look like a dialog in any program; `evidence.looks` tells who has opened them.
-OWN_MENUS = {"codex/menu-approvals-80", *(f"codex/menu-model-{columns}" for columns in ("120", "40", "80"))}
+OWN_MENUS = {f"codex/menu-{name}" for name in ("approvals-80", "model-120", "model-40", "model-80")}
+OWN_MENUS |= {"gemini/menu-editor-60", "gemini/menu-editor-80"}
 
 
 def name_of(path: Path) -> str:

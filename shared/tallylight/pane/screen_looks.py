@@ -66,6 +66,8 @@ class ScreenLooks:
             tracker.touch()  # it is told to others, whatever becomes of the status
         if report is not None:
             tracker.report(report, now, self._reader.since)
-        if run is not None and self._reader.is_stopped:
-            for taken_back in filter(None, (run.titles.stopped(), run.progress.stopped())):
-                tracker.report(taken_back, now)
+        if run is not None:
+            told = [run.progress.looked()]
+            told += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
+            for one in filter(None, told):
+                tracker.report(one, now)

@@ -12,7 +12,7 @@ import attrs
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.tracker.table import EVENTS, LET_STAND, OF_NOW, SETTLES, STILL, Fact, facts_of
+from tallylight.tracker.table import EVENTS, LET_STAND, OF_NOW, STILL, Fact, facts_of
 
 _FOREVER = float("inf")
 
@@ -57,9 +57,9 @@ class Claim:
         source, key = self.report.source, (self.report.source, self.report.status)
         time = self.at if key in EVENTS else self.since
         times = (_FOREVER, time, _FOREVER) if key == OF_NOW else (time, time, time)
-        lets_stand, since = key in LET_STAND, self.since + SETTLES.get(key, 0.0)
+        lets_stand = key in LET_STAND
         self.words = [
-            (question, Word(times[question], source, self.told, self, fact, since, _FOREVER, lets_stand))
+            (question, Word(times[question], source, self.told, self, fact, self.since, _FOREVER, lets_stand))
             for question, fact in enumerate(facts_of(self.report))
             if fact is not None
         ]

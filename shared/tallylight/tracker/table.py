@@ -43,12 +43,12 @@ STANDS_S = 0.4
 #: So late, in seconds, a file may tell how a turn ended: read every quarter of a second, and written up to 0.6 s after.
 LATE_S = 1.0
 LATE = frozenset({Source.RECORD, Source.REGISTRY})
-#: So late, in seconds, it counts that a progress bar went: it may have gone for the dialog that is being drawn.
-SETTLES = {(Source.PROGRESS, Status.DONE): 0.5}
 #: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record or a progress bar tells of
 #: the turn's end: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
 SHOWN_S = 2.5
-LET_STAND = frozenset({(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), *SETTLES})
+LET_STAND = frozenset(
+    {(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), (Source.PROGRESS, Status.DONE)}
+)
 #: It is read all the time and alone knows a rest from work: what it says of the turn is of now.
 OF_NOW = (Source.REGISTRY, Status.BACKGROUND)
 #: Who, when it says the same again, tells of now: a report is an event, and so is what a screen shows of an end.

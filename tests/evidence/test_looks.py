@@ -256,7 +256,7 @@ def test_text_that_ends_in_a_question() -> None:
 
 
 def test_an_answer_that_ends_in_a_question() -> None:
-    """Aider draws its answer as wide as the screen, the cursor behind it: work, however long it stands, and then done."""
+    """Aider draws its answer as wide as the screen, the cursor behind it: it works, however long that stands."""
     eyes = reader("aider")
     told(eyes, at("hi", "> "))
     for shown in ("Some words.", "Continue? [y/N]"):

@@ -11,7 +11,6 @@ from tallylight.agents.agent import Agent
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 
-
 #: Until a dialog is sure that is drawn as the bar goes.
 LOOKS = 2
 

@@ -43,8 +43,9 @@ STANDS_S = 0.4
 #: So late, in seconds, a file may tell how a turn ended: read every quarter of a second, and written up to 0.6 s after.
 LATE_S = 1.0
 LATE = frozenset({Source.RECORD, Source.REGISTRY})
-#: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record or a progress bar tells of
-#: the turn's end: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
+#: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record or a bar tells of
+#: the turn's end: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told
+#: much sooner.
 SHOWN_S = 2.5
 LET_STAND = frozenset(
     {(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), (Source.PROGRESS, Status.DONE)}

@@ -232,6 +232,18 @@ def test_what_a_person_opens_is_no_news() -> None:
         assert eyes.dialog is None
 
 
+def test_an_agent_that_is_told_to_end() -> None:
+    """It takes its time, and what it draws meanwhile is no work; who types something else is told what that is."""
+    for command, shown in (("/exit", "idle"), ("/help", "None")):
+        eyes = reader()
+        told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
+        row = f"❯ {command}"
+        told(eyes, at("hi", "─" * 40, row, "─" * 40, SHORT, row=2, column=len(row)), 2)
+        said = told(eyes, at(*[""] * 5, row=0), sent.TYPED_LOOKS + 2)
+        said += told(eyes, at("a", "b", "c", "d", "Bye"), 12)
+        assert words(said)[-1] == shown, command
+
+
 def test_the_same_menu_is_asked_where_nobody_typed() -> None:
     """At the start of an agent, and when it comes by itself; a permission is one, whatever was typed before."""
     eyes = reader()

@@ -591,6 +591,15 @@ def test_an_agent_that_was_first_seen_as_env_may_start_slowly(pane: Pane, table:
     assert pane.decision.status is Status.IDLE  # it has begun to draw, and loads
 
 
+def test_a_line_across_is_no_text_yet(pane: Pane) -> None:
+    """Aider draws one and loads on, on a busy machine for longer than anything else: nobody is asked anything."""
+    pane.foreground(AIDER.pid, 0)
+    for tick in range(1, 40 * 4):
+        pane.screen(lambda tick=tick: rows("" if tick < 4 else "─" * 80), tick / 4)  # type: ignore[misc]
+        pane.tick(tick / 4)
+        assert pane.decision.status is Status.IDLE, tick
+
+
 def test_a_pane_without_evidence_is_as_old_as_its_first_look(pane: Pane) -> None:
     """What is shown of a plain shell has been so since the pane was there, not since the machine was started."""
     pane.foreground(SHELL.pid, 5000)

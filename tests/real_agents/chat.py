@@ -11,7 +11,7 @@ from typing import Any
 from tests.real_agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire, states
 
 #: What agents call the tools that the script calls: the first one that is offered is taken.
-_SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command")
+_SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command", "execute_bash")
 _QUESTIONS = ("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question")
 _TASKS = ("task", "agent", "invoke_agent", "Agent")
 _EDITS = ("write_file", "create", "write", "Write", "write_to_file", "editor")

@@ -254,8 +254,9 @@ def _nanocoder(home: Path, port: int) -> Launch:
         home / ".config/nanocoder/agents.config.json",
         {"nanocoder": {"providers": [{**provider, "models": ["scripted"]}]}},
     )
-    trusted = [str(HOME / "project")]
-    _write(home / ".config/nanocoder/nanocoder-preferences.json", {"trustedDirectories": trusted})
+    # What is typed at once is a paste to it, and stands there as its length.
+    preferences = {"trustedDirectories": [str(HOME / "project")], "nanocoder": {"paste": {"singleLineThreshold": 2000}}}
+    _write(home / ".config/nanocoder/nanocoder-preferences.json", preferences)
     return Launch(["nanocoder"], {}, HOME)
 
 

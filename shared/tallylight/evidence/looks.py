@@ -7,7 +7,8 @@ this module hands over what is sure of that. The rules:
 * An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
   answer that is still being written, too. Typing does not end that, whatever becomes of the input box; nor does a
   menu, a picker or a transcript that a person opens: it comes within `TYPED_LOOKS` of what they typed, or of a command
-  in the row of the cursor, or its last row names the key to leave it by. But an input box that disappears while nobody
+  in the row of the cursor, or its last row names the key to leave it by. After `/exit` the same holds of all that is
+  drawn. But an input box that disappears while nobody
   types is the agent's doing.
 * A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
   the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`. Nobody answers far to
@@ -90,7 +91,8 @@ class ScreenReader:
         change = screen.look(look)
         is_shown = found is not None and found.status is Status.IDLE and not self._is_own_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)
-        self._is_parted |= change is Change.MAJOR and min(hand.untyped, hand.uncommanded) > TYPED_LOOKS
+        is_its_own = min(hand.untyped, hand.uncommanded) > TYPED_LOOKS and not hand.is_leaving
+        self._is_parted |= change is Change.MAJOR and is_its_own
         self._is_reflowed = change is Change.REFLOW or (self._is_reflowed and not change.is_output)
         if change.is_output and self._worked is not None:
             self._worked += 1
@@ -153,7 +155,7 @@ class ScreenReader:
             return self._is_reflowed and not self._rows.isdisjoint(map(str.strip, look.lines))
         # Whether a person types at an agent at rest, or has opened something there.
         is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
-        return self._status in _AT_REST and self._screen.quiet > 0 and is_theirs
+        return self._status in _AT_REST and (self._screen.quiet > 0 or self._input.is_leaving) and is_theirs
 
     def _at_work(self, found: ScreenReading) -> tuple[Report | None, bool]:
         is_work = found.status is Status.WORKING

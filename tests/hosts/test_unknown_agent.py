@@ -252,7 +252,7 @@ def test_another_program_there(tmp_path: Path, above: list[str]) -> None:
 
 @pytest.mark.parametrize("ended", [0.1 * tenth for tenth in range(-4, 18)])
 def test_a_progress_bar_that_ends_beside_a_dialog(pane: Pane, ended: float) -> None:
-    """Whenever it ends, so many seconds after the dialog is drawn: no end is shown before the dialog, and none after."""
+    """Whenever it ends, so long after the dialog is drawn: no end is shown before the dialog, and none after."""
     now = drawn = show(pane, BOX, 1.0, 3.0, work="Thinking")
     pane.progress(True, now)
     shown = []

@@ -14,7 +14,7 @@ from tests.real_agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, D
 _SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command", "execute_bash")
 _QUESTIONS = ("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question")
 _TASKS = ("task", "agent", "invoke_agent", "Agent")
-_EDITS = ("write_file", "create", "write", "Write", "write_to_file", "editor")
+_EDITS = ("write_file", "create", "create_file", "write", "Write", "write_to_file", "editor")
 _FETCHES = ("web_fetch", "webfetch")
 _TODOS = ("todowrite", "todo_write", "write_todos", "update_todo", "TodoList")
 _PLANS = ("exit_plan_mode", "plan_exit")

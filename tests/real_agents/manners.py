@@ -193,7 +193,7 @@ MANNERS = {
         leave="/exit",
     ),
     "vibe": Manner(
-        ready=">",
+        ready="─ ask ─",
         permission="ermission",
         approve=("\r",),
         deny=(_ESC,),

@@ -244,6 +244,18 @@ def test_an_agent_that_is_told_to_end() -> None:
         assert words(said)[-1] == shown, command
 
 
+def test_a_login_that_a_person_asked_for() -> None:
+    """`/auth` is the person's own; the same at the start, or after another key, is the agent's question."""
+    login = at(*[""] * 3, "Connect a Provider", "› OpenAI")
+    for typed, shown in (("/auth", "idle"), ("fix", "waiting/auth")):
+        eyes = reader("qwen")
+        assert words(told(eyes, login)) == ["waiting/auth"]
+        told(eyes, at("hi", "─" * 40, "> ", "─" * 40, SHORT, row=2, column=2))
+        row = f"> {typed}"
+        told(eyes, at("hi", "─" * 40, row, "─" * 40, SHORT, row=2, column=len(row)), 2)
+        assert words(told(eyes, login, 12))[-1] == shown, typed
+
+
 def test_the_same_menu_is_asked_where_nobody_typed() -> None:
     """At the start of an agent, and when it comes by itself; a permission is one, whatever was typed before."""
     eyes = reader()

@@ -13,8 +13,8 @@ this module hands over what is sure of that. The rules:
 * A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
   the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`. Nobody answers far to
   the right of a question: where the cursor stands there, it is always text, and the agent's own rules tell the rest.
-* A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
-  idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`. Where no such
+* A dialog that no rule of the agent knows, and that wants no permission, and any login, is the person's own menu where
+  it comes to an idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`. Where no such
   command was seen, it is taken for the agent's question: a menu called a question costs a look, the reverse an answer.
 * A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`, in which the agent is to show that by itself.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
@@ -134,7 +134,8 @@ class ScreenReader:
 
     def _is_opened(self, dialog: Dialog) -> bool:
         """Whether it is a menu that the person has opened."""
-        if dialog.is_known or dialog.kind is Kind.PERMISSION or not dialog.is_list:
+        may_be = dialog.kind is Kind.AUTH if dialog.is_known else dialog.kind is not Kind.PERMISSION and dialog.is_list
+        if not may_be:
             return False
         return self._is_own_menu or (self._status in _AT_REST and self._input.uncommanded <= TYPED_LOOKS)
 

@@ -91,6 +91,8 @@ REAL = [
     ("goose", "goose", "goose", "/home/u/.local/bin/goose"),
     ("kimi", "kimi-code", "kimi-code", NODE),
     ("pi", "pi", "pi", NODE),
+    ("auggie", "MainThread", "node /n/.bin/auggie", NODE),
+    ("droid", "droid", "/n/@factory/cli-linux-x64/bin/droid", "/n/@factory/cli-linux-x64/bin/droid"),
     ("grok", "MainThread", "node /n/.bin/grok", NODE),
     ("nanocoder", "MainThread", "node /n/.bin/nanocoder", NODE),
     ("vibe", "vibe-rs", "/v/site-packages/vibe/_bin/vibe-rs", "/v/site-packages/vibe/_bin/vibe-rs"),

@@ -21,7 +21,7 @@ _PLANS = ("exit_plan_mode", "plan_exit")
 #: What agents add to a prompt in turns of its own.
 _NOISE = ("<system-reminder>", "<environment", "<current_datetime>", "<context", "<reminder>")
 #: How a request beside the main loop begins its instructions, or says what it is for.
-_SIDE = re.compile(r"title generator|generate a [^.]{0,60}title|session title|suggestion mode", re.I)
+_SIDE = re.compile(r"title generator|name coding-agent sessions|generate a [^.]{0,60}title|session title|suggestion mode", re.I)
 
 
 class Chat(Dialect):

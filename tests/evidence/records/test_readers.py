@@ -310,11 +310,11 @@ def test_what_is_no_record(agent: str, data: bytes) -> None:
 def test_a_command_of_geminis_interface_that_fails() -> None:
     """It is no turn that failed: `/terminal-setup` writes its error into the chat as well."""
     data = b"".join(kept("gemini").lines)
-    first, before = kept("gemini").reader.read(data, None), data.splitlines()[-1]
-    said = {"id": "1", "timestamp": json.loads(before)["timestamp"], "type": "error"}
+    first = kept("gemini").reader.read(data, None)
+    said = {"id": "1", "timestamp": "2027-01-01T10:00:00.000Z", "type": "error"}
     for content, is_failed in (("Could not detect terminal type.", False), ("[API Error: 500]", True)):
         line = json.dumps({**said, "content": content}, separators=(",", ":")).encode() + b"\n"
-        prompt = b'{"id":"0","type":"user","timestamp":"2026-11-24T10:00:00.000Z","content":[{"text":"go"}]}\n'
+        prompt = b'{"id":"0","type":"user","timestamp":"2027-01-01T09:00:00.000Z","content":[{"text":"go"}]}\n'
         found = kept("gemini").reader.read(data + prompt + line, first)
         assert (found.turn is not None and found.turn.status is Status.ERROR) is is_failed, content
 

@@ -21,7 +21,9 @@ _PLANS = ("exit_plan_mode", "plan_exit")
 #: What agents add to a prompt in turns of its own.
 _NOISE = ("<system-reminder>", "<environment", "<current_datetime>", "<context", "<reminder>")
 #: How a request beside the main loop begins its instructions, or says what it is for.
-_SIDE = re.compile(r"title generator|name coding-agent sessions|generate a [^.]{0,60}title|session title|suggestion mode", re.I)
+_SIDE = re.compile(
+    r"title generator|name coding-agent sessions|generate a [^.]{0,60}title|session title|suggestion mode", re.I
+)
 
 
 class Chat(Dialect):
@@ -174,7 +176,7 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
         offered["is_background"] = call.word == "BACKGROUND"
     if "mode" in wanted and call.word == "BACKGROUND":
         offered["mode"] = "async"
-    return name, offered
+    return name, {key: value for key, value in offered.items() if key in wanted} if wanted else offered
 
 
 #: The tools that a word may mean, and what they take: the target under its several names, and all else.

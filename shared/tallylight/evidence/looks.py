@@ -14,8 +14,9 @@ this module hands over what is sure of that. The rules:
   the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`. Nobody answers far to
   the right of a question: where the cursor stands there, it is always text, and the agent's own rules tell the rest.
 * A dialog that no rule of the agent knows, and that wants no permission, and any login, is the person's own menu where
-  it comes to an idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`. Where no such
-  command was seen, it is taken for the agent's question: a menu called a question costs a look, the reverse an answer.
+  it comes to an idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`.
+  Where no such command was seen, it is taken for the agent's question: a menu called a question costs a look, the
+  reverse an answer.
 * A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`, in which the agent is to show that by itself.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
   so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.

@@ -231,7 +231,7 @@ def _question(wanted: dict[str, Any], word: str) -> dict[str, Any]:
         are_words = wanted["options"].get("items", {}).get("type") == "string"
         return {"question": text, "options": list(choices) if are_words else options}
     question = {"question": text, "header": header, "options": options, "multiSelect": False, "type": "choice"}
-    known = wanted.get("questions", {}).get("items", {}).get("properties") or question
+    known = wanted.get("questions", {}).get("items", {}).get("properties") or question.keys() - {"type"}
     return {"questions": [{key: value for key, value in question.items() if key in known}]}
 
 

@@ -67,7 +67,7 @@ def test_screens_of_real_agents(path: Path) -> None:
 def test_every_agent_that_was_run_has_its_screens() -> None:
     """Idle, and a question or permission for each of them; nothing else is known of its screen than what was seen."""
     names = ("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi", "cline")
-    for name in (*names, "grok", "nanocoder"):
+    for name in (*names, "grok", "nanocoder", "vibe"):
         shown = {load(path).facts["shows"] for path in SCREENS if path.parent.name == name}
         assert {"idle", "waiting/permission", "working"} <= shown, name
     assert not [a.name for a in AGENTS if a.screen_rules and not any(p.parent.name == a.name for p in SCREENS)]

@@ -85,6 +85,10 @@ ABOVE: dict[str, tuple[list[str], str]] = {
         ["? Shell ls -l (to see", "what there is)", "", "ls -l", "", "Allow execution?"],
         "Shell: ls -l",
     ),
+    "below a question that names the tool": (
+        [EDGE, "Allow the fs.bash tool (rm *)?", "rm -rf build; touch", "made", ""],
+        "Shell: rm -rf build; touch made",
+    ),
     "a call above a tree": (
         [
             "⏺ Run bash command(npm test",

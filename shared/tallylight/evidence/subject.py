@@ -7,7 +7,7 @@ example.org/x`, or nothing come out. Free of the agent's name: programs show it 
 * `$ npm test`: a command behind a prompt; where a row above begins so too, what the agent says of it may stand below;
 * a stat, `src/api.py +12 -3`; a row that names the file, `→ Edit src/api.py`, `Destination: …`, `Edit file` above its
   path; or the question, `Do you want to create new.txt?`; with the numbered rows of its text, which are counted;
-* a paragraph below a row that ends in `command:`;
+* a paragraph below a row that ends in `command:`, or below a question that names the tool;
 * an address in a row of its own: `url: …`, `- …`;
 * a block between two lines across, or in a box of its own, below a row that names the tool; a remark may follow it;
 * a row that names the tool and what it is to do: `? Shell npm test`, `⏺ Run command(npm test)` above a tree of `⎿`;
@@ -55,6 +55,9 @@ _MCP = re.compile(r"(\S.{0,80}?)(?: Tool)?: \(MCP\)$")
 _TITLE = re.compile(r"(?:[?⏺→▸⚙] {1,3})?([A-Z][\w.-]{0,30})(?: [Cc]ommand(?:$| · )| {2,}|$)")
 #: `Dangerous command:`, above the command.
 _HEAD = re.compile(r"(?:\W{1,3} )?(?:\w+ ){0,3}command:$", re.IGNORECASE)
+#: `Permission for the file_system.bash tool`, and what a shell may be called there.
+_NAMED_TOOL = re.compile(r".*\bthe (?:\w{1,40}\.)?(\w{1,40}) tool\b", re.IGNORECASE)
+_SHELLS = dict.fromkeys(("bash", "shell"), "Shell")
 #: `Run bash command(npm test)`, and what is said of it in the rows below.
 _CALL = re.compile(r"([A-Z][\w ]{0,40})\((\S.*)\)")
 _BRANCH = "⎿"
@@ -102,10 +105,8 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
         return _above_a_row(lines, place.asks, question)
     end = place.starts[0] if place.starts else place.end
     top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _ROWS, 0)
-    rows, before = (
-        [_line(line) for line in lines[top:end]],
-        [_line(line) for line in lines[max(0, top - _BEFORE) : top]],
-    )
+    rows = [_line(line) for line in lines[top:end]]
+    before = [_line(line) for line in lines[max(0, top - _BEFORE) : top]]
     if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
         command, below = Row(0, 0, prompt[0][1]), prompt[1]
         if (said := _last(_SAID, before)) is not None and command.text.startswith(said[0][1]):
@@ -220,11 +221,16 @@ def _address(rows: Sequence[Row]) -> str:
 
 
 def _headed(rows: Sequence[Row], question: str) -> str:
-    """The paragraph below a row that says that a command follows."""
+    """The paragraph below a row that says that a command follows, or below a question that names the tool."""
     found = _last(_HEAD, rows)
     below = _with_text(found[1]) if found is not None else []
     text = _paragraph(below)
-    return f"Shell: {text}" if text and not question.startswith(below[0].text) else ""
+    if text and not question.startswith(below[0].text):
+        return f"Shell: {text}"
+    named = _NAMED_TOOL.match(question)
+    at = next((at for at, row in enumerate(rows) if row.text and question.startswith(row.text)), len(rows))
+    text = _paragraph(rows[at + 1 :])
+    return f"{_SHELLS.get(named[1], named[1])}: {text}" if named is not None and text else ""
 
 
 def _block(rows: Sequence[Row], question: str) -> str:

@@ -87,6 +87,22 @@ def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
     assert found is None or found.status is not Status.WAITING
 
 
+LONG_ERRORS = ("claude", "cline", "copilot", "gemini", "grok", "kimi", "nanocoder", "qwen", "vibe")
+
+
+@each("path", [p for p in SCREENS if p.stem.startswith("error") and p.parent.name in LONG_ERRORS], ids=str)
+def test_a_long_error(path: Path) -> None:
+    """What a server says may take four more rows; and what was answered before it is of another turn."""
+    screen = load(path)
+    rule = next(rule for rule in screen.agent.screen_rules if rule.name == screen.facts["rule"])
+    at = next(n for n, row in enumerate(read_tail(screen.lines)) if rule.lines[0].match(row.text))
+    lines = [*screen.lines[: at + 1], *["   and more of what the server says"] * 4, *screen.lines[at + 1 :]]
+
+    found = read_screen(screen.agent, lines, screen.cursor + 4, columns=int(screen.facts["columns"]))
+
+    assert found is not None and found.status is Status.ERROR
+
+
 DIALOG = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", " Esc to cancel"]
 
 #: Screens on which something talks about a prompt, but nothing asks.

@@ -316,6 +316,20 @@ def test_a_prompt_that_is_sent(texts: tuple[str, ...], shown: str) -> None:
     assert (words(said) or ["idle"])[-1] == shown
 
 
+def test_a_menu_with_its_cursor_elsewhere() -> None:
+    """What stands before the cursor while a menu is open was typed by nobody: that it goes sends no prompt."""
+    eyes = reader("kimi")
+    box = ("hi", "╭" + "─" * 38, "│ > {}", "╰" + "─" * 38, " 0% of it")
+    menu = ("hi", "─" * 40, " ↑↓ navigate · Enter select · Esc cancel", "─" * 40, " 0% of it")
+    for texts in (("", "/m", "/model"), ("",)):
+        for text in texts:
+            rows = [row.format(text) for row in box]
+            shown = told(eyes, at(*rows, row=2, column=4 + len(text)), 2)
+        for look in (at(*menu, row=4, column=9), at(*(row.format("") for row in box), row=2, column=4)):
+            shown += told(eyes, look)
+        assert words(shown) in ([], ["idle"])
+
+
 def test_another_row_of_the_same_input() -> None:
     """What was typed stands in the row above now: nothing was sent."""
     eyes = reader()

@@ -90,7 +90,8 @@ class ScreenReader:
         """Take in one look; what changed since the last one."""
         screen, hand, before, found = self._screen, self._input, self._screen.before, self._screen.found
         change = screen.look(look)
-        is_shown = found is not None and found.status is Status.IDLE and not self._is_own_menu
+        is_menu = self._is_own_menu or (found is not None and found.is_menu)
+        is_shown = found is not None and found.status is Status.IDLE and not is_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)
         is_its_own = min(hand.untyped, hand.uncommanded) > TYPED_LOOKS and not hand.is_leaving
         self._is_parted |= change is Change.MAJOR and is_its_own

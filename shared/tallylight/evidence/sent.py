@@ -78,8 +78,9 @@ class Input:
             above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
             is_whole = len(typed) >= LEAST and not self._is_erasing and not typed.startswith("/")
             return is_whole and typed[-_END:] not in above
-        # Something was typed before the input was first seen, if it has become shorter than that.
-        typed = "" if self._empty.startswith(text) else text.removeprefix(self._empty).strip()
+        # Something was typed before the input was first seen, if it has become shorter than that. Where the cursor is
+        # in another row, as in a menu, nothing was.
+        typed = text.removeprefix(self._empty).strip() if text.startswith(self._empty) else ""
         self._is_erasing = len(typed) < len(self._typed) and self._typed.startswith(typed)
         self._typed = typed
         return False

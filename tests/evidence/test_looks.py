@@ -204,6 +204,17 @@ def at(*lines: str, row: int | None = None, column: int = 0) -> Look:
 
 IDLE = ("─" * 40, "❯ ", "─" * 40)
 SHORT = "  ? for shortcuts"
+MODES = (
+    "hi",
+    "",
+    "",
+    "Select Permission Mode",
+    "",
+    "❯ 1. Manual Approval",
+    "  2. Allow All",
+    "",
+    "enter to confirm · esc to cancel",
+)
 MENU = ("─" * 40, "Sign in with?", "", "❯ Browser", "  API key", "", "Enter to select · Esc to close")
 
 
@@ -223,6 +234,7 @@ def test_what_a_person_opens_is_no_news() -> None:
         ("", ("hi", "", "Showing the transcript · ctrl+o to toggle")),
         ("/theme", ("hi", "", "Theme", "  Dark", "  Light")),
         ("/auth", MENU),
+        ("/permissions", MODES),
     ):
         eyes = reader()
         told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))

@@ -50,7 +50,7 @@ BY_FILE_ALONE = {
 }  # fmt: skip
 #: The person's own menus that look like a dialog in any program; `evidence.looks` tells who has opened them.
 OWN_MENUS = {f"codex/menu-{name}" for name in ("approvals-80", "model-120", "model-40", "model-80")}
-OWN_MENUS |= {"gemini/menu-editor-60", "gemini/menu-editor-80"}
+OWN_MENUS |= {"gemini/menu-editor-60", "gemini/menu-editor-80", "pi/menu-login-90"}
 
 
 def name_of(path: Path) -> str:

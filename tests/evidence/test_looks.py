@@ -244,6 +244,20 @@ def test_what_a_person_opens_is_no_news() -> None:
         assert eyes.dialog is None
 
 
+def test_a_command_in_the_middle_of_the_screen() -> None:
+    """Kilo has its input there at its start: what a command opens is the person's own."""
+    eyes = reader("kilo")
+    below = ("", "  tab agents  ctrl+p commands", "", " ~/project:main   7.7.9")
+    row = f"{'┃':>20}  "
+    told(eyes, at("", "", "", row, *below, row=3, column=len(row)))
+    row += "/sessions"
+    told(
+        eyes, at("/sessions   what was before", "/share   it", "/skills   list", row, *below, row=3, column=len(row)), 1
+    )
+    said = told(eyes, at("Sessions   esc", "", "", "No results found", "", "pin ctrl+f  delete ctrl+d", "", ""), 12)
+    assert words(said) in ([], ["idle"])
+
+
 def test_an_agent_that_is_told_to_end() -> None:
     """It takes its time, and what it draws meanwhile is no work; who types something else is told what that is."""
     for command, shown in (("/exit", "idle"), ("/help", "None")):

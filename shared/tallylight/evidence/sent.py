@@ -56,7 +56,7 @@ class Input:
             self.to_show -= 1
             self.has_moved |= change.is_output
         if change is not Change.NONE or before is None or look.cursor_column != before.cursor_column:
-            text = look.before_cursor.rstrip()
+            text = look.before_cursor.strip()
             self._is_commanded = _COMMAND.fullmatch(text) is not None
             goes_on = change is Change.TYPING and any(map(str.isalnum, text))
             self.is_leaving = _LEAVE.fullmatch(text) is not None or (self.is_leaving and not goes_on)

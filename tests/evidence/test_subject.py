@@ -42,6 +42,10 @@ ABOVE: dict[str, tuple[list[str], str]] = {
         ],
         "Shell: npm test --offline --silent --workspaces",
     ),
+    "in lines, and shown above as well": (
+        ["$ cat > a <<E", "  one", "  E", "", EDGE, "Run it?", "", "$ cat > a <<E", "one", "E", ""],
+        "Shell: cat > a <<E one E",
+    ),
     "in lines": (
         ["● Running a command · $ cat > a <<E…", EDGE, "Run it?", "", "$ cat > a <<E", "· one", "· E", "To see it", ""],
         "Shell: cat > a <<E one E",

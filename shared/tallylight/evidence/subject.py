@@ -39,8 +39,8 @@ _SAME = 24
 _WIDTH = 240
 
 _PROMPT = re.compile(r"\$ (\S.*)")
-#: The same in a row above the dialog, cut or not.
-_SAID = re.compile(r".*\$ (\S.*?)…?$")
+#: The same in a row above the dialog, cut or not, behind what the agent does.
+_SAID = re.compile(r".*\S · \$ (\S.*?)…?$")
 #: What marks the further lines of a command, and columns that are left free beside it at the most.
 _LINE, _MARGINS = "· ", 8
 _STAT = re.compile(r"(?:[•●] (?:\w+ )?)?(\S[^()]{0,199}?) \(?\+(\d{1,6}) [-−](\d{1,6})\)?$")

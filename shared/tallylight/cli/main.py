@@ -27,6 +27,7 @@ GROUPS = {
         "status": "list the agents of every tab, most urgent first",
         "why": "explain a pane's light: the source, the rule, what would change it",
         "log": "what the agents did today and this week: work, waiting for you, questions",
+        "away": "what happened since you left: turns, replies, questions, failures",
         "serve": "serve all agents over HTTP and a WebSocket, with a web page",
     },
     "Act": {

@@ -129,6 +129,8 @@ class State:
     sought: str | None = None
     #: What mode WEEK shows, from the line *scroll* on.
     week: Week = None
+    #: What happened while the person was away, for a while after their return.
+    away: str = ""
     #: What stands beside the status of agents, by `Pane.agent_pid`.
     beside: Mapping[int, Beside] = attrs.field(factory=dict)
     #: What there is to tell the person; until the next key.

@@ -155,8 +155,7 @@ class _List:
                 self.state = flow.read(self.state, *asked)
         if (week := self._week.poll()) is not None:
             self.state = state.looked_back(self.state, week)
-        if (away := self._away.poll()) is not None or (self.state.away and now - self._back_at >= BACK_S):
-            self.state = attrs.evolve(self.state, away=away or "")
+        self._welcome(now)
         if self.make_beside is not None and self._drawn is not None:
             # The repositories of the agents that can be seen.
             if self._beside is None:
@@ -164,6 +163,11 @@ class _List:
             if self._beside.poll((row.pane for row in state.visible(self.state)), now):
                 self.state = state.filtered(attrs.evolve(self.state, beside=self._beside.known))
         self._explain()
+
+    def _welcome(self, now: float) -> None:
+        """Show what happened while the person was away, for a while."""
+        if (away := self._away.poll()) is not None or (self.state.away and now - self._back_at >= BACK_S):
+            self.state = attrs.evolve(self.state, away=away or "")
 
     def _explain(self) -> None:
         """Keep the explanation in the preview as new as its row."""
@@ -320,8 +324,8 @@ class _List:
                 self.state = writing.begun(self.state, row, holder, why)
             case Done(), Say():
                 self.state = writing.sent(self.state, "sent")
-            case Done(), DeferredText():
-                self.state = writing.sent(self.state, "queued until its turn ends; E cancels it")
+            case Done(text=text), DeferredText():
+                self.state = writing.sent(self.state, f"{text}; E cancels it")
             case Done(), Open():
                 self._is_open = self.state.is_panel
             case ((Done(text=text) | Refusal(text=text)), _):

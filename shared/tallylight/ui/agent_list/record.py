@@ -66,6 +66,8 @@ class Writing:
     editor: Editor
     #: Why the agent takes no text now: it is queued. Nothing if it does.
     why: str = ""
+    #: Until when, in seconds since the epoch, if a limit stops it; 0 for the end of its turn.
+    at: int = 0
 
 
 @attrs.frozen

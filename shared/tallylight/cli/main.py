@@ -27,7 +27,6 @@ GROUPS = {
         "status": "list the agents of every tab, most urgent first",
         "why": "explain a pane's light: the source, the rule, what would change it",
         "log": "what the agents did today and this week: work, waiting for you, questions",
-        "away": "what happened since you left: turns, replies, questions, failures",
         "serve": "serve all agents over HTTP and a WebSocket, with a web page",
     },
     "Act": {
@@ -47,6 +46,7 @@ GROUPS = {
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
         "attach": "show a pane of a detached session here, of this machine or another one",
+        "away": "what happened since you left: turns, replies, questions, failures",
         "shift": "have an agent go on by itself when its limit has ended",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",

@@ -58,6 +58,6 @@ def test_every_count_of_a_flood_is_that_of_the_code() -> None:
     limits, page = Limits(), text("protocol.md")
     assert limits.at_once == 8
     assert f"the first eight in each {limits.every * 1000:g} ms" in page
-    assert f"is queued and read soon, {limits.a_go} at a time" in page
+    assert f"is read soon, {limits.a_go} at a time" in page
     assert f"At most {limits.kept} reports" in page
     assert f"{PACE.at_once} sequences in each tenth of a second" in page and PACE.every == 0.1

@@ -3,7 +3,7 @@
 
 What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty or tmux of the pane, the
 argument list is printed and nothing is started. With `--here` it is started in this very terminal, in the place of
-this program, whoever has the pane; WezTerm's keys open a split with that. docs/security.md describes the JSON.
+this program, whoever has the pane; WezTerm's keys open a split with that. docs/commands.md describes the JSON.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ MOST_WORDS = 25
 #: What reads translated, and what to write instead.
 INSTEAD = {
     r"\b(stands?|stood|standing)\b": "is, appears, shows, means",
-    r"\b(told(?! apart)|said)\b": "reported, shown, notified; or name who reports it",
+    r"\b(told(?! apart)|said(?! no\b))\b": "reported, shown, notified; or name who reports it",
     r"\b(begot|begets?)\b": "started",
     r"\b(of|by|from|behind|beside|as) (which|whom)\b": "two sentences",
     r"\bwhose\b": "two sentences",

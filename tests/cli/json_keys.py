@@ -1,7 +1,8 @@
 """
 The JSON that commands print: every key, for docs/json.md and docs/json.schema.json.
 
-The records of a snapshot declare their own keys (`snapshot.values.key`); the keys that a command adds are here. `python -m tests.cli.json_keys` writes both files.
+The records of a snapshot declare their own keys (`snapshot.values.key`); the keys that a command adds are here.
+`python -m tests.cli.json_keys` writes both files.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Pane:
     tab: str = key("", "its tab")
     os_window: str = key("", "its OS window")
     title: str = key("", "its title")
-    #: Of the detached session or workspace it belongs to.
+    #: Of its detached session or workspace.
     host_title: str = key("", "the name of its session or workspace")
     terminal: str = key("", "the pane's own terminal, if known")
     agent: str = key("", "the agent: `claude`")

@@ -31,9 +31,9 @@ ACTIVE = (0xEE, 0xEE, 0xEE)
 STYLES = ("powerline", "slant", "fade", "separator")
 
 MARK = "§"
-#: Those that docs/kitty.md shows, and the template there.
-RECIPES = re.findall(r"```python\n(.*?)```", (CHECKOUT / "docs/kitty.md").read_text("utf-8"), re.DOTALL)
-TEMPLATES = re.findall(r'tab_title_template "[^"]*"', (CHECKOUT / "docs/kitty.md").read_text("utf-8"))
+#: Those that docs/lights.md shows, and the template there.
+RECIPES = re.findall(r"```python\n(.*?)```", (CHECKOUT / "docs/lights.md").read_text("utf-8"), re.DOTALL)
+TEMPLATES = re.findall(r'tab_title_template "[^"]*"', (CHECKOUT / "docs/lights.md").read_text("utf-8"))
 #: A person's own tab_bar.py that has kitty draw the title, and one that draws it itself.
 CALLS_KITTY = f"""
 from kitty.tab_bar import draw_title

@@ -5,7 +5,6 @@ They are kept only with TALLYLIGHT_UPDATE_IMAGES=1, from the newest kitty; alway
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +14,10 @@ from PIL import Image
 
 from tallylight.ui.agent_list.flow import STANDS_S
 from tests.real_kitty.asking_claude import SCREEN
-from tests.real_kitty.conftest import VERSIONS
 from tests.real_kitty.desk import BEFORE, LIGHTS, Desk, lights_on
 from tests.real_kitty.roots import CHECKOUT
 
-PICTURE = CHECKOUT / "docs/images/kitty-tabs.png"
-LIST = PICTURE.with_name("agents-list.png")
-FILMS = {"dark": PICTURE.with_name("film-dark.gif"), "light": PICTURE.with_name("film-light.gif")}
+FILMS = {theme: CHECKOUT / f"docs/images/film-{theme}.gif" for theme in ("dark", "light")}
 #: README pages are slow enough.
 MAX_BYTES = 60_000
 MAX_FILM_BYTES = 400_000
@@ -129,9 +125,7 @@ def test_the_picture(desk: Desk, tmp_path: Path) -> None:
     image.quantize(200, dither=Image.Dither.NONE).save(small, optimize=True)
     assert small.stat().st_size < MAX_BYTES
     assert {colour for _, colour in image.getcolors(1 << 24) or ()} >= {LIGHTS[name] for name in BEFORE}
-    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
-        PICTURE.parent.mkdir(parents=True, exist_ok=True)
-        PICTURE.write_bytes(small.read_bytes())
+    desk.keep(image, "kitty-tabs")
 
 
 #: The windows of the lists that are open.
@@ -258,7 +252,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
         film, save_all=True, append_images=small[1:], duration=[ms for _, ms in frames], loop=0, optimize=False
     )
     assert film.stat().st_size < MAX_FILM_BYTES
-    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and kitty.version == VERSIONS[-1]:
+    if desk.renews:
         FILMS[theme].write_bytes(film.read_bytes())
-        if theme == "dark":  # the question with its answers
-            frames[2][0].quantize(200, dither=Image.Dither.NONE).save(LIST, optimize=True)
+    if theme == "dark":
+        desk.keep(frames[2][0], "agents-list")

@@ -174,7 +174,7 @@ Promise.all(pictures.map((one) => one.decode()))
 
 @pytest.mark.programs
 def test_pages_fit_a_phone_and_a_desk(site: Path) -> None:
-    """In a browser every page fits a phone, some of each kind a desk too, with their pictures and no error."""
+    """In a browser every page fits a phone, some of each kind a desk too, with their pictures and no error; axe is content."""
     from tests.serve import axe
     from tests.serve.browser import WIDTHS, Browser  # a second, for this test alone
 
@@ -190,8 +190,11 @@ def test_pages_fit_a_phone_and_a_desk(site: Path) -> None:
                 assert browser.driver.execute_async_script(_FITS, width), (page.name, width)
                 if page in some:
                     browser.picture(f"site-{page.stem}-{width}")
-                if page.stem == "index":
-                    assert browser.violations(axe.script()) == []
         assert browser.problems() == []
+        for width in WIDTHS:
+            browser.width(width)
+            for page in some:
+                browser.driver.get(page.as_uri())
+                assert browser.violations(axe.script()) == [], (page.name, width)
     finally:
         browser.driver.quit()

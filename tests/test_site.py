@@ -174,7 +174,7 @@ Promise.all(pictures.map((one) => one.decode()))
 
 @pytest.mark.programs
 def test_pages_fit_a_phone_and_a_desk(site: Path) -> None:
-    """In a browser every page fits a phone, some of each kind a desk too, with their pictures and no error; axe is content."""
+    """Every page fits a phone, some a desk too, with their pictures and no error; axe finds nothing in these."""
     from tests.serve import axe
     from tests.serve.browser import WIDTHS, Browser  # a second, for this test alone
 

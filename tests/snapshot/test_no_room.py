@@ -138,7 +138,7 @@ def test_a_host_that_begins_there(disk: Disk, *, is_full: bool) -> None:
     host.publish([big("new")], 1.0)
     found, (problem,) = read_snapshots(folder)
     why = "is full" if is_full else "is read-only"
-    assert (found, str(problem)) == ([], f"{folder}: {why}; no terminal can tell what it shows")
+    assert (found, str(problem)) == ([], f"{folder}: {why}; no terminal can write its state")
     if is_full:
         disk.filler.unlink()
     else:

@@ -358,7 +358,7 @@ def test_a_decision_says_why() -> None:
     assert (decision.status, decision.kind) == (Status.WAITING, Kind.PERMISSION)
     assert (decision.reason.source, decision.reason.rule, decision.reason.at) == (Source.PROTOCOL, "osc-1338", 2)
     assert [(lost.source, lost.why) for lost in put_aside(tracker.answers, float)] == [
-        ("heuristic", "explicit wins: the agent speaks for itself")
+        ("heuristic", "explicit wins: the agent reports its own status")
     ]
 
 

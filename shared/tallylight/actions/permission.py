@@ -79,10 +79,10 @@ TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
 }
 _UNKNOWN = Refusal(
     "caller",
-    "nothing was done: this command does not run in a pane of that terminal, so nobody knows who asks; run it in a "
+    "nothing was done: the caller is unknown, since this command does not run in a pane of that terminal; run it in a "
     "shell there",
 )
-_SELF = Refusal("self", "nobody types into the pane in which they run themselves; nothing was done")
+_SELF = Refusal("self", "a program cannot type into its own pane; nothing was done")
 _OTHERS = Refusal(
     "permission",
     "a program may do that only in panes that it started itself; in others you do it yourself, at the pane, the list "
@@ -103,7 +103,7 @@ _NONE = Refusal(
     'programs may do nothing here and read nothing, as `[scripting] allow = "none"` says; do it yourself, at the pane, '
     "the list or the page; nothing was done",
 )
-_DISAGREED = Refusal("permission", "the person did not agree to it; nothing was done")
+_DISAGREED = Refusal("permission", "you did not agree to it; nothing was done")
 #: Where a person would have to agree, and nobody can be asked.
 UNASKED = Refusal(
     "permission",

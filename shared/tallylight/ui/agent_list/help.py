@@ -21,7 +21,7 @@ HELP: tuple[str, ...] = (
     "Arrange",
     "  /          filter: words, is:waiting, is:unread, agent:codex, project:shop",
     "  o, O       sort by need, age or name; group by project, machine or terminal",
-    "  z          show the idle ones that stand in one line, or fold them",
+    "  z          unfold or fold the idle ones",
     "  n          name its conversation; an empty name removes it",
     "Mark and end",
     "  s          snooze it, or end the snooze",

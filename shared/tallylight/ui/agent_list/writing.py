@@ -34,7 +34,7 @@ def begun(state: State, row: Row, holder: Occupant, why: str = "") -> State:
     pane = row.pane
     name = pane.project or pane.title or row.name
     writing = Writing(address=row.address, name=name, holder=holder, editor=editor, why=why)
-    state = states.notified(state, f"{why.partition(';')[0]}: what you write is queued") if why else state
+    state = states.notified(state, f"{why.partition(';')[0]}: your text will be queued") if why else state
     return states.settled(attrs.evolve(state, mode=Mode.WRITE, writing=writing))
 
 

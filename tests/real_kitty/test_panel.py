@@ -213,12 +213,16 @@ def test_how_it_looks(desk: Desk) -> None:
     ):
         desk.wait_status(desk.agent(name, payload), payload.partition(";")[0])
     (desk.kitty.home / "screen").write_text(better_told(SCREEN.read_text("utf-8")))
-    asking = desk.kitty.launch(str(desk.kitty.home / ".local/bin/claude"), keep_focus=True, type="tab")
-    desk.wait_status(asking, "waiting")
+    cart = desk.kitty.home / "cart"
+    cart.mkdir()
+    asking = desk.kitty.launch("sh", "-c", "read -r go; exec ~/.local/bin/claude", keep_focus=True, cwd=str(cart))
     with settings(desk, "\n[panel]\nwidth = 28\n"):
         desk.show(asking)
         desk.press(*PANEL)
         panel = desk.panel("forge")
+        # Beside the panel: it draws as wide as its window is when it starts.
+        desk.kitty.send_text(asking, "\r")
+        desk.kitty.wait_text(panel, "cart")
         desk.kitty.wait_text(panel, "docs")
         shot = desk.kitty.screenshot(picture(desk, "panel"))
         desk.keep(shot, "panel")

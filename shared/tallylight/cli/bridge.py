@@ -1,7 +1,7 @@
 """
 `tally bridge`: the far end of a machine in `[machines]` of another one, which starts it by `ssh` or the like.
 
-It speaks JSON lines on standard input and output (docs/machines.md), and ends when the other end is gone. While it
+It speaks JSON lines on standard input and output (docs/places.md), and ends when the other end is gone. While it
 runs, this machine has a host for its sessions of tmux and GNU Screen.
 """
 

@@ -5,7 +5,7 @@ The `[machines]` table of the configuration: other machines and containers, each
     devbox = "ssh devbox"
     ci = { command = "docker exec -i ci", attach = "docker exec -it ci" }
 
-docs/machines.md describes it. No shell reads a command: it is split into words as a shell would, and that is all.
+docs/places.md describes it. No shell reads a command: it is split into words as a shell would, and that is all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import attrs
 
 from tallylight.files.toml import Table
 
-#: More machines than that are fleets, which have a broker (docs/fleet.md).
+#: More machines than that are fleets, which have a broker (docs/places.md).
 MAX_MACHINES = 32
 #: What a machine may be called.
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}"

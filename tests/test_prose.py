@@ -1,5 +1,5 @@
 """
-How we write: no sentence over 25 words, and none of the words below, in pages, `--help` and settings.
+How we write: no sentence over 25 words in pages, `--help` and settings; none of the words below, in messages neither.
 
 A word is here because a better one is beside it. Argue with an entry where it is wrong: change it, with the reason.
 """
@@ -7,6 +7,7 @@ A word is here because a better one is beside it. Argue with an entry where it i
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import re
 from collections.abc import Iterator
@@ -55,9 +56,28 @@ def faults(page: str) -> list[str]:
     for sentence in sentences(page):
         if (count := len(re.findall(r"[^\s]*\w[^\s]*", sentence))) > MOST_WORDS:
             found.append(f"{count} words: {sentence}")
-        found += [f"{match[0]!r} ({better}): {sentence}" for word, better in INSTEAD.items()
-                  if (match := re.search(word, sentence))]  # fmt: skip
+        found += instead(sentence)
     return found
+
+
+def instead(text: str) -> list[str]:
+    """The words of *text* for which there is a better one."""
+    return [f"{match[0]!r} ({better}): {text}" for word, better in INSTEAD.items() if (match := re.search(word, text))]
+
+
+def messages(source: str) -> Iterator[str]:
+    """The texts of a module that may be sentences, but no docstrings; what is filled into one is a word in code."""
+    tree = ast.parse(source)
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in node.values}
+            text = "".join(str(getattr(part, "value", "")) if isinstance(part, ast.Constant) else "code"
+                           for part in node.values)  # fmt: skip
+        else:
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if id(node) not in skipped and len(text.split()) > 3:
+            yield re.sub(r"`[^`]+`", "code", text)
 
 
 def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -95,6 +115,13 @@ def test_settings() -> None:
     assert [fault for one in SETTINGS for fault in faults(one.form.about)] == []
 
 
+@pytest.mark.slow
+def test_messages() -> None:
+    """Every text of four words or more in the code."""
+    sources = (path.read_text("utf-8") for path in (ROOT / "shared/tallylight").rglob("*.py"))
+    assert [fault for source in sources for text in messages(source) for fault in instead(text)] == []
+
+
 @each(
     "page",
     [
@@ -107,6 +134,12 @@ def test_settings() -> None:
 )
 def test_a_fault_is_found(page: str) -> None:
     assert len(faults(page)) == 1
+
+
+def test_a_message_is_found() -> None:
+    """With what is filled in; docstrings and short words are none."""
+    source = """def f(x):\n    'it stands in a docstring'\n    return f'{x} is told of {x} here', 'told'\n"""
+    assert list(messages(source)) == ["code is told of code here"]
 
 
 @each("page", ["`one two` " * 20, "```sh\nstands\n```", "What is it?", "one two. " * 20, "[a](what-is-told.md)"])

@@ -378,7 +378,7 @@ def test_the_end_of_a_progress_bar_is_the_end_of_a_turn(pane: Pane) -> None:
     assert pane.decision.status is Status.WORKING
     pane.progress(False, 7)
     pane.tick(60)
-    assert (pane.decision.status, pane.decision.reason.rule) == ("done", "progress bar taken away")
+    assert (pane.decision.status, pane.decision.reason.rule) == ("done", "progress bar removed")
 
     pane.progress(True, 61)
     pane.screen(lambda: rows("e", "f", "g", "h"), 62)

@@ -85,30 +85,30 @@ _UNKNOWN = Refusal(
 _SELF = Refusal("self", "a program cannot type into its own pane; nothing was done")
 _OTHERS = Refusal(
     "permission",
-    "a program may do that only in panes that it started itself; in others you do it yourself, at the pane, the list "
-    'or the page, or `[scripting] allow = "ask"` or "all" allows it; nothing was done',
+    "a program may do that only in panes that it started; do it yourself, at the pane, the list or the page, or set "
+    '`[scripting] allow = "ask"` or "all"; nothing was done',
 )
 _PERMISSION = Refusal(
     "permission",
-    "only a person answers a permission; do it yourself, at the pane, the list or the page, or "
-    '`[scripting] allow = "ask"` or "all" allows it to programs; nothing was done',
+    "only a person answers a permission; do it yourself, at the pane, the list or the page, or set "
+    '`[scripting] allow = "ask"` or "all"; nothing was done',
 )
 _STRAY = Refusal(
     "permission",
-    "an agent whose parents do not lead to a pane of this terminal types only into panes that it started itself, and "
-    "answers no permission; nothing was done",
+    "an agent outside the panes of this terminal types only into panes that it started, and answers no permission; "
+    "nothing was done",
 )
 _NONE = Refusal(
     "permission",
-    'programs may do nothing here and read nothing, as `[scripting] allow = "none"` says; do it yourself, at the pane, '
-    "the list or the page; nothing was done",
+    '`[scripting] allow = "none"` lets programs do and read nothing here; do it yourself, at the pane, the list or the '
+    "page; nothing was done",
 )
 _DISAGREED = Refusal("permission", "you did not agree to it; nothing was done")
 #: Where a person would have to agree, and nobody can be asked.
 UNASKED = Refusal(
     "permission",
-    "you would have to agree to that first, and only kitty can ask you, for its own windows; do it yourself, or "
-    '`[scripting] allow = "all"` allows it; nothing was done',
+    "you must agree to that first, and only kitty can ask you, for its own windows; do it yourself, or set "
+    '`[scripting] allow = "all"`; nothing was done',
 )
 #: Where only a person's own key counts.
 PERSON_ONLY = Refusal(

@@ -7,8 +7,8 @@ from __future__ import annotations
 #: A line that begins with a letter other than a key is the heading of a group.
 HELP: tuple[str, ...] = (
     "Answer",
-    "  1-9        answer the question below; one that is cut there is shown first",
-    "  a          show the whole question and what stands above it",
+    "  1-9        answer the question below; a cut question is shown whole first",
+    "  a          show the whole question and the rows above it",
     "  A          answer all questions, one page after the other",
     "  e, E       write to it, or queue a text for the end of its turn; cancel that",
     "Go",

@@ -528,7 +528,7 @@ def test_a_turn_that_a_person_stopped_is_not_done(pane: Pane, process: Process) 
 
     assert turn(10, "an answer") is Status.DONE
     assert turn(30, "an answer", row) is Status.IDLE
-    assert pane.decision.reason.rule.endswith("its turn was stopped")
+    assert pane.decision.reason.rule.endswith("that you stopped it")
     assert turn(50, row, "› again", "• an answer") is Status.DONE
 
 

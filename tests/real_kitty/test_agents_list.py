@@ -411,7 +411,7 @@ def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
 
     for page, words in (
         ("reply", "Do you want to proceed?"),
-        ("plan", "told no plan"),
+        ("plan", "reported no plan"),
         ("why", "turn"),
     ):
         board.press("Tab")

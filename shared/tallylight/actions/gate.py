@@ -206,7 +206,7 @@ def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
         return Refusal("list", f"it lacks words that {agent.name} needs for this")
     shown = _shown(" ".join(found.words))
     if is_option(found.words[0]):
-        return Refusal("option", f"{agent.name} does not need {shown!r} for this, and does not run with it here")
+        return Refusal("option", f"{shown!r} is not needed by {agent.name} for this, and it runs without that")
     return Refusal("word", f"{shown!r} is not a session id; {agent.name} would read it as a prompt")
 
 

@@ -206,7 +206,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
         return Refusal("process", _nobody(found))
     if known is None:
-        return Refusal("process", f"{_nobody(found)}, and none was seen in it before")
+        return Refusal("process", f"{_nobody(found)}; none was seen in it before")
     return _allowed(known, scene.program)
 
 
@@ -311,7 +311,7 @@ def _notes(
         notes.append(f"{agent.display} has no agent file: it supplied this command itself.")
     if method is Method.LATEST:
         notes.append(
-            f"This is the latest conversation of the directory; it may belong to another {agent.display} there."
+            f"It is the latest conversation of this directory, and may belong to another {agent.display} there."
         )
     if verb is Verb.RESUME and scene.process is not None:
         notes.append(f"{agent.display} still runs in this pane, and both would continue one conversation.")

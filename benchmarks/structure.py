@@ -6,7 +6,7 @@ would expect (`PRIORS`), the more so the fewer screens tell. Each agent counts t
 together. Where one of those plainly asks, the screen is left out: who may be an agent is decided elsewhere.
 
 The table is printed as it stands in the code; below it, for each agent, how right the reader is whose weights were made
-without it, screen by screen: `python -m benchmarks.unknown` measures the light.
+without it, screen by screen; `benchmarks.unknown` measures the light.
 """
 
 from __future__ import annotations

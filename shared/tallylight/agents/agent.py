@@ -167,11 +167,6 @@ class Agent:
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
 
-    @property
-    def is_described(self) -> bool:
-        """Whether a file describes it: else it is a program that only behaves like an agent."""
-        return bool(self.processes or self.generic or self.packages)
-
     def may_be(self, words: str) -> bool:
         """Whether a process may be of this agent, by its executable and arguments: whether any name of it is there."""
         names = (*self.processes, *self.generic, *self.packages, *self.paths)

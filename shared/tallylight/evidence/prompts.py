@@ -4,7 +4,7 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority, and last, for an agent that nobody has described, `evidence.structure`. But a dialog
+that have a negative priority, and last, if none of its own says how it asks, `evidence.structure`. But a dialog
 beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may stand below
 a dialog, and a rule may be too broad. Everything is read at the end of the screen: what was printed before, and has
 scrolled up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
@@ -87,7 +87,7 @@ def read_screen(
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
-    found = found or _by_structure(agent, screen.rows, cursor_row, cursor_visible=cursor_visible)
+    found = found or _by_structure(agent, screen, cursor_visible=cursor_visible)
     if found is None or found.dialog is None:
         return found
     return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
@@ -104,10 +104,16 @@ def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
     return ScreenReading(Status.WAITING, dialog.rule, dialog)
 
 
-def _by_structure(agent: Agent, rows: Sequence[Row], cursor_row: int, *, cursor_visible: bool) -> ScreenReading | None:
-    """What has the structure of a dialog, of an *agent* that nobody has described."""
-    dialog = read_structure(rows, cursor_row if cursor_visible else None) if not agent.is_described else None
+def _by_structure(agent: Agent, screen: _Screen, *, cursor_visible: bool) -> ScreenReading | None:
+    """What has the structure of a dialog, unless it is known how *agent* asks."""
+    if not agent.screen_generic or any(_is_asking(rule) for rule in agent.screen_rules):
+        return None
+    dialog = read_structure(screen.rows, screen.cursor_row if cursor_visible else None)
     return ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None
+
+
+def _is_asking(rule: ScreenRule) -> bool:
+    return rule.status is Status.WAITING and rule.priority >= 0
 
 
 def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:

@@ -153,28 +153,44 @@ PARTS: dict[str, Part] = {
         "`tally wait --json`",
         "One object a line for each pane that was waited for.",
         {
+            "version": _VERSION,
             "address": _ADDRESS,
             "state": Key(
-                {"enum": [*_STATUS["enum"], "gone"]}, "its status, or `gone`: it was closed or its agent ended"
+                {"enum": [*_STATUS["enum"], "gone", "no-turn"]},
+                "its status, or `gone`: it was closed or its agent ended, or `no-turn`: no turn followed the text",
             ),
             "pane": Key(_or_null(_to("pane")), "what was last known of it; null if it was never seen"),
         },
     ),
     "read": Part(
         "`tally read --json`",
-        "One object. What was not asked for, or is not there, is null.",
+        "One object, whatever happens. What was not asked for, or is not there, is null.",
         {
             "version": _VERSION,
-            "address": _ADDRESS,
-            "status": Key(_STATUS, "what it shows"),
+            "address": Key(_or_null(_TEXT), "the pane; null if there is none of that name"),
+            "status": Key(_or_null(_STATUS), "what it shows"),
             "kind": Key(_or_null({"enum": [kind.value for kind in Kind]}), "what it waits for"),
-            "agent": Key(_TEXT, "the name of the agent: `claude`"),
+            "agent": Key(_or_null(_TEXT), "the name of the agent: `claude`"),
             "question": Key(_or_null(_to("question")), "what it asks"),
             "reply": Key(
                 _or_null(_TEXT),
                 "the text of its last reply, or of what it waits for where its screen shows no question to be read",
             ),
             "screen": Key(_or_null(_list(_TEXT)), "the rows of its screen, without the empty ones at the end"),
+            "refused": Key(_or_null(_TEXT), "the [rule](scripting.md#exit-codes) by which nothing is told"),
+            "text": Key(_or_null(_TEXT), "the same as a sentence"),
+        },
+    ),
+    "send": Part(
+        "`tally send --json`",
+        "One object, also of `tally interrupt --json`. `tally send --wait --json` prints that of `tally wait`.",
+        {
+            "version": _VERSION,
+            "address": Key(_or_null(_TEXT), "the pane; null if there is none of that name"),
+            "at": Key(_or_null(_NUMBER), "when the text was sent, for `tally wait --since`"),
+            "done": Key(_or_null(_TEXT), "what was done"),
+            "refused": Key(_or_null(_TEXT), "the [rule](scripting.md#exit-codes) by which nothing was typed"),
+            "text": Key(_TEXT, "what was done, or why not, as a sentence"),
         },
     ),
     "question": Part(
@@ -278,7 +294,7 @@ def schema() -> Schema:
     """One definition for each object, which has no other keys than these."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "The JSON of tally status, wait, read and watch",
+        "title": "The JSON of tally status, wait, read, send and watch",
         "definitions": {name: _object(_keys(name)) for name in PARTS},
     }
 
@@ -300,11 +316,11 @@ def page() -> str:
     """docs/json.md."""
     parts = [
         "# JSON\n",
-        "What `tally status`, `tally wait`, `tally read` and `tally watch` print for programs. Times are seconds since "
-        "the epoch.\nTexts are as programs wrote them, with control characters escaped by JSON: sanitise them before "
-        "you print them.\nKeys and events may be added; none goes or changes its meaning while `version` is the same."
-        "\n\nThe "
-        "same for programs is a [JSON Schema](json.schema.json), with a definition for each object.\n",
+        "What `tally status`, `tally wait`, `tally read`, `tally send` and `tally watch` print for programs. Times are "
+        "seconds since the epoch.\nTexts are as programs wrote them, with control characters escaped by JSON: sanitise "
+        "them before you print them.\nKeys and events may be added; none goes or changes its meaning while `version` "
+        "is the same.\n\n"
+        "The same for programs is a [JSON Schema](json.schema.json), with a definition for each object.\n",
     ]
     for part in PARTS.values():
         parts += [f"## {part.title}\n", *([f"{part.about}\n"] if part.about else [])]

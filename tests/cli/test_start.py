@@ -57,7 +57,7 @@ def test_what_is_refused(
     told = capsys.readouterr()
     assert (json.loads(told.out)["refused"], json.loads(told.out)["address"]) == ("agent", None)
     assert told.err.startswith("tally start: agent: ")
-    assert main(["start", "claude", "--prompt", "update", "--worktree", "x"]) == REFUSED
+    assert main(["start", "claude", "--prompt", "@x y", "--worktree", "x"]) == REFUSED
     assert main(["start", "claude", "--prompt=--yolo now"]) == REFUSED
     monkeypatch.delenv("KITTY_PID")
     assert main(["start", "claude"]) == REFUSED
@@ -111,6 +111,9 @@ def test_in_tmux_it_is_started_from_here(
     monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: str(runtime))
     assert main(["start", "claude", "--in", "tmux"]) == REFUSED
     assert "tally host sessions" in capsys.readouterr().err
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
+    assert main(["start", "claude"]) == REFUSED
+    assert "tally host sessions" in capsys.readouterr().err
 
     publish(runtime, [Pane(id="tmux/1/%3", status=Status.IDLE)], host="sessions")
     address = f"{HOST.replace('kitty', 'sessions')}:tmux/1/%3"
@@ -122,7 +125,7 @@ def test_in_tmux_it_is_started_from_here(
     monkeypatch.setenv("TMUX_PANE", "%1")
     assert main(["start", "claude"]) == 0
     assert started.pop()[1:] == (str(runtime), "Claude Code", str(runtime))
-    for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "update"], "prompt"), (["codex"], "program")):
+    for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "@x y"], "prompt"), (["codex"], "program")):
         assert main(["start", *argv, "--in", "tmux"]) == REFUSED
         assert f"tally start: {rule}: " in capsys.readouterr().err
     # Its own configuration is that of the host, not one that the caller names.

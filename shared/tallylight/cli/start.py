@@ -75,10 +75,11 @@ def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
     options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
-    host, _ = own_place(os.environ, panes.hosts if not options.place else ())
-    options.place = options.place or ("tmux" if host.startswith(_SESSIONS) else "tab")
+    options.place = options.place or ("tmux" if os.environ.get("TMUX") else "tab")
     if options.place == "tmux":
         host = next((name for name in panes.hosts if name.startswith(_SESSIONS)), "")
+    else:
+        host, _ = own_place(os.environ)
     base, reply = _started(options, panes, host)
     if isinstance(reply, Refusal):
         if base is not None:
@@ -111,7 +112,7 @@ def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base
     """Start it in *host*, in a worktree that is made first if one is asked for."""
     is_tmux = options.place == "tmux"
     if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
-        what = "no `tally host sessions` shows the panes of tmux" if is_tmux else "this is no window of a kitty"
+        what = "tmux needs `tally host sessions`: run it" if is_tmux else "this is no window of a kitty"
         return None, Refusal("place", f"{what}; nothing was started")
     agents, _ = agent_files.load_agents(os.environ)
     known = agents.get(options.agent)

@@ -70,8 +70,8 @@ def make_parser() -> Parser:
     return parser
 
 
-def main(argv: list[str]) -> int:
-    """Send it, and return the exit code."""
+def _parsed(argv: list[str]) -> tuple[argparse.Namespace, tuple[int, int, str] | None]:
+    """The options, and the question that is meant, if one is."""
     parser = make_parser()
     # So that an option may stand before the text.
     options = parser.parse_intermixed_args(argv)
@@ -86,6 +86,12 @@ def main(argv: list[str]) -> int:
         parser.error(f"{clean(options.to, 80)!r} is no id of a question")
     if options.wait and options.no_enter:
         parser.error("--wait needs Enter behind the text: without it no turn begins")
+    return options, asked
+
+
+def main(argv: list[str]) -> int:
+    """Send it, and return the exit code."""
+    options, asked = _parsed(argv)
     found, client = reached(options.pane)
     if isinstance(found, Refusal):
         return tell("send", None, found, as_json=options.json)

@@ -242,11 +242,15 @@ class Wait:
         # One that idles anew without having worked was looked at between the text and its turn.
         if since > sent and (status is not Status.IDLE or address in self._begun):
             self._begun.add(address)
-            is_late = status is Status.DONE and pane.reply and pane.reply == self._reply[address]
-            return status.value if not is_late or now - since >= SETTLE_S else ""
+            return status.value if now - since >= self._settles(address, pane) else ""
         if status is Status.WORKING or (now - sent < STARTS_S and not pane.unsent):
             return ""
         return status.value if since > sent or status is Status.WAITING else NO_TURN
+
+    def _settles(self, address: str, pane: Pane) -> float:
+        """For how long, in seconds, an end is held back: the record has the reply of an earlier turn."""
+        is_late = pane.status is Status.DONE and pane.reply and pane.reply == self._reply[address]
+        return SETTLE_S if is_late else -math.inf
 
 
 def exit_code(ends: tuple[End, ...]) -> int:

@@ -29,12 +29,12 @@ from tallylight.actions.client import PaneClient
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
+from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
 from tallylight.actions.request import DeferredText, Reply, Request, Unqueue
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
-from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.peers import caller_at
 from tallylight.hosts.polling.host import PollingHost
@@ -57,7 +57,7 @@ _T = TypeVar("_T")
 class DeferredTexts:
     """What waits in the panes of *poller*, the host *host* of this process, which *panes* reaches."""
 
-    def __init__(self, poller: PollingHost, host: str, panes: Multiplexers, environ: Mapping[str, str]) -> None:
+    def __init__(self, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
         self._poller, self._panes = poller, panes
         self._name, self._environ = f"{host}-{os.getpid()}", environ
         self._listener = sockets.listen(host, environ)
@@ -69,7 +69,7 @@ class DeferredTexts:
         self._has_answered = False
 
     @classmethod
-    def serve(cls, poller: PollingHost, host: str, panes: Multiplexers, environ: Mapping[str, str]) -> None:
+    def serve(cls, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
         """Take texts from now on. Where there can be no socket there are none: who wants to queue one is told."""
         try:
             made = cls(poller, host, panes, environ)

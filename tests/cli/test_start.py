@@ -13,11 +13,11 @@ from tallylight.actions.answer import Done
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.start import Start
-from tallylight.cli.exit_codes import REFUSED
+from tallylight.cli.exit_codes import REFUSED, TIMED_OUT, WAITS
 from tallylight.cli.main import main
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tests.cli.panes import HOST, WAITING, publish
+from tests.cli.panes import HOST, NOW, WAITING, publish
 
 
 @pytest.fixture
@@ -47,6 +47,23 @@ def test_the_address_is_printed(asked: list[tuple[str, ...]], capsys: pytest.Cap
     )  # fmt: skip
     here = str(Path.cwd())
     assert asked == [(here, HOST, "claude", "tab", "helper", "fix it now"), (here, HOST, "claude", "split", "", "")]
+
+
+def test_it_waits_for_the_turn_of_its_prompt(
+    asked: list[tuple[str, ...]], runtime: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The address is all that is printed, and the exit code says what the turn came to."""
+    for pane, more, code in (
+        (attrs.evolve(WAITING, since=NOW + 1), [], WAITS),
+        (attrs.evolve(WAITING, status=Status.IDLE, since=NOW + 1), ["--timeout", "0"], TIMED_OUT),
+    ):
+        publish(runtime, [pane])
+        assert main(["start", "claude", "--wait", "--prompt", "fix it now", *more]) == code
+        assert capsys.readouterr().out == f"{HOST}:3\n"
+    publish(runtime, [attrs.evolve(WAITING, since=NOW + 1)])
+    assert main(["start", "claude", "--wait", "--prompt", "fix it now", "--json"]) == WAITS
+    assert json.loads(capsys.readouterr().out)["state"] == "waiting"
+    assert main(["start", "claude", "--wait"]) == 2
 
 
 def test_what_is_refused(

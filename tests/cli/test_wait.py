@@ -14,11 +14,12 @@ from tallylight.cli.main import main
 from tallylight.cli.wait import GONE, GONE_S, Wait
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
 
 IDLE = attrs.evolve(DONE, status=Status.IDLE)
+LOOKED_AT = ReasonEntry(rule="idle; seen")
 FAILED = attrs.evolve(DONE, status=Status.ERROR)
 DOWN = attrs.evolve(DONE, status=Status.DOWN)
 
@@ -89,7 +90,7 @@ def test_a_look_at_what_is_done_does_not_undo_it() -> None:
     waited = waiting_for("done", panes=("1", "2"), is_all=True)
     working = attrs.evolve(WORKING, id="2")
     assert waited.look(shown(DONE, working), 0) == ()
-    looked_at = attrs.evolve(IDLE, since=NOW)
+    looked_at = attrs.evolve(IDLE, since=NOW, reason=LOOKED_AT)
     assert states(waited.look(shown(looked_at, attrs.evolve(DONE, id="2")), 1)) == ["done", "done"]
     assert waiting_for("done").look(shown(looked_at), 0) == ()
 
@@ -122,7 +123,7 @@ class Turn:
 def test_the_turn_that_was_sent_is_waited_for(end: Pane) -> None:
     """What the pane showed before is no end, however long its turn takes to begin; a look at it is none either."""
     turn = Turn.after(DONE)
-    assert turn.at(NOW + 1, attrs.evolve(IDLE, since=NOW + 0.5)) == []
+    assert turn.at(NOW + 1, attrs.evolve(IDLE, since=NOW + 0.5, reason=LOOKED_AT)) == []
     assert turn.at(NOW + 9, attrs.evolve(WORKING, id="1", since=NOW + 8)) == []
     assert turn.at(NOW + 900, attrs.evolve(WORKING, id="1", since=NOW + 8)) == []
     assert turn.at(NOW + 901, attrs.evolve(end, since=NOW + 901)) == [end.status]
@@ -134,6 +135,14 @@ def test_a_turn_that_is_over_before_anybody_waits() -> None:
         turn = Turn(Wait(wait.AT_REST, True, NOW, (f"{HOST}:1",), is_turn=True))
         turn.waited.clock = lambda turn=turn: turn.now  # type: ignore[misc]
         assert turn.at(NOW + 60, attrs.evolve(end, since=NOW + 20)) == [end.status]
+
+
+def test_a_turn_that_nobody_saw() -> None:
+    """One that was over between two looks has ended, and is not taken for a look at what was done before."""
+    turn = Turn.after(DONE)
+    ended = attrs.evolve(IDLE, since=NOW + 1)
+    assert turn.at(NOW + 2, ended) == []
+    assert turn.at(NOW + wait.STARTS_S, ended) == ["idle"]
 
 
 def test_no_turn_follows() -> None:

@@ -24,7 +24,7 @@ from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
 from tallylight.cli.output import clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
-from tallylight.cli.wait import AT_REST, Wait, add_timeout, follow
+from tallylight.cli.wait import AT_REST, Wait, add_timeout, follow, told
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, NoPaneError, Panes, add_pane, pick, read_panes
@@ -99,11 +99,11 @@ def main(argv: list[str]) -> int:
     feed = Feed(directory(os.environ))
     turn = Wait(AT_REST, is_all=True, since=round(time.time(), 3), chosen=(found.address,), is_turn=True)
     turn.look([found], time.monotonic())
-    told = client.perform(found, given) if isinstance(given, Given) else given
-    if options.wait and isinstance(told, Done):
+    reply = client.perform(found, given) if isinstance(given, Given) else given
+    if options.wait and isinstance(reply, Done):
         feed.poll(time.monotonic())
-        return follow("send", turn, feed, options.timeout, as_json=options.json)
-    return tell("send", found, told, at=turn.since, as_json=options.json)
+        return told(follow("send", turn, feed, options.timeout), as_json=options.json)
+    return tell("send", found, reply, at=turn.since, as_json=options.json)
 
 
 def _given(

@@ -24,17 +24,18 @@ Use it when another agent is to do a part of the work, or to find out what the o
 
 ```sh
 tally status --json                                 # every agent: its address, what it does, what it asks
-pane=$(tally start claude --prompt 'Review the diff of the last commit.') && [ -n "$pane" ] || exit  # in a new tab
-tally wait "$pane" --for done,waiting,error,down,gone --timeout 600      # until it has finished or needs something
+pane=$(tally start claude --wait --timeout 600 --prompt 'Review the diff of the last commit.')
+[ -n "$pane" ] || exit                              # nothing was started; the message says why
 tally read "$pane"                                  # what it asks, or else the beginning of its last reply
 tally read "$pane" --screen                         # what its screen shows
 tally send "$pane" --wait --timeout 600 'Now fix what you found.'        # the next prompt, until its turn is over
 tally interrupt "$pane"                             # stop what it does
 ```
 
-`tally start` opens a tab of kitty; within tmux a window of tmux, as `--in tmux` does. If it fails it prints no address:
-stop there. `tally wait` and `tally send --wait` print the state: `done` and `idle` are at the prompt, `idle` after an
-interruption or before any prompt. If `tally read` prints nothing (exit code {NOTHING}), look at the screen.
+`tally start` opens a tab of kitty; within tmux a window of tmux, as `--in tmux` does. With `--wait`, `start` and `send`
+return when the turn is over or asks something. To have several work at once, start them without it, then run
+`tally wait "$one" "$two" --all --for done,idle,waiting,error,down,gone`. `idle` is at its prompt, too: it was stopped,
+or how it ended is not known. If `tally read` prints nothing (exit code {NOTHING}), look at the screen.
 
 Two agents that change the same files get in each other's way: give one a worktree of its own, with
 `tally start claude --worktree parser`.

@@ -28,6 +28,7 @@ from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own_pla
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
+from tallylight.tracker.tracker import SEEN
 
 #: Seconds between two looks.
 POLL_S = 0.1
@@ -131,30 +132,28 @@ def main(argv: list[str]) -> int:
         chosen=chosen,
         is_turn=options.since is not None,
     )
-    return follow("wait", wait, feed, options.timeout, as_json=options.json)
+    return told(follow("wait", wait, feed, options.timeout), as_json=options.json)
 
 
-def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float, *, as_json: bool) -> int:
-    """Read *feed* until what *wait* waits for is there, print it, and return the exit code."""
+def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float) -> tuple[End, ...]:
+    """Read *feed* until what *wait* waits for is there; nothing if *timeout_s* have passed, which is said."""
     end, reported = time.monotonic() + timeout_s, set[str]()
     panes = Panes.of(feed.snapshots, feed.problems)
     while True:
         now = time.monotonic()
         complain_once(verb, panes.problems, reported)
         ends = wait.look(panes.panes, now)
+        for found in ends:
+            if found.state == NO_TURN:
+                complain(verb, f"no turn followed in {found.address}")
         if ends:
-            break
+            return ends
         if now >= end:
             complain(verb, f"still waiting after {timeout_s:g} s")
-            return TIMED_OUT
+            return ()
         time.sleep(min(POLL_S, end - now))
         if feed.poll(time.monotonic()):
             panes = Panes.of(feed.snapshots, feed.problems)
-    _print(ends, as_json=as_json)
-    for found in ends:
-        if found.state == NO_TURN:
-            complain(verb, f"no turn followed in {found.address}")
-    return exit_code(ends)
 
 
 def _statuses(text: str) -> frozenset[str]:
@@ -181,7 +180,7 @@ class Wait:
 
     *chosen* are the addresses of the panes. *since*: only statuses that began later than this count, in seconds since
     the epoch, as *clock* tells them; None for all. *is_turn*: a text was sent then, and the end of its turn is waited
-    for. Times given to `look` are monotonic.
+    for, which should begin within *starts_s*. Times given to `look` are monotonic.
     """
 
     wanted: frozenset[str]
@@ -189,6 +188,7 @@ class Wait:
     since: float | None
     chosen: tuple[str, ...]
     is_turn: bool = False
+    starts_s: float = STARTS_S
     clock: Callable[[], float] = attrs.Factory(lambda: time.time)
     _last: dict[str, Found] = attrs.Factory(dict)
     #: What each pane shows, and since when; `done` also once somebody has looked at it, which makes it `idle`.
@@ -224,7 +224,7 @@ class Wait:
             return GONE
         self._last[address] = found
         before = self._shown.get(address, (pane.status, pane.since))
-        is_looked_at = before[0] is Status.DONE and pane.status is Status.IDLE
+        is_looked_at = before[0] is Status.DONE and pane.status is Status.IDLE and pane.reason.rule.endswith(SEEN)
         self._shown[address] = before if is_looked_at else (pane.status, pane.since)
         if self.is_turn:
             return self._of_turn(address, pane)
@@ -243,7 +243,7 @@ class Wait:
         if since > sent and (status is not Status.IDLE or address in self._begun):
             self._begun.add(address)
             return status.value if now - since >= self._settles(address, pane) else ""
-        if status is Status.WORKING or (now - sent < STARTS_S and not pane.unsent):
+        if status is Status.WORKING or (now - sent < self.starts_s and not pane.unsent):
             return ""
         return status.value if since > sent or status is Status.WAITING else NO_TURN
 
@@ -254,13 +254,16 @@ class Wait:
 
 
 def exit_code(ends: tuple[End, ...]) -> int:
-    """The exit code for *ends*: of the most urgent one."""
+    """The exit code for *ends*: of the most urgent one; where there is none the time was over."""
     states = {end.state for end in ends}
-    return next((_CODES[state] for state in _ORDER if state in states), 0)
+    return next((_CODES[state] for state in _ORDER if state in states), 0 if ends else TIMED_OUT)
 
 
-def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
-    """Write of each pane what it is called, its state, its agent, its name and what it asks; or all that is known."""
+def told(ends: tuple[End, ...], *, as_json: bool) -> int:
+    """
+    Write of each pane what it is called, its state, its agent, its name and what it asks, or all that is known; and
+    return the exit code.
+    """
     output = Output.to(sys.stdout, os.environ)
     for end in ends:
         pane = end.found.pane if end.found is not None else None
@@ -280,3 +283,4 @@ def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
             asks = pane.question or pane.message if is_there else ""
             cells = end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asks)
             output.line(GAP.join(filter(None, cells)))
+    return exit_code(ends)

@@ -64,6 +64,7 @@ class Kitty:
         "filled",
         'what needs you fills its tab; or "stripe", a stripe and a mark; or "off"',
         choices=("filled", "stripe", "off"),
+        former={"icon": "filled", "colour": "filled"},
     )
     names: bool = setting(True, "a tab says its project and what it asks; false: only the title, as the agent wrote it")
     pulse: bool = setting(True, "waiting lights pulse for ten seconds")

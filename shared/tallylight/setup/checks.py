@@ -177,7 +177,9 @@ def settings(system: System) -> Iterator[Finding]:
     path = directories.config_file(system.env)
     config, errors = config_file.load_config(system.env)
     for error in errors:
-        yield Finding("config.toml", Health.BROKEN, str(error), "correct it; until then its default is used")
+        health = Health.HINT if error.is_note else Health.BROKEN
+        remedy = "run `tally config edit`" if error.is_note else "correct it; until then its default is used"
+        yield Finding("config.toml", health, str(error), remedy)
     if not errors:
         text = system.short(path) if path.exists() else "not present; using defaults"
         yield Finding("config.toml", Health.OK, text)

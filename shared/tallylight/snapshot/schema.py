@@ -94,6 +94,7 @@ class Pane:
     signs: str = key("", "by what that is taken for an agent, if it is")
     queued: str = key("", "the text that waits for the end of its turn, one line")
     unsent: str = key("", "why that will not be sent, if so")
+    queued_until: float = key(0.0, "until when that waits for the end of a limit; 0 if it does not")
     since: float = key(0.0, "since when it has this status")
     snoozed_until: float = key(0.0, "until when you have put it off; 0 if you have not")
     #: `MAX_NUMBER` if that has no end.

@@ -36,16 +36,16 @@ DEFAULT_S = 3600.0
 #: The word that ends it.
 OFF = "off"
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
-_CODES: dict[int | str, str] = {1: "no such pane, or its terminal did not do it"}
+_CODES: dict[int | str, str] = {1: "no such pane, or its terminal did not respond"}
 
 
 def make_parser() -> Parser:
     """What `tally quiet` takes."""
     parser = Parser(
         prog="tally quiet",
-        description="Stop notifications of a pane's tab, of a project or of everything, for an hour or as long as you "
-        "say. What needs you now does not pulse, and `tally jump` skips it until its status changes. The lights stay. "
-        "You are not told later what you missed.",
+        description="Stop notifications of a pane's tab, a project or everything, for an hour or another time. "
+        "Lights stay, but do not pulse, and `tally jump` skips those panes until their status changes. Missed "
+        "notifications are not shown later.",
         examples={
             "tally quiet": "this pane and its tab, for an hour",
             "tally quiet 3 20m": "pane 3 and its tab",

@@ -17,7 +17,7 @@ from tallylight.wire.text import sanitise
 
 #: Servers that are asked.
 MAX_SERVERS = 8
-_START = "run `tally host sessions`; kitty and WezTerm run it for the sessions that they show"
+_START = "run `tally host sessions`; kitty and WezTerm watch their own sessions"
 
 
 def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:

@@ -187,7 +187,7 @@ class _List:
         try:
             return row, self.actions.perform(row, Look(row.pane.id, QUESTION))
         except Exception as error:  # on a thread nobody else would hear of it
-            return row, Refusal("fault", f"what it asks could not be read: {error or type(error).__name__}")
+            return row, Refusal("fault", f"its question could not be read: {error or type(error).__name__}")
 
     def _draw(self) -> None:
         # What a person has read by this drawing changes what the next one says of it.

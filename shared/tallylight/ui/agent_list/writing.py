@@ -39,7 +39,7 @@ def begun(state: State, row: Row, holder: Occupant, why: str = "") -> State:
     at = ends(pane.limited_until) if not why and pane.limited_until > state.now else 0
     why = why or details.limit(pane, state.now)
     writing = Writing(address=row.address, name=name, holder=holder, editor=editor, why=why, at=at)
-    state = states.notified(state, f"{why.partition(';')[0]}: what you write is queued") if why else state
+    state = states.notified(state, f"{why.partition(';')[0]}: your text will be queued") if why else state
     return states.settled(attrs.evolve(state, mode=Mode.WRITE, writing=writing))
 
 

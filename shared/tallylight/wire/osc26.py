@@ -75,11 +75,13 @@ class Accumulator:
 
         There is nothing to say before the map has an agent and a status: the page's own examples send a status alone,
         to be understood once the agent is named. When it says `finished`, or one of the two is cleared, the report
-        withdraws the record, once. With its name goes what an agent does, for the next one must not inherit that.
+        withdraws the record, once. With its name goes all that an agent has said, wherever in the frame that stands:
+        the next one must inherit neither its status nor its session.
         """
         values, get = self._values, self._values.get
-        if dict(update.pairs).get("CodeAgent") == "":
-            self._forget_live()
+        before = get("CodeAgent")
+        if before and dict(update.pairs).get("CodeAgent", before) != before:
+            values.clear()
         for key, value in update.pairs:
             if key == "Status":
                 values[_WORD] = value if value not in STATUSES else ""
@@ -90,7 +92,8 @@ class Accumulator:
         if agent and get("Status"):
             status, kind = STATUSES[values["Status"]]
             if status is None:
-                self._forget_live()
+                for key in LIVE:
+                    values.pop(key, None)
         elif not self._has_report:
             return None
         self._has_report = status is not None
@@ -113,10 +116,6 @@ class Accumulator:
             resume=_with_agent(agent, get("MethodResume", "")),
             fork=_with_agent(agent, get("MethodFork", "")),
         )
-
-    def _forget_live(self) -> None:
-        for key in LIVE:
-            self._values.pop(key, None)
 
 
 def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:

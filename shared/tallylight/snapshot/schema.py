@@ -9,6 +9,7 @@ may add keys, and a broken one can show nonsense, but it cannot break a reader.
 from __future__ import annotations
 
 from tallylight.model import attributes
+from tallylight.model.report import current
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import values
 from tallylight.snapshot.entries import AnswerEntry as AnswerEntry
@@ -141,6 +142,11 @@ class Pane:
     def works_in(self) -> str:
         """The directory of its agent, as the host has seen it itself; nothing if no agent runs there."""
         return self.conversation.cwd if self.agent_pid is not None else ""
+
+    @property
+    def doing(self) -> str:
+        """What it does: the current one of its tasks, and what its agent says of the moment."""
+        return ": ".join(filter(None, (current(self.progress, self.tasks), self.detail)))
 
     @property
     def asks(self) -> str:

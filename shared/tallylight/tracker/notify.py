@@ -280,7 +280,7 @@ def notice(id_: str, view: View) -> Notice:
     agent, project = sanitise(report.agent, cells=32) or "an agent", _project(view)
     tells = f"{agent} {_TELLS.get((status, kind), _TELLS[status, None])}"
     title = discreet = f"{project}: {tells}" if project not in ("", agent) else tells
-    body = without_adverts(report.message or report.detail)
+    body = ". ".join(filter(None, (without_adverts(report.message), report.detail)))
     if status is Status.DONE:
         body = view.outcome or body
     elif status is Status.WAITING and report.what:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from tallylight.model.details import NEARLY_FULL
-from tallylight.model.report import current, progress
+from tallylight.model.report import progress
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import GAP
 
@@ -75,5 +75,4 @@ def bar(counted: str, cells: int = BAR) -> str:
 
 def doing(pane: Pane, cells: int = BAR) -> str:
     """Say in one line how far it is and what it does: `━━━─── 3/7  Write the tests`."""
-    words = current(pane.progress, pane.tasks) or pane.detail
-    return GAP.join(part for part in (bar(pane.progress, cells), words) if part)
+    return GAP.join(part for part in (bar(pane.progress, cells), pane.doing) if part)

@@ -49,7 +49,17 @@ LIVE = ("Status", _WORD, "Detail", "TaskList", "TaskProgress")
 WORD_CELLS = 64
 RULE = "osc-26"
 
-_TOKEN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+#: What is a word, though it may be base64 of something, too.
+_TOKEN = re.compile(r"[A-Z]?[a-z0-9][a-z0-9-]{0,62}")
+#: Words of `Detail` that are no English; all others are shown as they are.
+_PLAIN = {
+    "api-fail": "the API fails",
+    "api-error": "the API fails",
+    "rate-limit": "its rate is limited",
+    "edit-file": "edit a file",
+    "read-file": "read a file",
+    "run-command": "run a command",
+}
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
@@ -98,6 +108,7 @@ class Accumulator:
             return None
         self._has_report = status is not None
         live = values if self._has_report else {}
+        detail = live.get("Detail", "")
         return Report(
             source=Source.PROTOCOL,
             rule=RULE,
@@ -109,7 +120,7 @@ class Accumulator:
             cwd=get("ProjectFolder", ""),
             worktree=get("WorkTree", ""),
             mode=get("Mode", ""),
-            detail=sanitise(": ".join(filter(None, (live.get(_WORD), live.get("Detail"))))),
+            detail=sanitise(": ".join(filter(None, (live.get(_WORD), _PLAIN.get(detail, detail))))),
             progress=progress(live.get("TaskProgress", "")),
             tasks=tuple(filter(None, live.get("TaskList", "").split("\n"))),
             # Split before any placeholder is filled: a session id can never become two arguments.
@@ -157,8 +168,8 @@ def _word(value: str) -> str | None:
 
 
 def _read_detail(value: str) -> str | None:
-    # The page says "b64 / token", and `thinking` is both. Its words are open: one is `tool:Bash`, and one is `Edit`,
-    # which is base64 of a control. Nothing may ever depend on the text.
+    # The page says "b64 / token", and `thinking` is both. Its words are open: one is `tool:Bash`, and one is `Step`,
+    # which is base64 of "J" and a Hebrew letter. Nothing may ever depend on the text.
     try:
         text = "" if _TOKEN.fullmatch(value) else _base64(value)
     except DecodeError:

@@ -97,6 +97,7 @@ class Session(BaseModel):
     agent: Clean
     project: Clean
     title: Clean
+    session: Clean = Field(description="the agent's own name for its conversation")
     host_title: Clean = Field(description="the detached session or workspace it belongs to")
     message: Clean
     question: Clean = Field(description="what it asks, while it waits")

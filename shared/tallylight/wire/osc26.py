@@ -117,6 +117,7 @@ class Accumulator:
             agent=agent,
             session=get("SessionId", ""),
             title=get("SessionTitle", ""),
+            project=get("ProjectFolder", "").rstrip("/").rpartition("/")[2],
             cwd=get("ProjectFolder", ""),
             worktree=get("WorkTree", ""),
             mode=get("Mode", ""),

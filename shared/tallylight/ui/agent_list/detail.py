@@ -156,6 +156,7 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
         pane.title if pane.title not in (pane.agent, pane.project, pane.topic) else "",
         pane.cwd,
         f"pane {row.name}",
+        f"also in pane {', '.join(row.same)}" if row.same else "",
         pane.host_title,
     ]
     if is_snoozed(pane, state.now):

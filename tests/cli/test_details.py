@@ -191,7 +191,7 @@ def test_doctor_tells_of_a_disk_that_hangs() -> None:
 def test_what_it_says_of_the_moment_stands_beside_every_status(shown: Status, kind: Kind | None, what: str) -> None:
     """Also while it waits or has failed, and beside its tasks: in both lists, `why`, the page and the notification."""
     word = "the API fails"
-    told = attrs.evolve(TOLD, status=shown, kind=kind, what=what, detail=word, since=NOW)
+    told = attrs.evolve(TOLD, status=shown, kind=kind, what=what, detail=word, since=NOW, vars=(("ticket", "X-1"),))
     explained = io.StringIO()
     why.draw(Output(explained, UNBOUNDED), Found(HOST, told), NOW)
     listing = "\n".join("".join(span.text for span in line) for line in draw(listed(told, columns=120)))
@@ -201,5 +201,6 @@ def test_what_it_says_of_the_moment_stands_beside_every_status(shown: Status, ki
     assert word in wide(told)[0]
     assert f"Rename the helpers: {word}" in explained.getvalue()
     assert word in listing
+    assert "ticket X-1" in explained.getvalue() and "ticket X-1" in listing
     assert word in session_of(Found(HOST, told), can_see=True, can_type=True).doing
     assert shown is Status.WORKING or word in notice("1", View(decision=decision, visible=False)).body

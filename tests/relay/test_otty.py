@@ -13,7 +13,7 @@ from tallylight.model.timing import Timing
 from tallylight.relay.core import RelayCore
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
-from tallylight.wire import envelope
+from tallylight.wire import envelope, osc1338
 from tests.relay.told import Line, told
 from tests.tables import each
 
@@ -172,3 +172,17 @@ def test_a_word_of_its_own_is_no_status() -> None:
 
     assert pane.line.core.reports() == []
     assert pane.tracker.decision.kind is not Kind.LIMIT
+
+
+def test_variables_are_bounded() -> None:
+    """A pane keeps sixteen, however many are said, and each is replaced and removed by its own name alone."""
+    pane = Pane()
+    pane.says(AMBER, *(f"UserVar:v{number}=WC0x" for number in range(40)), "UserVar:v3=", "UserVar:v50=WC0y")
+    (report,) = told(pane.line.core.to_terminal()) or pane.line.core.reports()
+    assert len(report.vars) == osc1338.MAX_VARS
+    assert ("v50", "X-2") in report.vars and "v3" not in dict(report.vars)
+    assert pane.tracker.decision.report.vars == report.vars
+
+    long = b64encode(b"x" * (osc1338.MAX_VAR + 1)).decode()
+    pane.says(f"UserVar:v50={long}", "UserVar:" + "n" * 65 + "=WC0x")
+    assert pane.tracker.decision.report.vars == report.vars

@@ -26,13 +26,13 @@ from tallylight.wire.values import number as decimal
 VERSION = 1
 #: The level of a host that tells none.
 OWN = "own"
-#: Of the choices of one question, and of the subagents of one agent.
+#: Of the choices of one question, and of the subagents and the variables of one agent.
 MAX_CHOICES = MAX_CHILDREN = 16
 
 Pairs = tuple[tuple[str, str], ...]
 
 
-def _read_children(value: object) -> Pairs:
+def _read_pairs(value: object) -> Pairs:
     if not isinstance(value, list):
         return ()
     pairs = (entry for entry in value[:MAX_CHILDREN] if isinstance(entry, list) and len(entry) == 2)
@@ -55,9 +55,7 @@ def _read_diffstat(value: object) -> tuple[int, int] | None:
 
 _DIFFSTAT = Form(_read_diffstat, {"type": "array", "items": values.COUNT.schema, "minItems": 2, "maxItems": 2}, list)
 _PAIRS: Json = {"type": "array", "items": values.STRINGS | {"minItems": 2, "maxItems": 2}}
-_CHILDREN = Form(
-    _read_children, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]]
-)
+_NAMED = Form(_read_pairs, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]])
 _CHOICES = Form(_read_choices, _PAIRS, lambda found: [list(choice) for choice in found[:MAX_CHOICES] if words(choice)])
 _PERCENT = Form(lambda value: integer(value, 0, 100), {"type": "integer", "minimum": 0, "maximum": 100})
 _COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum": 0})
@@ -119,7 +117,7 @@ class Pane:
     )
     context: int | None = key(None, "how many percent of its context are used", _PERCENT)
     cost: float | None = key(None, "its cost in US dollars by its own account", _COST)
-    children: Pairs = key((), "its subagents, each with what it does", _CHILDREN)
+    children: Pairs = key((), "its subagents, each with what it does", _NAMED)
     reason: ReasonEntry = key(ReasonEntry(), "why it shows this", record(ReasonEntry))
     conversation: ConversationEntry = key(
         ConversationEntry(), "its last conversation with an agent, which may be gone", record(ConversationEntry)
@@ -129,6 +127,7 @@ class Pane:
     answers: tuple[AnswerEntry, ...] = key(
         (), "what is true of its turn, of what it asks and the rest", many(AnswerEntry)
     )
+    vars: Pairs = key((), "what the agent wants to be shown: a name of its own, and a text", _NAMED)
     choices: Pairs = key((), "the answers that the question takes: the keys to type, and a label", _CHOICES)
     #: The one at the place of what *progress* says is done is the current one.
     tasks: tuple[str, ...] = key((), "what there is to do, in order", values.TEXTS)

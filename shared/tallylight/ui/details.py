@@ -38,6 +38,11 @@ def children(pane: Pane) -> str:
     return ", ".join(f"{name} {status}".strip() for name, status in pane.children)
 
 
+def variables(pane: Pane) -> str:
+    """What its agent wants to be shown, by the names that it gives that: `ticket X-1, cost 0.3`."""
+    return ", ".join(f"{name} {value}" for name, value in pane.vars)
+
+
 def cost(pane: Pane) -> str:
     """What its session has cost, as it says itself."""
     return f"${pane.cost:.2f}" if pane.cost is not None else ""

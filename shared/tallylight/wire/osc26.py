@@ -3,7 +3,7 @@ OSC 26, Otty's agent protocol: `OSC 26 ; Key=Value ; … ST`. https://docs.otty.
 
 In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. Frames are partial, so each
 pane has an `Accumulator` that merges updates and yields Reports. At most 8 KiB a frame, 64 pairs of it, 4 KiB a value.
-The user variables that it can set are not kept: nothing shows them.
+Of its user variables a pane has sixteen at most, each with a name of 64 characters and a text of 256 bytes.
 
 A bad value costs its own pair only and never clears the old one; an empty value clears; of two equal keys the
 last wins. Keys are case-sensitive: another terminal uses 26 with lower-case keys, which are unknown here and so
@@ -19,7 +19,7 @@ from functools import partial
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
-from tallylight.wire import base64
+from tallylight.wire import base64, osc1338
 from tallylight.wire.frame import Update, check_length, update, utf8
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import is_ascii_id, sanitise
@@ -47,6 +47,7 @@ _WORD = "Status word"
 #: What `finished` takes away. Who the agent is and how to resume it stays.
 LIVE = ("Status", _WORD, "Detail", "TaskList", "TaskProgress")
 WORD_CELLS = 64
+_VAR = "UserVar:"
 RULE = "osc-26"
 
 #: What is a word, though it may be base64 of something, too.
@@ -95,7 +96,9 @@ class Accumulator:
         for key, value in update.pairs:
             if key == "Status":
                 values[_WORD] = value if value not in STATUSES else ""
-            if key != "Status" or value in STATUSES or not value:
+            if not value:
+                values.pop(key, None)
+            elif self._keeps(key) and (key != "Status" or value in STATUSES):
                 values[key] = value
         agent = get("CodeAgent", "")
         status, kind = None, None
@@ -122,12 +125,21 @@ class Accumulator:
             worktree=get("WorkTree", ""),
             mode=get("Mode", ""),
             detail=sanitise(": ".join(filter(None, (live.get(_WORD), _PLAIN.get(detail, detail))))),
+            vars=tuple((key.removeprefix(_VAR), values[key]) for key in self._vars),
             progress=progress(live.get("TaskProgress", "")),
             tasks=tuple(filter(None, live.get("TaskList", "").split("\n"))),
             # Split before any placeholder is filled: a session id can never become two arguments.
             resume=_with_agent(agent, get("MethodResume", "")),
             fork=_with_agent(agent, get("MethodFork", "")),
         )
+
+    @property
+    def _vars(self) -> list[str]:
+        return [key for key in self._values if key.startswith(_VAR)]
+
+    def _keeps(self, key: str) -> bool:
+        """Whether there is room for *key*."""
+        return key in self._values or not key.startswith(_VAR) or len(self._vars) < osc1338.MAX_VARS
 
 
 def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:
@@ -140,7 +152,7 @@ def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:
 
 def _value(key: str, value: str) -> str | None:
     """Decode and check one pair's value; None drops the pair."""
-    read = _READERS.get(key)
+    read = _READERS.get(key) or (partial(_var, key.removeprefix(_VAR)) if key.startswith(_VAR) else None)
     if read is None or len(value) > VALUE_LIMIT:
         return None
     try:
@@ -178,6 +190,11 @@ def _read_detail(value: str) -> str | None:
     if not text or _CONTROL.search(text):
         return _word(value)
     return sanitise(text).strip() or None
+
+
+def _var(name: str, value: str) -> str | None:
+    found = osc1338.var(name, _base64(value))
+    return found[1] if found is not None else None
 
 
 def _read_tasks(value: str) -> str | None:

@@ -54,11 +54,20 @@ class TabLight:
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
         """What a person sees of it in a tab bar; with *is_all* in one that may draw whatever is reported."""
-        decision = self.decision
+        decision, report = self.decision, self.decision.report
         if not decision.is_lit:
             return ()
-        drawn = decision.status, decision.kind, self.title, self.pulses, self.is_finished, self.what, self.request
-        return (*drawn, attrs.evolve(decision.report, rule="")) if is_all else drawn
+        drawn = (
+            decision.status,
+            decision.kind,
+            self.title,
+            self.pulses,
+            self.is_finished,
+            self.what,
+            self.request,
+            report.vars,
+        )
+        return (*drawn, attrs.evolve(report, rule="")) if is_all else drawn
 
 
 @attrs.define

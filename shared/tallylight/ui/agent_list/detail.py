@@ -151,6 +151,7 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
         beside.text(found, columns),
         f"mode {pane.mode}" if pane.mode else "",
         f"worktree {pane.worktree}" if pane.worktree else "",
+        details.variables(pane),
         pane.detail if pane.status is Status.WAITING else "",
         pane.topic,
         pane.title if pane.title not in (pane.agent, pane.project, pane.topic) else "",

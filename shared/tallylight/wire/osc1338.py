@@ -214,7 +214,7 @@ def encode_payload(report: Report, *, via: str = "") -> str:
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
         "tasks": "\n".join(filter(None, report.tasks[:MAX_TASKS])),
-        "vars": "\n".join(f"{name}={value}" for name, value in report.vars),
+        "vars": "\n".join(map("=".join, report.vars)),
         "via": via if via in SPOKEN else "",
         "background": str(report.background) if report.background else "",
         "resume": _lines(report.resume),

@@ -13,15 +13,14 @@ ignored. A word of `Status` that the page does not list leaves the status before
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
-from tallylight.wire import base64, osc1338
+from tallylight.wire import base64, osc1338, scanner
 from tallylight.wire.frame import Update, check_length, update, utf8
-from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import is_ascii_id, sanitise
 
 NUMBER = 26
@@ -64,7 +63,7 @@ _PLAIN = {
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
-def decode(sequence: Sequence) -> Update:
+def decode(sequence: scanner.Sequence) -> Update:
     """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
@@ -89,17 +88,8 @@ class Accumulator:
         withdraws the record, once. With its name goes all that an agent has said, wherever in the frame that stands:
         the next one must inherit neither its status nor its session.
         """
+        self._take(update.pairs)
         values, get = self._values, self._values.get
-        before = get("CodeAgent")
-        if before and dict(update.pairs).get("CodeAgent", before) != before:
-            values.clear()
-        for key, value in update.pairs:
-            if key == "Status":
-                values[_WORD] = value if value not in STATUSES else ""
-            if not value:
-                values.pop(key, None)
-            elif self._keeps(key) and (key != "Status" or value in STATUSES):
-                values[key] = value
         agent = get("CodeAgent", "")
         status, kind = None, None
         if agent and get("Status"):
@@ -132,6 +122,19 @@ class Accumulator:
             resume=_with_agent(agent, get("MethodResume", "")),
             fork=_with_agent(agent, get("MethodFork", "")),
         )
+
+    def _take(self, pairs: Sequence[tuple[str, str]]) -> None:
+        values = self._values
+        before = values.get("CodeAgent")
+        if before and dict(pairs).get("CodeAgent", before) != before:
+            values.clear()
+        for key, value in pairs:
+            if key == "Status":
+                values[_WORD] = value if value not in STATUSES else ""
+            if not value:
+                values.pop(key, None)
+            elif self._keeps(key) and (key != "Status" or value in STATUSES):
+                values[key] = value
 
     @property
     def _vars(self) -> list[str]:

@@ -204,12 +204,14 @@ class Notifier:
         is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= AGAIN_S
         if view.visible or view.snoozed or is_stale:
             return _withdraw(id_, pane)
-        if need is None or need.is_told:
+        is_guess = view.decision.reason.source is Source.HEURISTIC
+        # Silence alone is no question.
+        if need is None or need.is_told or (is_guess and not need.question):
             return None
         # Once it has lasted, and not right after the last notice.
         is_unread = (need.status is Status.WAITING and not need.question) or not view.is_whole
         settle = QUESTION_S if is_unread else SETTLE_S
-        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
+        gap = GUESS_GAP_S if is_guess else GAP_S
         if now < max(need.began + max(settle, self.settings.delay_s), pane.notified_at + gap):
             return None
         need.is_told = True

@@ -23,7 +23,11 @@ _OUTPUT_S = 0.25
 
 @attrs.define
 class Startup:
-    """One agent's, which *arrived* in the foreground then, in monotonic seconds; one that does not *speak* has none."""
+    """
+    One agent's, which *arrived* in the foreground then, in monotonic seconds.
+
+    One that does not *speak* is starting only while its screen is blank.
+    """
 
     arrived: float
     speaks: bool
@@ -40,7 +44,8 @@ class Startup:
     @property
     def ends(self) -> float:
         """Until when it may still report, if it does and draws nothing more."""
-        if not self.speaks or self._busy_s > BUSY_S:
+        is_blank = self.drew is None and self._blank > 0
+        if not (self.speaks or is_blank) or self._busy_s > BUSY_S:
             return 0.0
         if self.drew is None:
             return max(self.arrived, self._blank) + SLOW_START_S

@@ -38,6 +38,8 @@ class TabLight:
     pulses: bool
     #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
     is_finished: bool
+    #: What its agent works on.
+    project: str = ""
 
     @property
     def what(self) -> str:
@@ -57,16 +59,8 @@ class TabLight:
         decision, report = self.decision, self.decision.report
         if not decision.is_lit:
             return ()
-        drawn = (
-            decision.status,
-            decision.kind,
-            self.title,
-            self.pulses,
-            self.is_finished,
-            self.what,
-            self.request,
-            report.vars,
-        )
+        words = self.title, self.what, self.request, self.project, report.vars
+        drawn = decision.status, decision.kind, self.pulses, self.is_finished, *words
         return (*drawn, attrs.evolve(report, rule="")) if is_all else drawn
 
 
@@ -140,6 +134,7 @@ class TabRollup:
             pulses=is_new
             and urgent.status is Status.WAITING
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
+            project=urgent.report.project or self.panes[owner.id].project,
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
 

@@ -6,8 +6,8 @@ drawn. So the user's style, templates and own `tab_bar.py` stay in force, no fil
 configuration reload changes nothing. A tab that needs a person is filled by its own colours, in which the style draws
 its ends. The mark is `{tab.tally}` in the title template: put in front of the user's template, or where the user wrote
 it. A drawing function that does not use the template gets its light drawn before it. `{tab.tally_what}` is what the
-tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_var_NAME}` is what its agent gave that
-name. Narrow tabs are drawn here.
+tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_project}` is what its agent works on,
+and `{tab.tally_var_NAME}` what its agent gave that name. Narrow tabs are drawn here.
 
 kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
 kind goes by its share of the bar, and its text is fitted when it is drawn.
@@ -111,6 +111,7 @@ class TabLights:
         ColorFormatter.__getattr__ = readable
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
         TabAccessor.tally_what = property(lambda accessor: self.what(accessor.tab_id))
+        TabAccessor.tally_project = property(lambda accessor: self.project(accessor.tab_id))
         TabAccessor.__getattr__ = lambda accessor, name: self.variable(accessor.tab_id, name)
 
     def _lit(self, tab_id: int) -> TabLight | None:
@@ -194,6 +195,11 @@ class TabLights:
         except Exception as error:
             self.features.failed("title template", error)
             return ""
+
+    def project(self, tab_id: int) -> str:
+        """What the agent of a tab works on: what `{tab.tally_project}` stands for. Nothing where no agent is lit."""
+        shown = self.rollup.shown(tab_id)
+        return shown.project if shown is not None and shown.decision.is_lit else ""
 
     def variable(self, tab_id: int, name: str) -> str:
         """The text that its agent gave a variable: what `{tab.tally_var_NAME}` stands for. Nothing if it gave none."""

@@ -52,7 +52,7 @@ _WAITS = {"tab": "!", "list": "!", "page": "waiting", "why": "waiting"}
 _TASKS = ["Read", "Write", "Test"]
 _METHOD = ["claude", "--resume", "{SessionId}"]
 ROWS = (
-    Row("OSC 26", "CodeAgent", BEFORE["OSC 26"], "agent", "claude", "26;CodeAgent=", _in("claude")),
+    Row("OSC 26", "CodeAgent", "26;CodeAgent=mine;Status=running", "agent", "mine", "26;CodeAgent=", _in("mine")),
     Row("OSC 26", "Status", "26;Status=awaiting-approval", "status", "waiting", "26;Status=", _WAITS),
     Row("OSC 26", "Detail", "26;Detail=api-fail", "detail", "the API fails", "26;Detail=", _in("the API fails")),
     Row("OSC 26", "TaskProgress", "26;TaskProgress=1/3", "progress", "1/3", "26;TaskProgress=", _in("1/3")),
@@ -78,13 +78,13 @@ ROWS = (
     Row("OSC 88", "cwd", f"88;arm;cmd={_b64('claude')};cwd={_b64('/srv')}",
         "cwd", "/srv", "88;clear", _in("/srv", "list")),
     Row("OSC 1338", "state", "1338;state=waiting;tool=claude", "status", "waiting", "1338;state=clear", _WAITS),
-    Row("OSC 1338", "tool", BEFORE["OSC 1338"], "agent", "claude", "1338;state=clear", _in("claude")),
+    Row("OSC 1338", "tool", "1338;state=working;tool=mine", "agent", "mine", "1338;state=clear", _in("mine")),
     Row("OSC 1338", "project", "1338;state=working;tool=claude;project=shop",
         "project", "shop", BEFORE["OSC 1338"], _in("shop", "tab list page why")),
     Row("OSC 7501", "state", "7501;state=blocked:app=claude", "status", "waiting", "7501;state=clear", _WAITS),
     Row("OSC 7501", "kind", "7501;state=blocked:app=claude:kind=auth",
         "kind", "auth", BEFORE["OSC 7501"], {"list": "sign in", "page": "auth", "why": "auth"}),
-    Row("OSC 7501", "app", BEFORE["OSC 7501"], "agent", "claude", "7501;state=clear", _in("claude")),
+    Row("OSC 7501", "app", "7501;state=working:app=mine", "agent", "mine", "7501;state=clear", _in("mine")),
     Row("OSC 7501", "progress", "7501;state=working:app=claude:progress=40",
         "progress", "40/100", BEFORE["OSC 7501"], {"list": "40 %", "page": "40/100", "why": "40 %"}),
     Row("OSC 7501", "title", f"7501;state=working:app=claude:title={_b64('Fix login')}",

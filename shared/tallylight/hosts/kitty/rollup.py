@@ -163,7 +163,8 @@ class TabRollup:
         said = (pane.clean_title or str(owner.title)) if is_own else report.title
         project = pane.project if is_own else report.project
         agent = self.agents.get(report.agent) or pane.agent
-        bare = {"", report.agent.casefold(), *_own_names(agent)}
+        # A shell calls the tab by the whole command: `tally run claude`.
+        bare = {"", "tally", report.agent.casefold(), *_own_names(agent)}
         if name := self.given(owner.id):
             return name
         if not _is_bare(said, bare):

@@ -21,14 +21,14 @@ from tallylight.ui.agent_list.record import State
 from tests.real_kitty.test_relay import Agent, Bench
 from tests.wire.protocol_keys import BEFORE, CLEARS, ROWS, Row
 
-TEMPLATE = 'tab_bar_style fade\nshell bash\ntab_title_template "{tab.tally}{title} {tab.tally_var_ticket}"\n'
+TEMPLATE = 'tab_title_template "{tab.tally}{title} {tab.tally_project} {tab.tally_var_ticket}"\n'
 
 
 @pytest.fixture(scope="module")
 def agent(kitty_version: str) -> Iterator[Agent]:
     """The program in one kitty for all keys."""
     bench = Bench(kitty_version)
-    bench.reload(TEMPLATE)
+    bench.reload(f"tab_bar_style fade\nshell bash\n{TEMPLATE}")
     yield Agent(bench)
     bench.close()
 

@@ -89,8 +89,7 @@ def read_screen(
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
-    if found is None and agent.screen_generic and says_work(screen.rows):
-        return ScreenReading(Status.WORKING, "it says that it works")
+    found = found or (_says_work(screen.rows) if agent.screen_generic else None)
     if found is None or found.dialog is None:
         return found
     return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
@@ -107,10 +106,12 @@ def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
     return ScreenReading(Status.WAITING, dialog.rule, dialog)
 
 
-def says_work(rows: Sequence[Row]) -> bool:
-    """Whether one of the last rows says that a program works, in words or by a glyph, and none stands at a prompt."""
+def _says_work(rows: Sequence[Row]) -> ScreenReading | None:
+    """That a program works, where one of the last rows says so in words or by a glyph, and none is a prompt."""
     texts = [row.text for row in rows if row.text][-_LAST:]
-    return not any(map(_PROMPT.match, texts)) and any(map(_WORKS.match, texts))
+    if any(map(_PROMPT.match, texts)) or not any(map(_WORKS.match, texts)):
+        return None
+    return ScreenReading(Status.WORKING, "it says that it works")
 
 
 def question_before(lines: Sequence[str]) -> str:

@@ -175,6 +175,11 @@ class Pane:
         return self.own_files.transcript
 
     @property
+    def limited_until(self) -> float:
+        """When the last limit that its agent told of ends, in seconds since the epoch; 0 if none did."""
+        return self.transcript.details.limited_until if self.transcript is not None else 0.0
+
+    @property
     def outcome(self) -> str:
         """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
         decision, transcript = self.decision, self.transcript
@@ -416,7 +421,8 @@ class Pane:
         foreground = _foreground(found, is_candidate=self.unknown.is_agent)
         run = None
         if found.agent is not None and foreground is not None:
-            run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
+            bar = ProgressReader(found.agent, is_described=not self.unknown.is_agent)
+            run = Run(found, TitleReader(found.agent), foreground, progress=bar)
             run.find_files(self._table, now)
         self.own_files.replace(run, now, is_gone=is_gone)
         self.conversation.ended()

@@ -85,14 +85,18 @@ def read_screen(
     screen = _Screen(read_tail(lines), cursor_row, lines, styled)
     if not screen.rows:
         return None
+    found = _reading(agent, screen)
+    if found is None or found.dialog is None:
+        return found
+    return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
+
+
+def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
-    found = found or (_says_work(screen.rows) if agent.screen_generic else None)
-    if found is None or found.dialog is None:
-        return found
-    return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
+    return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 
 def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:

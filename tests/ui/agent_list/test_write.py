@@ -295,7 +295,7 @@ def test_for_an_agent_at_a_limit_a_text_waits_for_its_end() -> None:
     limited = pane(1, "waiting", 60, project="shop", kind=Kind.LIMIT, limited_until=NOW + 600)
     now, _ = writing_to(listed(limited))
     _, effects = writing_to(listed(limited), *"continue", "enter")
-    assert now.message.endswith(": what you write is queued") and now.message.startswith("limited until ")
+    assert now.message.endswith(": your text will be queued") and now.message.startswith("limited until ")
     assert effects == (Perform(rows_of(limited)[0], DeferredText("1", 70, 700, "continue", int(NOW) + 605)),)
 
     waits = attrs.evolve(limited, queued="continue", queued_until=NOW + 605)

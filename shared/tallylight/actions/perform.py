@@ -131,4 +131,4 @@ def _queue(pane: Access, asked: DeferredText | Unqueue, *, replaces: bool) -> Do
     if isinstance(found, Refusal):
         return found
     pane.keep(found)
-    return Done(asked.pane, "queued, and typed when its turn has ended")
+    return Done(asked.pane, f"queued until its {'limit' if asked.at else 'turn'} ends")

@@ -57,12 +57,17 @@ class Look:
 
 @attrs.frozen
 class DeferredText:
-    """*text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended."""
+    """
+    *text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended.
+
+    With *at*, in seconds since the epoch, not before then: when a limit of the agent ends.
+    """
 
     pane: str
     pid: int
     start: int
     text: str
+    at: int = 0
 
 
 @attrs.frozen

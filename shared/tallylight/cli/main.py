@@ -46,6 +46,8 @@ GROUPS = {
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
         "attach": "show a pane of a detached session here, of this machine or another one",
+        "away": "what happened since you left: turns, replies, questions, failures",
+        "shift": "have an agent go on by itself when its limit has ended",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",
         "demo": "show the lights on scripted agents in this terminal",

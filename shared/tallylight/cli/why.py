@@ -142,7 +142,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
         "record": details.summary(pane, now),
         "children": details.children(pane),
         "reply": pane.reply,
-        "queued": f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else pane.queued,
+        "queued": details.queued(pane, now),
         "question": pane.question if pane.question != pane.message else "",
         "what": pane.what,
         "answers": _answers(pane.choices),

@@ -94,6 +94,7 @@ class Pane:
     signs: str = key("", "why that program counts as an agent")
     queued: str = key("", "the queued text, one line")
     unsent: str = key("", "why the queued text was dropped")
+    queued_until: float = key(0.0, "end of the limit that the queued text waits for; 0 for none")
     since: float = key(0.0, "start of this status")
     snoozed_until: float = key(0.0, "end of the snooze; 0 for none")
     #: `MAX_NUMBER` if that has no end.

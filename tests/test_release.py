@@ -122,11 +122,25 @@ def test_only_who_publishes_may_sign(workflow: dict[str, Any]) -> None:
         "publish": {"id-token": "write", "attestations": "write"},
         "announce": {"contents": "write"},
     }
-    # What comes from outside is of a named version, and no text of an event is put into a shell.
-    uses = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert uses and all(re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v1)", one) for one in uses)
-    runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
-    assert not any("${{" in run for run in runs)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.stem)
+def test_what_comes_from_outside_stays_as_it_is(path: Path) -> None:
+    """Each action is named by its commit, which nobody can move, and no text of an event is put into a shell."""
+    used = re.findall(r"uses: (.*)", path.read_text("utf-8"))
+    assert used and all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used)
+    jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+    assert not any("${{" in step.get("run", "") for job in jobs for step in job["steps"])
+
+
+def test_a_pull_request_is_tested() -> None:
+    """On Linux and macOS, with the oldest Python; it can read, and nothing else."""
+    found = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text("utf-8"))
+    matrix = found["jobs"]["test"]["strategy"]["matrix"]
+    assert {system.partition("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
+    assert matrix["python"][0] == "3.11" and found["permissions"] == {"contents": "read"}
+    # YAML reads the word `on` as true.
+    assert "pull_request" in found[True] and found["jobs"]["test"]["steps"][-1]["run"] == ".ci/run --fast"
 
 
 def test_the_bill_of_materials(tmp_path: Path, workflow: dict[str, Any]) -> None:

@@ -199,7 +199,8 @@ def _summary(pane: Pane, name: str) -> str:
     if pane.status is Status.WAITING:
         return GAP.join(dict.fromkeys(filter(None, (pane.asks or text, pane.detail))))
     doing = details.doing(pane, cells=0)
-    lines = f"+{pane.diffstat[0]} −{pane.diffstat[1]}" if pane.diffstat and any(pane.diffstat) else ""
+    added, removed = pane.diffstat or (0, 0)
+    lines = beside.signed(("+", added), ("−", removed))
     return GAP.join(part for part in (doing, text, lines) if part)
 
 

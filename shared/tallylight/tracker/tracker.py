@@ -28,6 +28,8 @@ from tallylight.wire import osc1338
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
 ADOPT_S = 2.0
+#: The end of the rule by which `done` is `idle`: somebody has looked.
+SEEN = "; seen"
 #: Who knows nothing of an agent's prompt.
 _GUESSES = (None, Source.SHELL, Source.HEURISTIC)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
@@ -358,7 +360,7 @@ class Tracker:
             kind, at, since = None, now, now
         else:
             source, status, at, since = claim.report.source, shown[0], claim.at, claim.since
-            is_seen = "; seen" if status is not claim.report.status else ""
+            is_seen = SEEN if status is not claim.report.status else ""
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
         reason = Reason(source, rule, at, what_would_change(status, source, self.timing))

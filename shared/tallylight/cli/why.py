@@ -137,6 +137,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
         "title": pane.title,
         "mode": pane.mode,
         "worktree": pane.worktree,
+        "variables": details.variables(pane),
         "does": details.doing(pane),
         "message": pane.message,
         "record": details.summary(pane, now),

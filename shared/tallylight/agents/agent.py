@@ -164,6 +164,8 @@ class Agent:
     aliases: tuple[tuple[str, str], ...] = ()
     #: What its session ids look like, one of `IDS` or `STRANGE_IDS`.
     ids: str = "plain"
+    #: Whether these rules are added to those of the agent of the same name, if there is one.
+    adds: bool = False
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
 
@@ -235,8 +237,9 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         aliases=_aliases(table),
         ids=table.text("ids", "plain", choices=IDS),
         hooks=parse_hooks(table.table("hooks")),
+        adds=table.boolean("adds", False),
     )
-    if not (agent.processes or agent.generic or agent.packages):
+    if not agent.adds and not (agent.processes or agent.generic or agent.packages):
         table.complain("processes", "is missing: name the processes of this agent")
     if agent.generic and agent.sign == Sign():
         table.complain("generic", "needs a [sign] table that tells this agent from others of the same name")
@@ -368,4 +371,18 @@ def load_agents(
             found.append(parse_agent(text, path))
         except DataFileError as error:
             errors.append(error)
-    return Agents(found), errors
+    agents = Agents(agent for agent in found if not agent.adds)
+    return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
+
+
+def _together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
+    """The agents to whom rules are *added*, each with all of its rules; of one priority the added ones come first."""
+    found: dict[str, Agent] = {}
+    for agent in added:
+        base = found.get(agent.name) or agents.get(agent.name)
+        if base is not None:
+            rules = sorted((*agent.screen_rules, *base.screen_rules), key=lambda rule: -rule.priority)
+            found[agent.name] = attributes.evolve(base, screen_rules=tuple(rules))
+        elif agent.processes or agent.generic or agent.packages:
+            found[agent.name] = agent
+    return list(found.values())

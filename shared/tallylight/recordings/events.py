@@ -7,6 +7,9 @@ Each has a `type`:
   `tracker.foreground.Foreground`;
 * `program`: one that no agent file names holds it: its executable (`exe`), and the `words` that lead to its script;
 * `report`: what a source beside the output said, such as an agent's status file, see `model.report.Report`;
+  With an `age` it was said so many seconds before;
+* `moment`: a host did something just then, `what`: it looked at the screen (`look`), let time pass (`tick`), saw a
+  progress bar come or go (`bar`, `no bar`), or saw a person look (`seen`). `told`: all such moments are told;
 * `exit`: the command ended, with a `code` or of a `signal`.
 
 `encode` makes one, `decode` reads one. Nothing that was read is believed to be of a known type or length.
@@ -34,6 +37,8 @@ _NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}", re.ASCII)
 #: The text fields of a report that are recorded, and the cells kept of each. No argument list: it is run, not shown.
 _TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024, "worktree": 1024, "mode": 64}
 _TEXTS |= {"message": 512, "what": 200, "detail": 256}
+#: What a `Moment` may be.
+MOMENTS = ("told", "look", "tick", "bar", "no bar", "seen")
 _MOST, _MOST_WORDS = (1 << 63) - 1, 8
 _SOURCES = {source.word: source for source in Source}
 
@@ -68,6 +73,21 @@ class Program:
 
 
 @attrs.frozen
+class Moment:
+    """A host did *what* just then, one of `MOMENTS`: nothing of that kind is done in between."""
+
+    what: str
+
+
+@attrs.frozen
+class Claimed:
+    """A *report* that was made *age* seconds before."""
+
+    report: Report
+    age: float
+
+
+@attrs.frozen
 class Exit:
     """The recorded command ended: with an exit code, or of a signal; both None if nobody knows how."""
 
@@ -76,7 +96,7 @@ class Exit:
 
 
 #: A `Report` is one that a source beside the output made.
-Evidence: TypeAlias = ForegroundChange | Program | Exit | Report
+Evidence: TypeAlias = ForegroundChange | Program | Moment | Claimed | Exit | Report
 
 
 class LineError(ValueError):
@@ -88,6 +108,10 @@ def encode(evidence: Evidence) -> dict[str, object]:
     match evidence:
         case Exit(code, signal):
             return {"type": "exit", "code": code, "signal": signal}
+        case Moment(what):
+            return {"type": "moment", "what": what}
+        case Claimed(report, age):
+            return {**encode(report), "age": round(age, 6)}
         case Program(exe, words):
             return {"type": "program", "exe": exe, "words": list(words)}
         case ForegroundChange(None, is_gone):
@@ -127,8 +151,11 @@ def decode(fields: object) -> Evidence | None:
             words = fields.get("words")
             found_words = [text(word, 1024) for word in words[:_MOST_WORDS]] if isinstance(words, list) else []
             return Program(text(fields.get("exe"), 1024), tuple(found_words))
+        case "moment":
+            return Moment(str(fields["what"])) if fields.get("what") in MOMENTS else None
         case "report":
-            return _report(fields)
+            age, report = fields.get("age"), _report(fields)
+            return Claimed(report, float(age)) if isinstance(age, int | float) and 0 <= age <= _MOST else report
     return None
 
 

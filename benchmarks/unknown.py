@@ -16,7 +16,7 @@ import attrs
 from benchmarks import accuracy
 
 from tallylight import wire
-from tallylight.agents.agent import Agent, Agents, parse_agent
+from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.process import Process
 from tallylight.evidence.unknown import Unknown
 from tallylight.model.report import Source
@@ -24,7 +24,7 @@ from tallylight.recordings import asciicast as recorded
 from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.check import check
-from tallylight.recordings.draft import Naming, draft, proved, write
+from tallylight.recordings.draft import Naming, agent_of, draft, proved
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.replay import Replay
@@ -127,8 +127,8 @@ def made(name: str) -> Agent:
     said = [(look, _answer(given[number].truth, look.time)) for number, look in frames(seen)]
     seen = [answered(one, [(look, label) for look, label in said if label]) for one in seen]
     named = Naming((name,))
-    found, _ = proved(draft(seen), name, named, plain, seen)
-    return parse_agent(write(found, name, named), f"{name}.toml")
+    found, _ = proved(draft(seen), lambda one: agent_of(one, name, named), plain, seen)
+    return agent_of(found, name, named)
 
 
 def _answer(truth: scoring.Track, time: float) -> str:

@@ -173,7 +173,9 @@ def test_a_rule_that_is_wrong_on_a_screen_that_was_named(tmp_path: Path) -> None
     said = sightings.answered(seen, [(rest, sightings.BUSY)])
     broad = draft.Rule(sightings.IDLE, "prompt", (".*",), 12, 1.0)
     found = draft.Draft((broad,), (), False, {}, 0)
-    kept, wrong = draft.proved(found, "mine", draft.Naming(("kimi",)), [(header, events)], [said])
+    kept, wrong = draft.proved(
+        found, lambda one: draft.agent_of(one, "mine", draft.Naming(("kimi",))), [(header, events)], [said]
+    )
 
     assert kept.rules == ()
     assert {(number, look.label) for number, look, _ in wrong} <= {(0, sightings.BUSY)}

@@ -67,7 +67,7 @@ def test_the_same_lights(name: str) -> None:
 @pytest.mark.slow
 @each("name", ["codex-denial", "copilot-denial"])
 def test_what_began_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of an agent that has run for longer, the lights are the same from the first turn on that begins in the stretch."""
+    """Of an agent that has run for longer, the lights are right from the first turn that begins in it."""
     monkeypatch.setattr(tape, "SPAN_S", 14.0)
     monkeypatch.setattr(tape, "_STRETCH_S", 3.0)
     lights, told = lived(CORPUS / f"{name}.cast.gz")

@@ -375,14 +375,19 @@ def load_agents(
     return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
 
 
+def together(base: Agent, added: Agent) -> Agent:
+    """*base* with the screen rules of *added*, which come first among those of one priority."""
+    rules = sorted((*added.screen_rules, *base.screen_rules), key=lambda rule: -rule.priority)
+    return attributes.evolve(base, screen_rules=tuple(rules))
+
+
 def _together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
-    """The agents to whom rules are *added*, each with all of its rules; of one priority the added ones come first."""
+    """The agents to whom rules are *added*, each with all of its rules."""
     found: dict[str, Agent] = {}
     for agent in added:
         base = found.get(agent.name) or agents.get(agent.name)
         if base is not None:
-            rules = sorted((*agent.screen_rules, *base.screen_rules), key=lambda rule: -rule.priority)
-            found[agent.name] = attributes.evolve(base, screen_rules=tuple(rules))
+            found[agent.name] = together(base, agent)
         elif agent.processes or agent.generic or agent.packages:
             found[agent.name] = agent
     return list(found.values())

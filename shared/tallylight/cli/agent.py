@@ -168,7 +168,12 @@ def _drafted(
         named = named.plus(_naming(header, events))
     named = named if named.processes or named.packages else named.plus(draft.Naming((name,)))
     found = draft.draft([*screens, *seen])
-    found, wrong = draft.proved(found, name, named, [(header, events) for _, header, events in recorded], seen)
+    found, wrong = draft.proved(
+        found,
+        lambda one: draft.agent_of(one, name, named),
+        [(header, events) for _, header, events in recorded],
+        seen,
+    )
     text = draft.write(found, name, named, source=", ".join(clean(file) for file, _, _ in recorded))
     _explain(found, output)
     for number, label, light in dict.fromkeys((number, look.label, light) for number, look, light in wrong):

@@ -15,11 +15,11 @@ import itertools
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from tallylight.agents.agent import parse_agent
+from tallylight.agents.agent import Agent, parse_agent
 from tallylight.evidence.commands import interpreter_name, unwrap
 from tallylight.evidence.dialogs import kind_of
 from tallylight.evidence.ordinary import is_ordinary, own_name, own_place
@@ -74,6 +74,8 @@ class Rule:
     kind: Kind | None = None
     question: str = ""
     without: tuple[str, ...] = ()
+    #: How much its priority is above that of such rules.
+    lift: int = 0
 
 
 @attrs.frozen
@@ -353,19 +355,23 @@ def naming(program: Program) -> Naming:
 
 
 def proved(
-    found: Draft, name: str, named: Naming, recordings: Sequence[tuple[Header, Sequence[Event]]], seen: Sequence[Seen]
+    found: Draft,
+    agent_of: Callable[[Draft], Agent],
+    recordings: Sequence[tuple[Header, Sequence[Event]]],
+    seen: Sequence[Seen],
 ) -> tuple[Draft, list[tuple[int, Sighting, str]]]:
     """
     *found* without the rules that are wrong on a screen that a person has named, by a replay of all *recordings*.
+    *agent_of* makes the agent that has these rules.
 
     With it what no rule tells: the number of the recording, the screen, and the light that it gets.
     """
     while True:
-        agent = parse_agent(write(found, name, named), name)
+        agent = agent_of(found)
         wrong = [
             (number, look, shown)
             for number, ((header, events), one) in enumerate(zip(recordings, seen, strict=True))
-            for look, shown in _wrong(check(header, events, agent), one)
+            for look, shown in wrongs(check(header, events, agent), one)
         ]
         rules = tuple(
             rule for rule in found.rules if not any(_is_to_blame(rule, look, shown) for _, look, shown in wrong)
@@ -375,12 +381,17 @@ def proved(
         found = attrs.evolve(found, rules=rules)
 
 
-def _wrong(result: Result, seen: Seen) -> Iterator[tuple[Sighting, Decision]]:
+def wrongs(result: Result, seen: Seen) -> Iterator[tuple[Sighting, Decision]]:
     """The screens that a person has named, and that get another light."""
     for look in seen.sightings if not seen.is_marked else ():
         shown = result.at(look.time) if look.is_sure and look.stands and look.label else None
         if shown is not None and _class(shown.status.value) != _class(_STATUS[look.label]):
             yield look, shown
+
+
+def is_for(rule: Rule, labels: Collection[str]) -> bool:
+    """Whether *rule* tells one of *labels*."""
+    return rule.label in labels or (rule.label == _MENU and IDLE in labels)
 
 
 def _is_to_blame(rule: Rule, look: Sighting, shown: Decision) -> bool:
@@ -391,6 +402,11 @@ def _is_to_blame(rule: Rule, look: Sighting, shown: Decision) -> bool:
 
 def _class(word: str) -> str:
     return word if word == "error" else class_of(word)
+
+
+def agent_of(found: Draft, name: str, named: Naming) -> Agent:
+    """The agent that the file of *found* describes."""
+    return parse_agent(write(found, name, named), f"{name}.toml")
 
 
 def write(found: Draft, name: str, named: Naming, source: str = "") -> str:
@@ -404,21 +420,28 @@ def write(found: Draft, name: str, named: Naming, source: str = "") -> str:
         glyphs = [glyph for family in found.glyphs for glyph in _GLYPHS[family]]
         lines += ["", "[title]", "plain_is_idle = true", "", "[[title.rules]]", 'status = "working"']
         lines.append(f"glyphs = {_toml(glyphs)}")
+    lines += rules_of(found)
+    text = "\n".join(lines) + "\n"
+    parse_agent(text, f"{name}.toml")
+    return text
+
+
+def rules_of(found: Draft) -> list[str]:
+    """The lines of the rules alone."""
+    lines: list[str] = []
     for rule in found.rules:
         lines += ["", "[[screen.rules]]", f"name = {_toml(rule.name)}"]
         lines.append(f"status = {_toml(_STATUS[rule.label])}")
         if rule.kind is not None:
             lines.append(f"kind = {_toml(rule.kind.value)}")
         lines += ["menu = true"] * (rule.label == _MENU)
-        lines += [f"priority = {_PRIORITY[rule.label]}", f"last = {rule.last}"]
+        lines += [f"priority = {_PRIORITY[rule.label] + rule.lift}", f"last = {rule.last}"]
         lines.append(f"lines = {_toml(list(rule.patterns))}          # in {100 * rule.reached:.0f} % of what it is for")
         if rule.without:
             lines.append(f"without = {_toml(list(rule.without))}")
         if rule.question:
             lines.append(f"question = {_toml(rule.question)}")
-    text = "\n".join(lines) + "\n"
-    parse_agent(text, f"{name}.toml")
-    return text
+    return lines
 
 
 def _toml(value: object) -> str:

@@ -124,14 +124,14 @@ def made(name: str) -> Agent:
         (one.header, [event for event in one.events if not isinstance(event.what, recorded.Mark)]) for one in given
     ]
     seen = [of_recording(header, events) for header, events in plain]
-    said = [(look, _answer(given[number].truth, look.time)) for number, look in frames(seen)]
+    said = [(look, answer(given[number].truth, look.time)) for number, look in frames(seen)]
     seen = [answered(one, [(look, label) for look, label in said if label]) for one in seen]
     named = Naming((name,))
     found, _ = proved(draft(seen), lambda one: agent_of(one, name, named), plain, seen)
     return agent_of(found, name, named)
 
 
-def _answer(truth: scoring.Track, time: float) -> str:
+def answer(truth: scoring.Track, time: float) -> str:
     """What a person would say of a screen: what was true then; nothing of a start."""
     word = next((word for at, word in reversed(truth) if at <= time), "starting")
     known = {"waiting": "asking", "working": "busy", "error": "failed", "starting": "", "gone": "", "background": ""}

@@ -11,13 +11,18 @@ from benchmarks.accuracy import CORPUS, read
 
 from tallylight.agents import agent_files
 from tallylight.evidence.screen import Look
-from tallylight.model.report import Source
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.model.timing import Timing
 from tallylight.pane import tape
+from tallylight.pane.pane import Pane
 from tallylight.pane.tape import Tape
 from tallylight.recordings import stretch
 from tallylight.recordings.asciicast import Encoder, Event
 from tallylight.recordings.decoder import decode
+from tallylight.recordings.events import Claimed
 from tallylight.recordings.grid import Grid
+from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.replay import Replay
 from tallylight.recordings.stretch import Light
 from tallylight.wire.scanner import Scanner
@@ -79,6 +84,18 @@ def test_what_began_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert start > 5
     assert len(wanted) >= 2
     assert found[-len(wanted) :] == wanted
+
+
+def test_what_a_record_says_of_earlier() -> None:
+    """Since when something is so is told as well: a record is read late."""
+    processes = RecordedProcesses(AGENTS)
+    pane = Pane(Timing(), processes, processes)
+    pane.tracker.report(Report(source=Source.RECORD, status=Status.DONE, agent="codex"), 10.0, since=7.0)
+    aged = [event.what for event in stretch.of_tape(pane.tape.told).events if isinstance(event.what, Claimed)]
+
+    assert [(found.report.source, found.report.status, found.age) for found in aged] == [
+        (Source.RECORD, Status.DONE, 3.0)
+    ]
 
 
 def test_two_minutes_are_kept() -> None:

@@ -169,6 +169,11 @@ class Agent:
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
 
+    @property
+    def is_named(self) -> bool:
+        """Whether anything names its process."""
+        return bool(self.processes or self.generic or self.packages)
+
     def may_be(self, words: str) -> bool:
         """Whether a process may be of this agent, by its executable and arguments: whether any name of it is there."""
         names = (*self.processes, *self.generic, *self.packages, *self.paths)
@@ -239,7 +244,7 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         hooks=parse_hooks(table.table("hooks")),
         adds=table.boolean("adds", False),
     )
-    if not agent.adds and not (agent.processes or agent.generic or agent.packages):
+    if not (agent.adds or agent.is_named):
         table.complain("processes", "is missing: name the processes of this agent")
     if agent.generic and agent.sign == Sign():
         table.complain("generic", "needs a [sign] table that tells this agent from others of the same name")
@@ -388,6 +393,6 @@ def _together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
         base = found.get(agent.name) or agents.get(agent.name)
         if base is not None:
             found[agent.name] = together(base, agent)
-        elif agent.processes or agent.generic or agent.packages:
+        elif agent.is_named:
             found[agent.name] = agent
     return list(found.values())

@@ -1,5 +1,5 @@
 """
-`tally wrong`: a light was wrong. What it was made of is shown, a person says what was right, and a rule is made of that.
+`tally wrong`: a light was wrong. What it was made of is shown, a person says what was right, a rule is made of that.
 
 The last two minutes are in the memory of the terminal that shows the pane (`pane.tape`); nothing of them is on disk
 unless a person writes a recording of it, with the words crossed out.

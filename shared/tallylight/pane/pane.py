@@ -464,7 +464,7 @@ class Pane:
     def _heard(self, report: Report, now: float, since: float) -> None:
         """The tracker was told *report*: what a replay cannot find out again is remembered."""
         if report.source in _READ_ELSEWHERE:
-            self.tape.note("report", now, plain(report), since if since < now else None)
+            self.tape.note("report", now, plain(report), max(0.0, now - since))
 
     def _held(self, foreground: Foreground | None) -> tuple[object, object]:
         """Who holds the foreground, and what names its process."""

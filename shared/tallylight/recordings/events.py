@@ -148,15 +148,22 @@ def decode(fields: object) -> Evidence | None:
                 found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
             return ForegroundChange(found, fields.get("gone") is not False)
         case "program":
-            words = fields.get("words")
-            found_words = [text(word, 1024) for word in words[:_MOST_WORDS]] if isinstance(words, list) else []
-            return Program(text(fields.get("exe"), 1024), tuple(found_words))
+            words = _list(fields.get("words"))
+            return Program(text(fields.get("exe"), 1024), tuple(text(word, 1024) for word in words[:_MOST_WORDS]))
         case "moment":
             return Moment(str(fields["what"])) if fields.get("what") in MOMENTS else None
         case "report":
-            age, report = fields.get("age"), _report(fields)
-            return Claimed(report, float(age)) if isinstance(age, int | float) and 0 <= age <= _MOST else report
+            return _aged(_report(fields), fields.get("age"))
     return None
+
+
+def _list(value: object) -> list[object]:
+    """*value* if it is a list, else nothing."""
+    return value if isinstance(value, list) else []
+
+
+def _aged(report: Report, age: object) -> Report | Claimed:
+    return Claimed(report, float(age)) if isinstance(age, int | float) and 0 <= age <= _MOST else report
 
 
 def _report(fields: dict[str, Any]) -> Report:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -77,38 +77,47 @@ def _whats(kind: str, data: Any) -> Iterator[What]:
         case "look", Look():
             yield Output(drawn(data))
             yield Moment("look")
-        case (("again" | "unlooked"), _):
-            yield Moment("look")
         case "foreground", [held, named, is_gone]:
             if named:
                 yield Program(str(named[0]), tuple(map(str, named[1:])))
             yield ForegroundChange(Foreground(**held) if held is not None else None, is_gone is True)
-        case "report", [report, since]:
-            yield from _claimed(report, 0.0 if since is None else since)
+        case "report", [report, age]:
+            yield from _claimed(report, age)
         case "claim", [report, at, _]:
             yield from _claimed(report, -at)
-        case "title", [title]:
-            yield Output(b"\x1b]2;" + _inside(title) + b"\x07")
-        case "carrier", [payload]:
-            value = b"" if payload is None else b"=" + binascii.b2a_base64(payload.encode(), newline=False)
-            yield Output(b"\x1b]1337;SetUserVar=" + CARRIER.encode() + value + b"\x07")
-        case "mark", [is_start, code]:
-            end = "" if code is None else f";{code}"
-            yield Output(b"\x1b]133;C\x07" if is_start else f"\x1b]133;D{end}\x07".encode())
+        case _ if kind in _SEQUENCES:
+            yield Output(_SEQUENCES[kind](*data))
+        case _ if kind in _MOMENTS:
+            yield Moment(_MOMENTS[kind])
         case "bar", [is_shown]:
             yield Moment("bar" if is_shown else "no bar")
-        case (("seen" | "tick"), _):
-            yield Moment(kind)
+
+
+_MOMENTS = {"again": "look", "unlooked": "look", "seen": "seen", "tick": "tick"}
+
+
+def _title(title: str) -> bytes:
+    shown = "".join(c if c.isprintable() else " " for c in title)
+    return f"\x1b]2;{shown}\x07".encode("utf-8", "replace")
+
+
+def _variable(payload: str | None) -> bytes:
+    value = b"" if payload is None else b"=" + binascii.b2a_base64(payload.encode(), newline=False)
+    return b"\x1b]1337;SetUserVar=" + CARRIER.encode() + value + b"\x07"
+
+
+def _mark(is_start: bool, code: int | None) -> bytes:
+    return b"\x1b]133;C\x07" if is_start else f"\x1b]133;D{'' if code is None else f';{code}'}\x07".encode()
+
+
+#: What a program wrote to say it.
+_SEQUENCES: dict[str, Callable[..., bytes]] = {"title": _title, "carrier": _variable, "mark": _mark}
 
 
 def _claimed(report: Any, age: float) -> Iterator[What]:
     found = decode({**report, "age": age})
     if isinstance(found, Claimed):
         yield found
-
-
-def _inside(text: str) -> bytes:
-    return "".join(c if c.isprintable() else " " for c in text).encode("utf-8", "replace")
 
 
 def drawn(look: Look) -> bytes:

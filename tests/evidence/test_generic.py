@@ -44,9 +44,13 @@ BY_FILE_ALONE = {
     "kilo/denied-80", "kilo/question-120", "kilo/question-80", "kilo/review-90", "kimi/trust-100",
     "opencode/question-120", "opencode/question-80", "opencode/question-beside-132", "opencode/review-80",
     "qwen/login-80", "qwen/start-login-80",
+    "auggie/login-90", "droid/login-90", "grok/permission-100", "nanocoder/permission-100",
+    "nanocoder/permission-edit-100", "nanocoder/question-100", "vibe/permission-100", "vibe/permission-edit-100",
+    "vibe/question-100",
 }  # fmt: skip
 #: The person's own menus that look like a dialog in any program; `evidence.looks` tells who has opened them.
-OWN_MENUS = {"codex/menu-approvals-80", *(f"codex/menu-model-{columns}" for columns in ("120", "40", "80"))}
+OWN_MENUS = {f"codex/menu-{name}" for name in ("approvals-80", "model-120", "model-40", "model-80")}
+OWN_MENUS |= {"gemini/menu-editor-60", "gemini/menu-editor-80", "pi/menu-login-90"}
 
 
 def name_of(path: Path) -> str:

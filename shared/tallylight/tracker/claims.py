@@ -27,7 +27,7 @@ class Word(NamedTuple):
     fact: Fact
     since: float
     until: float = _FOREVER
-    #: A dialog may outlive it: the end of a turn in a record, which nobody broke off.
+    #: A dialog may outlive it: the end of a turn in a record, which nobody broke off, or of a progress bar.
     lets_stand: bool = False
 
 

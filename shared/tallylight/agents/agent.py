@@ -166,6 +166,8 @@ class Agent:
     ids: str = "plain"
     #: Whether these rules are added to those of the agent of the same name, if there is one.
     adds: bool = False
+    #: Whether a person's file describes it, and none of ours: what is read of any agent is read of it too.
+    is_own: bool = False
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
 
@@ -371,11 +373,17 @@ def load_agents(
     """
     found: list[Agent] = []
     errors: list[DataFileError] = []
-    for path, text in (*packaged, *users):
-        try:
-            found.append(parse_agent(text, path))
-        except DataFileError as error:
-            errors.append(error)
+    ours: set[str] = set()
+    for texts in (packaged, users):
+        for path, text in texts:
+            try:
+                agent = parse_agent(text, path)
+            except DataFileError as error:
+                errors.append(error)
+                continue
+            is_own = texts is users and agent.name not in ours and agent.screen_generic
+            found.append(attributes.evolve(agent, is_own=is_own))
+        ours = {agent.name for agent in found}
     agents = Agents(agent for agent in found if not agent.adds)
     return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
 

@@ -28,6 +28,7 @@ from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
+from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
@@ -319,6 +320,8 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
     complain("agent", *errors)
     if errors:
         return 1
+    is_ours = agent.name in {known for known, _ in packaged_agents()}
+    agent = attributes.evolve(agent, is_own=agent.screen_generic and not is_ours)
     rules = [rule.name for rule in agent.screen_rules]
     output.line(f"{clean(file)}: {agent.name}, {len(rules)} screen rules, {len(agent.title_rules)} title rules")
     used: set[str] = set()

@@ -24,6 +24,7 @@ from tallylight.evidence.commands import interpreter_name, unwrap
 from tallylight.evidence.dialogs import kind_of
 from tallylight.evidence.ordinary import is_ordinary, own_name, own_place
 from tallylight.evidence.process import GENERIC_SCRIPTS, base_name, script_name
+from tallylight.model import attributes
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind
 from tallylight.recordings.asciicast import Event, Header
@@ -406,7 +407,7 @@ def _class(word: str) -> str:
 
 def agent_of(found: Draft, name: str, named: Naming) -> Agent:
     """The agent that the file of *found* describes."""
-    return parse_agent(write(found, name, named), f"{name}.toml")
+    return attributes.evolve(parse_agent(write(found, name, named), f"{name}.toml"), is_own=True)
 
 
 def write(found: Draft, name: str, named: Naming, source: str = "") -> str:

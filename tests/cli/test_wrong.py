@@ -22,6 +22,7 @@ from tallylight.cli import frames
 from tallylight.cli.main import main
 from tallylight.cli.send import reached
 from tallylight.recordings.replay import Replay
+from tallylight.snapshot.addresses import Found
 from tests.actions.callers import CALLERS
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import WAITING, publish
@@ -117,6 +118,7 @@ def test_who_is_told_a_tape(runtime: Path, kitty: Kitty) -> None:
 
     def told() -> Reply:
         found, client = reached("3")
+        assert isinstance(found, Found)
         return client.look(found, STRETCH)
 
     assert desk.run(told) == Stretch.of(pane.tape.told)

@@ -6,7 +6,6 @@ the request that follows a tool's result. A step is one of
 
     SLOW seconds      text, spread over that time
     PROSE seconds     the same with headings, lists, tables, code and what looks like a question
-    SAY text          some text that ends in this one, which then stands there for three seconds
     HOLD name         some text, then nothing until `release(name)`; the rest of the text afterwards
     TOOL command      a call of the shell tool, for which the person is asked; `⏎` in it is the end of a line
     BACKGROUND cmd    the same, as a task in the background
@@ -63,8 +62,7 @@ from tests.real_agents.responses import Responses
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
 _STEP = re.compile(
-    r"^(SLOW|PROSE|SAY|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|CALL|TASK|TODO|TOKENS|ERROR|LIMIT|CUT)\b *(.*)$",
-    re.S,
+    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|CALL|TASK|TODO|TOKENS|ERROR|LIMIT|CUT)\b *(.*)$", re.S
 )
 _AFTER = re.compile(r"^AFTER ([0-9.]+) (.*)$", re.S)
 _CALLS = {
@@ -254,12 +252,6 @@ class Handler(BaseHTTPRequestHandler):
             for number in range(max(1, int(float(rest) / 0.2))):
                 yield lines[number % len(lines)]
                 self._wait(0.2)
-        elif word == "SAY":
-            yield f"{_TEXT}\n\n"
-            self._wait(1.0)
-            yield rest
-            self._wait(3.0)
-            return
         elif word in ("HOLD", "CUT"):
             yield f"{_TEXT}\n\n"  # a client may draw whole paragraphs only
             if word == "CUT":

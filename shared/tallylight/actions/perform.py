@@ -26,7 +26,7 @@ from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows,
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.queued import Queued
 
-_NO_QUEUE = Refusal("queue", "only kitty keeps a text for the end of a turn: wait with `tally wait`, then send")
+_NO_QUEUE = Refusal("queue", "no text can wait for the end of a turn there: wait with `tally wait`, then send")
 _NO_TAPE = Refusal(
     "tape", "only kitty remembers the last two minutes; record it with `tally record FILE -- AGENT`, and take that"
 )

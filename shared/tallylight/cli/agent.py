@@ -202,6 +202,8 @@ def _given(options: argparse.Namespace) -> tuple[list[Recorded], list[sightings.
             recorded.append((file.rpartition("/")[2], header, list(events)))
     if options.pane:
         found, client = reached(options.pane)
+        if isinstance(found, Refusal):
+            raise TallyError(found.text)
         program = _program_of(found)
         if now:
             screens.append(sightings.of_screen(now[0], _rows(client, found)))

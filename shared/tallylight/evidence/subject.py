@@ -59,7 +59,7 @@ _HEAD = re.compile(r"(?:\W{1,3} )?(?:\w+ ){0,3}command:$", re.IGNORECASE)
 _NAMED_TOOL = re.compile(r".*\bthe (?:\w{1,40}\.)?(\w{1,40}) tool\b", re.IGNORECASE)
 _SHELLS = dict.fromkeys(("bash", "shell"), "Shell")
 #: `Run bash command(npm test)`, and what is said of it in the rows below.
-_CALL = re.compile(r"([A-Z][\w ]{0,40})\((\S.*)\)")
+_CALL = re.compile(r"([A-Z][\w ]{0,40}\w)\((\S.*)\)")
 _BRANCH = "⎿"
 #: What a scroll bar leaves at the end of a row.
 _BAR = re.compile(r" {2,}[█▊░▒┃│]$")
@@ -255,7 +255,12 @@ def _tool(rows: Sequence[Row]) -> str:
     if found is None:
         return ""
     match, below = found
-    title = _paragraph([Row(0, 0, match[2]), *itertools.takewhile(lambda row: not row.text.startswith(_BRANCH), below)])
+    title = _paragraph(
+        [
+            Row(0, 0, match[2].removesuffix("←").rstrip()),
+            *itertools.takewhile(lambda row: not row.text.startswith(_BRANCH), below),
+        ]
+    )
     if (called := _CALL.fullmatch(f"{match[1]} {title}")) is not None:
         return f"{'Shell' if _COMMAND.search(called[1]) else called[1]}: {called[2]}"
     parts: list[str] = []
@@ -267,7 +272,7 @@ def _tool(rows: Sequence[Row]) -> str:
             parts.append(_paragraph(below[at:]))
             is_behind = False
     # What stands by itself below it, and above the question, is the same in full.
-    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title.removesuffix(" ←")
+    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title
     return f"{match[1]}: {whole}"
 
 

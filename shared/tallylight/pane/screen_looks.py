@@ -8,6 +8,7 @@ import re
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.looks import ScreenReader
+from tallylight.evidence.prompts import question_before
 from tallylight.evidence.screen import Change, Look
 from tallylight.model.dialog import Dialog
 from tallylight.pane.run import Run
@@ -61,6 +62,8 @@ class ScreenLooks:
         wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
         change = self._reader.look(look)
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
+        if change is not Change.NONE:
+            tracker.asks = question_before(look.lines)
         if not any(map(_WORD.search, look.lines)):
             tracker.blank(now)
         elif change.is_output and wants_output:

@@ -112,7 +112,7 @@ class Claim:
 
 
 #: The display fields that every source may fill in where a better one says nothing.
-_SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
+_SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
 
 def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:

@@ -14,13 +14,12 @@ import pytest
 from benchmarks.accuracy import CORPUS
 
 from tallylight.agents.agent import Agents, parse_agent
-from tallylight.cli import frames
 from tallylight.cli.main import main
 from tallylight.cli.replay import opened
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.model.status import Status
-from tallylight.recordings import check, draft, scoring, sightings
+from tallylight.recordings import check, draft, frames, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.events import Program
 from tests.cli.panes import WAITING, publish

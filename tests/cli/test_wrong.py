@@ -18,9 +18,9 @@ from tallylight.actions.perform import Access, perform
 from tallylight.actions.request import STRETCH, Look, Reply, Stretch, decode_reply, encode_reply
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
-from tallylight.cli import frames
 from tallylight.cli.main import main
 from tallylight.cli.send import reached
+from tallylight.recordings import frames
 from tallylight.recordings.replay import Replay
 from tallylight.snapshot.addresses import Found
 from tests.actions.callers import CALLERS

@@ -17,7 +17,6 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SCREEN, SILENT, Rows
 from tallylight.agents.agent import check_agent
 from tallylight.agents.agent_files import packaged_agents
-from tallylight.cli import frames
 from tallylight.cli.output import Output, clean, complain, status_words
 from tallylight.cli.parser import Parser, within
 from tallylight.cli.replay import opened
@@ -30,7 +29,7 @@ from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.recordings import check, draft, scoring, sightings
+from tallylight.recordings import check, draft, frames, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.asciicast import Output as Written
 from tallylight.recordings.events import Program

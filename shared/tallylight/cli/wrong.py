@@ -17,7 +17,6 @@ from tallylight.actions.request import SILENT, STRETCH
 from tallylight.actions.request import Stretch as Told
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent, Agents
-from tallylight.cli import frames
 from tallylight.cli.output import Output, clean, complain, refused, status_words
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import client_of
@@ -26,7 +25,7 @@ from tallylight.files.read_write import atomic_write, text_or_nothing
 from tallylight.files.system import System
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
-from tallylight.recordings import lesson, sightings, stretch
+from tallylight.recordings import frames, lesson, sightings, stretch
 from tallylight.recordings.asciicast import Encoder
 from tallylight.recordings.stretch import Light, Stretch
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from tallylight.actions.fork_page import Line
-from tallylight.cli.output import clean
 from tallylight.model.errors import TallyError
 from tallylight.recordings.sightings import ASKING, BUSY, FAILED, IDLE, Sighting
 from tallylight.ui import colours
 from tallylight.ui.confirm import drawing, raw, read_key
+from tallylight.ui.layout import clean
 from tallylight.ui.terminal import size, write
 
 _KEYS = {"w": BUSY, "a": ASKING, "r": IDLE, "f": FAILED}

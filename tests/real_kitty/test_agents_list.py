@@ -663,7 +663,7 @@ def test_a_wrong_light_is_asked_about_in_a_new_tab(asking: tuple[Board, int, int
     """! closes the list and opens a tab that shows what the light was made of, from kitty's own memory, and asks."""
     board, window, _ = asking
     before = len(board.kitty.tabs())
-    board.press("!")
+    board.press("exclam")
     board.wait_closed()
     board.kitty.wait_until(lambda: len(board.kitty.tabs()) == before + 1, what="the new tab")
     shown = board.kitty.windows()[-1]["id"]

@@ -75,11 +75,6 @@ class Tape:
         """All that is remembered, as `entries` reads it."""
         return b"".join(part for _, _, parts in self._stretches for part in parts)
 
-    def clear(self) -> None:
-        """Nothing is remembered any more."""
-        self._stretches.clear()
-        self.size = 0
-
     def _keep(self, kind: str, now: float, data: bytes) -> None:
         self._turn(now)
         packed = data

@@ -23,7 +23,7 @@ from benchmarks import accuracy
 from benchmarks import structure as fitting
 
 from tallylight import wire
-from tallylight.agents.agent import Agent, Agents, parse_agent
+from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence import structure
 from tallylight.evidence.process import Process
 from tallylight.evidence.unknown import Unknown
@@ -32,11 +32,11 @@ from tallylight.recordings import asciicast as recorded
 from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.check import check
-from tallylight.recordings.draft import draft, write
+from tallylight.recordings.draft import Naming, agent_of, draft, proved
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.replay import Replay
-from tallylight.recordings.sightings import of_recording
+from tallylight.recordings.sightings import answered, frames, of_recording
 from tallylight.wire import osc9_4, osc133
 from tallylight.wire.osc9_4 import ProgressReport
 from tallylight.wire.osc133 import Mark
@@ -137,13 +137,24 @@ def starts_with_a_dialog(recording: accuracy.Recording) -> bool:
 
 
 def made(name: str) -> Agent:
-    """The agent of the file that `tally agent new` makes of three recordings of it, the truth in them left out."""
-    seen = []
-    for scene in LEARNT:
-        recording = accuracy.read(recordings(name)[f"{name}-{scene}"])
-        plain = [event for event in recording.events if not isinstance(event.what, recorded.Mark)]
-        seen.append(of_recording(recording.header, plain))
-    return parse_agent(write(draft(seen), name, [name]), f"{name}.toml")
+    """The agent of the file that `tally agent new` makes of three recordings of it, and of at most five answers."""
+    given = [accuracy.read(recordings(name)[f"{name}-{scene}"]) for scene in LEARNT]
+    plain = [
+        (one.header, [event for event in one.events if not isinstance(event.what, recorded.Mark)]) for one in given
+    ]
+    seen = [of_recording(header, events) for header, events in plain]
+    said = [(look, answer(given[number].truth, look.time)) for number, look in frames(seen)]
+    seen = [answered(one, [(look, label) for look, label in said if label]) for one in seen]
+    named = Naming((name,))
+    found, _ = proved(draft(seen), lambda one: agent_of(one, name, named), plain, seen)
+    return agent_of(found, name, named)
+
+
+def answer(truth: scoring.Track, time: float) -> str:
+    """What a person would say of a screen: what was true then; nothing of a start."""
+    word = next((word for at, word in reversed(truth) if at <= time), "starting")
+    known = {"waiting": "asking", "working": "busy", "error": "failed", "starting": "", "gone": "", "background": ""}
+    return known.get(word.partition(":")[0], "idle")
 
 
 def recordings(name: str, folders: Several[Path] = FOLDERS) -> dict[str, Path]:

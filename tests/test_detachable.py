@@ -16,7 +16,7 @@ DETACHABLE: dict[str, tuple[str, ...]] = {
     "serve": ("serve",),
     "serve/push": (),
     "remote": ("publish", "bridge"),
-    "recordings": ("agent", "record", "replay"),
+    "recordings": ("agent", "record", "replay", "wrong"),
     "actions/restore_page.py": ("restore",),
 }
 #: Imports all modules, then runs the verbs; what other packages lack is no fault of ours.

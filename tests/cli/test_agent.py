@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import attrs
 import pytest
 from benchmarks.accuracy import CORPUS
 
-from tallylight.agents.agent import parse_agent
+from tallylight.agents.agent import Agents, parse_agent
 from tallylight.cli.main import main
+from tallylight.cli.replay import opened
+from tallylight.evidence.foreground import identify
+from tallylight.evidence.process import Process
 from tallylight.model.status import Status
+from tallylight.recordings import check, draft, frames, scoring, sightings
+from tallylight.recordings.asciicast import Event, Header
+from tallylight.recordings.events import Program
 from tests.cli.panes import WAITING, publish
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
 from tests.tables import each
+from tests.terminal import Terminal, bare_environment
 
 KIMI = [str(CORPUS / f"untimed/kimi-{scene}.cast.gz") for scene in ("permission", "question")]
 DENIAL = str(CORPUS / "untimed/kimi-denial.cast.gz")
@@ -88,14 +98,131 @@ def test_new_from_screens(home: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "It never asked" not in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_a_time_that_a_person_names(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What was taken for something else is what a person says it was."""
-    assert main(["agent", "new", "mine", KIMI[0], "--asking", "1.5"]) == 1
-    named = capsys.readouterr().out
-    assert main(["agent", "new", "mine", KIMI[0]]) == 1
+def unmarked(tmp_path: Path, source: str, *, program: str = "") -> Path:
+    """The recording *source* without the marks that tell the truth; made with an agent of which nobody had a file."""
+    plain = tmp_path / "a.cast"
+    with gzip.open(source, "rt") as found, plain.open("w") as file:
+        lines = [line for line in found if '"m"' not in line]
+        if program:
+            evidence = json.dumps({"type": "program", "exe": program, "words": [program]})
+            lines = [line for line in lines if "foreground" not in line]
+            lines.insert(1, f"{json.dumps([0.25, 'x', evidence])}\n")
+        file.writelines(lines)
+    return plain
 
-    assert named.splitlines()[0] != capsys.readouterr().out.splitlines()[0]
+
+def test_nothing_is_guessed(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a recording shows is asked; where nobody can answer, no file is made of guesses."""
+    assert main(["agent", "new", "mine", str(unmarked(tmp_path, DENIAL)), "--yes"]) == 1
+    assert "nobody can be asked here what the recording shows" in capsys.readouterr().err
+    assert not home.exists()
+
+
+@pytest.mark.slow
+def test_five_answers(home: Path, tmp_path: Path) -> None:
+    """On a terminal up to five screens are shown, a key answers each, and the file is right on another recording."""
+    recording = unmarked(tmp_path, KIMI[0], program="/opt/kimi/kimi-rs")
+    header, events = read(recording)
+    shown = sightings.frames([sightings.of_recording(header, events)])
+    truth = scoring.truth_of(read(Path(KIMI[0]))[1])
+    keys = {"working": "w", "waiting": "a", "rest": "r"}
+    answers = [
+        keys[scoring.class_of(next(word for at, word in reversed(truth) if at <= look.time))] for _, look in shown
+    ]
+    assert 3 <= len(answers) <= 5
+
+    with Terminal(rows=30, columns=100) as terminal:
+        command = [
+            sys.executable,
+            "-c",
+            "from tallylight.cli.main import run; run()",
+            "agent",
+            "new",
+            "mine",
+            str(recording),
+            "--yes",
+        ]
+        process = terminal.start(command, bare_environment(HOME=os.environ["HOME"]))
+        for number, key in enumerate(answers, 1):
+            terminal.wait_for(f"{number} of {len(answers)}: a.cast".encode())
+            terminal.type(key.encode())
+        assert process.wait(60) == 0
+    agent = parse_agent((home / "mine.toml").read_text(), "mine.toml")
+    result = check.check(*read(unmarked(tmp_path, DENIAL, program="/opt/kimi/kimi-rs")), agent)
+
+    assert agent.processes == ("kimi-rs",)
+    assert {rule.status for rule in agent.screen_rules} >= {Status.WORKING, Status.IDLE}
+    assert not result.strange
+    score = scoring.score(
+        scoring.truth_of(read(Path(DENIAL))[1]), [(c.time, c.decision.status) for c in result.changes], 36
+    )
+    assert score.waiting_s > 3 and score.missed_waiting <= 0.02 and score.false_waiting <= 0.03
+
+
+def read(path: Path) -> tuple[Header, list[Event]]:
+    with opened("agent", str(path)) as (header, events, _):
+        return header, list(events)
+
+
+def test_a_rule_that_is_wrong_on_a_screen_that_was_named(tmp_path: Path) -> None:
+    """A rule that a replay shows wrong where a person has said it goes, and what no rule tells is said."""
+    header, events = read(unmarked(tmp_path, DENIAL))
+    seen = sightings.of_recording(header, events)
+    rest = next(look for _, look in sightings.frames([seen]) if look.label == sightings.IDLE and not look.is_read)
+    said = sightings.answered(seen, [(rest, sightings.BUSY)])
+    broad = draft.Rule(sightings.IDLE, "prompt", (".*",), 12, 1.0)
+    found = draft.Draft((broad,), (), False, {}, 0)
+    kept, wrong = draft.proved(
+        found, lambda one: draft.agent_of(one, "mine", draft.Naming(("kimi",))), [(header, events)], [said]
+    )
+
+    assert kept.rules == ()
+    assert {(number, look.label) for number, look, _ in wrong} <= {(0, sightings.BUSY)}
+
+
+@each(
+    ("exe", "words", "named"),
+    [
+        ("/opt/vibe/vibe-rs", ["vibe"], (("vibe", "vibe-rs"), (), ())),
+        ("/opt/vibe/vibe-rs", ["/opt/vibe/vibe-rs"], (("vibe-rs",), (), ())),
+        ("/usr/bin/node", ["node", "/usr/lib/node_modules/@me/mine/dist/cli.js"], ((), ("@me/mine",), ("node",))),
+        ("/usr/bin/node", ["mine"], (("mine",), (), ("node",))),
+        ("/usr/bin/python3.12", ["python3", "/home/me/.local/bin/mine"], (("mine",), (), ("python",))),
+    ],
+)
+def test_the_program_that_is_named(exe: str, words: list[str], named: tuple[tuple[str, ...], ...]) -> None:
+    """A file names the program that really holds the foreground: a host knows it again, and lets it speak."""
+    program = Program(exe, tuple(words))
+    found = draft.naming(program)
+    ready = draft.Rule(sightings.IDLE, "ready", ("x",), 12, 1.0)
+    agent = parse_agent(draft.write(draft.Draft((ready,), (), False, {}, 0), "mine", found), "mine.toml")
+    seen = identify([program.process], Agents([agent]))
+
+    assert (found.processes, found.packages, found.interpreters) == named
+    assert seen.agent is agent
+    assert seen.speaks
+
+
+def test_a_program_is_recorded_without_its_arguments() -> None:
+    """What names a program is kept, and nothing else that it was given."""
+    process = Process(
+        7, argv=("node", "--secret=1", "/opt/node_modules/mine/cli.js", "my", "password"), exe="/bin/node"
+    )
+    assert Program.of(process) == Program("/bin/node", ("node", "/opt/node_modules/mine/cli.js"))
+
+
+def test_a_program_that_the_file_does_not_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`check` judges as a host does: a program that the file does not name has no light by it, and that is said."""
+    recording = unmarked(tmp_path, DENIAL, program="/opt/kimi/kimi-rs")
+    agent = tmp_path / "mine.toml"
+    agent.write_text(
+        'name = "mine"\nprocesses = ["kimi"]\n[[screen.rules]]\nname = "ready"\nstatus = "idle"\nlines = [">$"]\n'
+    )
+    assert main(["agent", "check", str(agent), str(recording)]) == 0
+    told = capsys.readouterr().out
+
+    assert "kimi-rs was recorded, which the file does not name" in told
+    assert "screen rule: ready" not in told
 
 
 def candidate(kitty: Kitty) -> ScriptDesk:
@@ -125,12 +252,14 @@ def test_new_from_a_pane(
 
 @pytest.mark.slow
 def test_new_from_a_pane_that_is_watched(
-    home: Path, runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]
+    home: Path, runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Watched for a while, it is seen asking, and how long is told."""
     publish(runtime, [attrs.evolve(WAITING, unknown="mystery", signs="a spinner")])
     desk = candidate(kitty)
 
+    monkeypatch.setattr(frames, "is_anybody", lambda: True)
+    monkeypatch.setattr(frames, "ask", lambda shown: [(look, "asking") for _, look in shown])
     assert desk.run(lambda: main(["agent", "new", "mine", "--pane", "3", "--seconds", "3", "--yes"])) == 0
     told = capsys.readouterr()
     assert "for 3 s; Ctrl-C ends that sooner" in told.err
@@ -181,9 +310,7 @@ def test_every_mistake_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_check_without_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a recording without marks the light is listed, and the rules that decided nothing are named."""
-    plain = tmp_path / "a.cast"
-    with gzip.open(DENIAL, "rt") as found, plain.open("w") as file:
-        file.writelines(line for line in found if '"m"' not in line)
+    plain = unmarked(tmp_path, DENIAL)
     agent = tmp_path / "mine.toml"
     agent.write_text(
         'name = "mine"\nprocesses = ["kimi"]\n'

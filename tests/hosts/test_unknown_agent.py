@@ -332,3 +332,37 @@ def test_nothing_is_written_to_its_terminal(tmp_path: Path, monkeypatch: pytest.
     pane.foreground(SHELL.pid, now)
     source.listen(SimpleNamespace(peek=lambda _: pane), now)  # type: ignore[arg-type]
     assert source.terminal("1") is not None
+
+
+HINTED = ["Hello", "", "Which folder?", "  this one", "  that one", "", "↑↓ move, enter select"]
+
+
+def test_a_persons_file_adds_to_what_is_read_of_any_agent(tmp_path: Path) -> None:
+    """An agent whose file knows its prompt alone works by its title and asks by a hint at keys, as without one."""
+    folder = tmp_path / ".config/tallylight/agents"
+    folder.mkdir(parents=True)
+    rule = '[[screen.rules]]\nname = "ready"\nstatus = "idle"\nlines = [">$"]\n'
+    (folder / "mystery.toml").write_text(f'name = "mystery"\nprocesses = ["mystery"]\n{rule}')
+    described = made(tmp_path, Timing())
+    assert described.agent is not None and described.agent.name == "mystery"
+    spin(described, 2.0)
+    described.tick(3.0)
+    assert described.decision.status is Status.WORKING
+
+    described.title("mystery", 6.0)
+    for tick in range(8):
+        described.screen(lambda: Look(HINTED, 6, 0, 80), 7.0 + tick / 4)
+        described.tick(7.0 + tick / 4)
+    assert described.decision.status is Status.WAITING
+
+
+def test_our_own_files_say_all(tmp_path: Path) -> None:
+    """What is read of any agent is added to a person's files alone, and to none that replaces one of ours."""
+    folder = tmp_path / ".config/tallylight/agents"
+    folder.mkdir(parents=True)
+    (folder / "claude.toml").write_text('name = "claude"\nprocesses = ["claude"]\n')
+    (folder / "plain.toml").write_text('name = "plain"\nprocesses = ["plain"]\n[screen]\ngeneric = false\n')
+    (folder / "mine.toml").write_text('name = "mine"\nprocesses = ["mine"]\n')
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+
+    assert [agent.name for agent in agents if agent.is_own] == ["mine"]

@@ -659,6 +659,19 @@ def test_forking_is_handed_over(asking: tuple[Board, int, int], key: str) -> Non
     assert typed(board) == b""
 
 
+def test_a_wrong_light_is_asked_about_in_a_new_tab(asking: tuple[Board, int, int]) -> None:
+    """! closes the list and opens a tab that shows what the light was made of, from kitty's own memory, and asks."""
+    board, window, _ = asking
+    before = len(board.kitty.tabs())
+    board.press("exclam")
+    board.wait_closed()
+    board.kitty.wait_until(lambda: len(board.kitty.tabs()) == before + 1, what="the new tab")
+    shown = board.kitty.windows()[-1]["id"]
+    assert shown != window
+    board.kitty.wait_text(shown, "ago")
+    assert typed(board) == b""
+
+
 def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
     """Named and grouped by keys; and of two panes the one that was shown is closed."""
     shop, docs = board.agent("shop", "waiting"), board.agent("docs", "working")

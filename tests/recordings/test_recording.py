@@ -14,7 +14,7 @@ from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.recordings.asciicast import EVENT_LIMIT, Encoder, Event, Header, Input, Mark, Output, Resize, What
 from tallylight.recordings.decoder import LINE_LIMIT, TIME_LIMIT, Problem, RecordingError, decode
-from tallylight.recordings.events import Exit, ForegroundChange
+from tallylight.recordings.events import Exit, ForegroundChange, Program
 from tallylight.tracker.foreground import Foreground
 from tests.tables import each
 
@@ -72,6 +72,7 @@ def lines(*rest: str) -> bytes:
         ForegroundChange(Foreground("claude", 17, speaks=True)),
         ForegroundChange(Foreground("ssh", 18, is_agent=False), is_gone=False),
         ForegroundChange(None, is_gone=False),
+        Program("/opt/vibe/vibe-rs", ("vibe",)),
         Exit(137),
         Exit(None, 9),
         Exit(None),

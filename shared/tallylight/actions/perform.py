@@ -22,11 +22,14 @@ from tallylight.actions.close import Close, Closer
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once, Still
 from tallylight.actions.permission import Verb, Verdict, limit, verb_of
-from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows, Unqueue
+from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows, Stretch, Unqueue
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.queued import Queued
 
 _NO_QUEUE = Refusal("queue", "no text can wait for the end of a turn there: wait with `tally wait`, then send")
+_NO_TAPE = Refusal(
+    "tape", "only kitty remembers the last two minutes; record it with `tally record FILE -- AGENT`, and take that"
+)
 _WAITS = Refusal("queued", "a text waits in that pane already; nothing is queued")
 
 #: Whether a caller may do something to the pane, in whose foreground a process is; None while a person is asked.
@@ -46,6 +49,8 @@ class Access:
     permit: Permit
     keep: Callable[[Queued | None], object] | None = None
     queued: Queued | None = None
+    #: What its host remembers of it (`pane.tape`); None where that is another process, which cannot be asked.
+    tape: Callable[[], bytes] | None = None
 
 
 def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
@@ -80,6 +85,9 @@ def _look(pane: Access, what: str) -> Reply:
     match what:
         case request.SCREEN:
             return _screen(pane.typist)
+        case request.STRETCH:
+            shown = _screen(pane.typist)
+            return shown if isinstance(shown, Refusal) else _stretch(pane)
         case request.QUESTION:
             return pane.once.ask(pane.typist)
         case request.HOLDER:
@@ -104,6 +112,10 @@ def _screen(typist: Typist) -> Rows | Refusal:
     if not (holder.agent is not None or holder.is_candidate):
         return Refusal("process", "no agent is in the foreground of that pane; only agents can be read")
     return Rows.of(seen.look.lines)
+
+
+def _stretch(pane: Access) -> Stretch | Refusal:
+    return Stretch.of(pane.tape()) if pane.tape is not None else _NO_TAPE
 
 
 def _stoppable(pane: Access) -> Occupant | Refusal:

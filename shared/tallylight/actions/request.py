@@ -13,6 +13,7 @@ A value of another type than its field, a field that is missing, or a class that
 
 from __future__ import annotations
 
+import binascii
 import functools
 import json
 import re
@@ -45,6 +46,10 @@ _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.AS
 #: take text, or is busy; the agent whose turn could be stopped; and whatever is in the foreground, to close the pane.
 SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
 PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
+#: And what its light of the last minutes was made of, for who looks for a mistake in it.
+STRETCH = "stretch"
+#: Of a part of a stretch that is told, in characters, and of its parts.
+_PART, _MOST_PARTS = 16_000, 64
 
 
 @attrs.frozen
@@ -135,6 +140,24 @@ class Rows:
 
 
 @attrs.frozen
+class Stretch:
+    """The tape of a pane (`pane.tape`), in base64, in as many parts as it takes."""
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, told: bytes) -> Stretch:
+        """What is told of a tape."""
+        text = binascii.b2a_base64(told, newline=False).decode()
+        return cls(tuple(text[at : at + _PART] for at in range(0, len(text), _PART)))
+
+    @property
+    def told(self) -> bytes:
+        """The tape; `ValueError` if it is none."""
+        return binascii.a2b_base64("".join(self.parts), strict_mode=True)
+
+
+@attrs.frozen
 class Picture:
     """A screen as `ui.agent_list.pictures` tells it; None while nobody can see the list."""
 
@@ -151,9 +174,9 @@ class Visible:
 #: What types, or waits to.
 Given = Answer | Say | Interrupt | DeferredText
 Request = Given | Look | Close | Unqueue | Mark | Start | Open | Attach | Draw
-Reply = Rows | Question | Occupant | Busy | Done | Refusal | Picture
+Reply = Rows | Stretch | Question | Occupant | Busy | Done | Refusal | Picture
 REQUESTS = (Answer, Say, Interrupt, DeferredText, Look, Close, Unqueue, Mark, Start, Open, Attach, Draw)
-REPLIES = (Rows, Question, Occupant, Busy, Done, Refusal, Picture)
+REPLIES = (Rows, Stretch, Question, Occupant, Busy, Done, Refusal, Picture)
 
 
 def type_of(cls: type) -> str:
@@ -281,6 +304,8 @@ def _is_sound(found: object) -> bool:
             return bool(found.why) and _is_sound(held)
         case Occupant(pid=pid, start=start):
             return pid > 0 and start > 0
+        case Stretch(parts=parts):
+            return len(parts) <= _MOST_PARTS
         case Rows(rows=rows):
             return len(rows) <= MAX_ROWS
         case Refusal(rule=rule):

@@ -164,8 +164,17 @@ class Agent:
     aliases: tuple[tuple[str, str], ...] = ()
     #: What its session ids look like, one of `IDS` or `STRANGE_IDS`.
     ids: str = "plain"
+    #: Whether these rules are added to those of the agent of the same name, if there is one.
+    adds: bool = False
+    #: Whether a person's file describes it, and none of ours: what is read of any agent is read of it too.
+    is_own: bool = False
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether anything names its process."""
+        return bool(self.processes or self.generic or self.packages)
 
     def may_be(self, words: str) -> bool:
         """Whether a process may be of this agent, by its executable and arguments: whether any name of it is there."""
@@ -235,8 +244,9 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         aliases=_aliases(table),
         ids=table.text("ids", "plain", choices=IDS),
         hooks=parse_hooks(table.table("hooks")),
+        adds=table.boolean("adds", False),
     )
-    if not (agent.processes or agent.generic or agent.packages):
+    if not (agent.adds or agent.is_named):
         table.complain("processes", "is missing: name the processes of this agent")
     if agent.generic and agent.sign == Sign():
         table.complain("generic", "needs a [sign] table that separates this agent from others of the same name")
@@ -363,9 +373,34 @@ def load_agents(
     """
     found: list[Agent] = []
     errors: list[DataFileError] = []
-    for path, text in (*packaged, *users):
-        try:
-            found.append(parse_agent(text, path))
-        except DataFileError as error:
-            errors.append(error)
-    return Agents(found), errors
+    ours: set[str] = set()
+    for texts in (packaged, users):
+        for path, text in texts:
+            try:
+                agent = parse_agent(text, path)
+            except DataFileError as error:
+                errors.append(error)
+                continue
+            is_own = texts is users and agent.name not in ours and agent.screen_generic
+            found.append(attributes.evolve(agent, is_own=is_own))
+        ours = {agent.name for agent in found}
+    agents = Agents(agent for agent in found if not agent.adds)
+    return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
+
+
+def together(base: Agent, added: Agent) -> Agent:
+    """*base* with the screen rules of *added*, which come first among those of one priority."""
+    rules = sorted((*added.screen_rules, *base.screen_rules), key=lambda rule: -rule.priority)
+    return attributes.evolve(base, screen_rules=tuple(rules))
+
+
+def _together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
+    """The agents to whom rules are *added*, each with all of its rules."""
+    found: dict[str, Agent] = {}
+    for agent in added:
+        base = found.get(agent.name) or agents.get(agent.name)
+        if base is not None:
+            found[agent.name] = together(base, agent)
+        elif agent.is_named:
+            found[agent.name] = agent
+    return list(found.values())

@@ -21,13 +21,18 @@ from tallylight.cli.output import Output, clean, complain, status_words
 from tallylight.cli.parser import Parser, within
 from tallylight.cli.replay import opened
 from tallylight.cli.send import reached
+from tallylight.evidence import process_table
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
+from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.recordings import check, draft, scoring, sightings
+from tallylight.recordings import check, draft, frames, scoring, sightings
+from tallylight.recordings.asciicast import Event, Header
+from tallylight.recordings.asciicast import Output as Written
+from tallylight.recordings.events import Program
 from tallylight.snapshot.addresses import NAMED, Found, add_pane
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
@@ -38,7 +43,10 @@ _SCREEN_LIMIT = 1 << 20
 _MOST_SECONDS = 600
 #: Lines of one recording that are told.
 _MOST_LINES = 24
-_LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING)
+_LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING, sightings.FAILED)
+
+#: A recording that is read: what it is called, and what is in it.
+Recorded = tuple[str, Header, list[Event]]
 
 
 def make_parser() -> Parser:
@@ -55,7 +63,8 @@ def make_parser() -> Parser:
     new = verbs.add_parser(
         "new",
         help="write the file of an agent from recordings of it",
-        description="Write an agent file from what recordings or copied screens show. It is shown first.",
+        description="Write an agent file from what recordings or copied screens show. It asks what up to five screens "
+        "showed, and shows the file first.",
         examples={
             "tally agent new mine session.cast": "from one recording",
             "tally agent new mine session.cast --asking 12.5 --idle 30": "which asks at 12.5 s and is idle at 30 s",
@@ -67,7 +76,7 @@ def make_parser() -> Parser:
     new.add_argument("name", metavar="NAME", help="the agent's name: small letters, digits, dashes")
     new.add_argument("recordings", nargs="*", metavar="RECORDING", help="made by `tally record FILE -- AGENT`")
     for label in _LABELS:
-        what = {"busy": "works", "idle": "is at its prompt", "asking": "asks something"}[label]
+        what = {"busy": "works", "idle": "is ready", "asking": "asks something", "failed": "has failed"}[label]
         new.add_argument(
             f"--{label}",
             action="append",
@@ -121,18 +130,13 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
     path = config_dir(environ) / "agents" / f"{name}.toml"
     if path.exists() or path.is_symlink():
         raise TallyError(f"{clean(str(path))}: already exists; nothing was changed. Edit it, or move it away")
-    seen, programs = _seen(options)
-    if not seen:
+    recorded, screens = _given(options)
+    if not recorded and not screens:
         raise TallyError(
             f"give a recording or a pane: `tally record {name}.cast -- {name}`, with a question in it; or --pane with "
             "a pane where it runs"
         )
-    found = draft.draft(seen)
-    programs = tuple(dict.fromkeys((*options.program, *programs))) or (name,)
-    text = draft.write(
-        found, name, programs, source=", ".join(clean(path.rpartition("/")[2]) for path in options.recordings)
-    )
-    _explain(found, output)
+    text = _drafted(name, recorded, screens, options, output)
     if name in {known for known, _ in packaged_agents()}:
         output.line(f"Tallylight already has a file for {name}; this one replaces it.")
     output.line()
@@ -150,52 +154,120 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
     return 0
 
 
-def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str, ...]]:
-    """What the recordings and the copied screens show, and the programs that were recorded."""
-    times: list[tuple[float, str]] = []
-    now: list[str] = []
-    seen: list[sightings.Seen] = []
-    for label in _LABELS:
-        for word in getattr(options, label):
-            if word == "now":
-                now.append(label)
-            elif _TIME.fullmatch(word):
-                times.append((float(word), label))
-            else:
-                seen.append(sightings.of_screen(label, _screen(word)))
-    if times and len(options.recordings) != 1:
-        raise TallyError("a time needs exactly one recording: give one, or screens in files")
+def _drafted(
+    name: str,
+    recorded: Sequence[Recorded],
+    screens: Sequence[sightings.Seen],
+    options: argparse.Namespace,
+    output: Output,
+) -> str:
+    """The text of the file, with what it cannot tell said."""
+    seen = _answered(recorded, options)
+    named = draft.Naming(tuple(options.program))
+    for _, header, events in recorded:
+        named = named.plus(_naming(header, events))
+    named = named if named.processes or named.packages else named.plus(draft.Naming((name,)))
+    found = draft.draft([*screens, *seen])
+    found, wrong = draft.proved(
+        found,
+        lambda one: draft.agent_of(one, name, named),
+        [(header, events) for _, header, events in recorded],
+        seen,
+    )
+    text = draft.write(found, name, named, source=", ".join(clean(file) for file, _, _ in recorded))
+    _explain(found, output)
+    for number, label, light in dict.fromkeys((number, look.label, light) for number, look, light in wrong):
+        at = next(look.time for where, look, _ in wrong if (where, look.label) == (number, label))
+        output.line(
+            f"No rule tells that it was {frames.WORDS[label]} at {at:.1f} s of {clean(recorded[number][0])}: "
+            f"the light says {light} there."
+        )
+    return text
+
+
+def _given(options: argparse.Namespace) -> tuple[list[Recorded], list[sightings.Seen]]:
+    """The recordings, that of a pane among them, and the copied screens."""
+    said = [(label, word) for label in _LABELS for word in getattr(options, label)]
+    now = [label for label, word in said if word == "now"]
     if len(now) > bool(options.pane):
         raise TallyError("`now` needs --pane, and can be given once")
-    programs: list[str] = []
-    if options.pane:
-        found, shown = _watched(options.pane, options.seconds, now)
-        seen.append(shown)
-        programs.append(found.pane.unknown)
+    if any(_TIME.fullmatch(word) for _, word in said) and len(options.recordings) != 1:
+        raise TallyError("a time needs exactly one recording: give one, or screens in files")
+    files = [(label, word) for label, word in said if word != "now" and not _TIME.fullmatch(word)]
+    screens = [sightings.of_screen(label, _screen(word)) for label, word in files]
+    recorded: list[Recorded] = []
     for file in options.recordings:
         with opened("agent", file) as (header, events, _):
-            seen.append(sightings.of_recording(header, events, times))
-        with contextlib.suppress(ValueError):  # its command was cut off in the middle of a quote
-            programs.append(own_name(unwrap(shlex.split(header.command))))
-    return seen, tuple(dict.fromkeys(filter(None, programs)))
+            recorded.append((file.rpartition("/")[2], header, list(events)))
+    if options.pane:
+        found, client = reached(options.pane)
+        if isinstance(found, Refusal):
+            raise TallyError(found.text)
+        program = _program_of(found)
+        if now:
+            screens.append(sightings.of_screen(now[0], _rows(client, found)))
+            recorded.append((found.name, Header(), program))
+        else:
+            recorded.append((found.name, *_watched(found, client, program, options.seconds)))
+    return recorded, screens
 
 
-def _watched(name: str, seconds: float, now: Sequence[str]) -> tuple[Found, sightings.Seen]:
-    """What the pane shows in the next *seconds*; at this moment alone where a person says what it does *now*."""
-    found, client = reached(name)
-    if isinstance(found, Refusal):
-        raise TallyError(found.text)
-    if now:
-        return found, sightings.of_screen(now[0], _rows(client, found))
-    looks = sightings.Looks()
+def _answered(recorded: Sequence[Recorded], options: argparse.Namespace) -> list[sightings.Seen]:
+    """What the recordings show, by what a person says of them."""
+    seen = [sightings.of_recording(header, events) for _, header, events in recorded]
+    said = [
+        (min(seen[0].sightings, key=lambda look: abs(look.time - float(word))), label)
+        for label in _LABELS
+        for word in getattr(options, label)
+        if _TIME.fullmatch(word) and seen[0].sightings
+    ]
+    to_ask = sightings.frames(seen)[len(said) :]
+    if to_ask and frames.is_anybody():
+        said += frames.ask([(f"{recorded[number][0]} at {look.time:.1f} s", look) for number, look in to_ask])
+    elif to_ask and not said:
+        raise TallyError(
+            "nobody can be asked here what the recording shows: run this at a terminal, or name a time in it for each "
+            "with --asking, --idle, --busy and --failed"
+        )
+    return [sightings.answered(one, said) for one in seen]
+
+
+def _naming(header: Header, events: Sequence[Event]) -> draft.Naming:
+    """By what the program of a recording is known: as it was seen, else by the command."""
+    found = draft.Naming()
+    for event in events:
+        if isinstance(event.what, Program):
+            found = found.plus(draft.naming(event.what))
+    with contextlib.suppress(ValueError):  # its command was cut off in the middle of a quote
+        if found == draft.Naming() and (program := own_name(unwrap(shlex.split(header.command)))):
+            return draft.Naming((program,))
+    return found
+
+
+def _program_of(found: Found) -> list[Event]:
+    """The program that holds the foreground of a pane."""
+    process = process_table.table().get(found.pane.pid) if found.pane.pid is not None else None
+    program = Program.of(process) if process is not None else Program("", (found.pane.unknown,))
+    return [Event(0.0, program if draft.naming(program).processes else Program("", (found.pane.unknown,)))]
+
+
+def _watched(found: Found, client: PaneClient, program: list[Event], seconds: float) -> tuple[Header, list[Event]]:
+    """What the pane shows in the next *seconds*, as a recording."""
+    events = list(program)
     complain("agent", f"watching {found.name} for {seconds:.0f} s; Ctrl-C ends that sooner")
     start = time.monotonic()
+    columns = height = 1
+    before: list[str] = []
     with contextlib.suppress(KeyboardInterrupt):
-        while (at := time.monotonic() - start) < seconds and not looks.is_full:
+        while (at := time.monotonic() - start) < seconds and len(events) < sightings.MOST:
             rows = _rows(client, found)
-            looks.add(at, rows, max(map(len, rows), default=0))
+            columns, height = max(columns, *map(len, rows)) if rows else columns, max(height, len(rows))
+            if rows != before:
+                before = rows
+                events.append(Event(at, Written(("\x1b[H\x1b[2J" + "\r\n".join(rows)).encode("utf-8", "replace"))))
             time.sleep(max(0.0, start + at + sightings.POLL_S - time.monotonic()))
-    return found, looks.seen()
+    events.append(Event(time.monotonic() - start, Written(b"")))
+    return Header(columns, height), events
 
 
 def _rows(client: PaneClient, found: Found) -> list[str]:
@@ -249,6 +321,8 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
     complain("agent", *errors)
     if errors:
         return 1
+    is_ours = agent.name in {known for known, _ in packaged_agents()}
+    agent = attributes.evolve(agent, is_own=agent.screen_generic and not is_ours)
     rules = [rule.name for rule in agent.screen_rules]
     output.line(f"{clean(file)}: {agent.name}, {len(rules)} screen rules, {len(agent.title_rules)} title rules")
     used: set[str] = set()
@@ -271,6 +345,8 @@ def _print_result(recording: str, result: check.Result, output: Output) -> None:
     output.line()
     shown = ", ".join(f"{status.value} {seconds:.0f} s" for status, seconds in result.seconds.items() if seconds >= 0.5)
     output.line(f"{output.strong(clean(recording))}: {shown}")
+    if result.strange:
+        output.line(f"  {clean(result.strange)} was recorded, which the file does not name: add it to processes")
     if result.score is not None:
         output.line(f"  {_score(result.score)}")
         lines = list(result.partings)

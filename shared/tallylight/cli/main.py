@@ -62,6 +62,7 @@ GROUPS = {
         "agent": "describe an unknown agent, and test the description on recordings",
         "record": "run a command and record the session with its evidence",
         "replay": "show the light of a recorded session, and why",
+        "wrong": "say what was right where a light was wrong, and have a rule made of it",
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
@@ -89,6 +90,7 @@ ROOMS = {
     "record": "recordings",
     "replay": "recordings",
     "agent": "recordings",
+    "wrong": "recordings",
     "restore": "actions.restore_page",
 }
 #: Other words for a verb; no help lists them.

@@ -20,6 +20,7 @@ programs may run there while it does: once a shell's prompt stands at the end of
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -34,6 +35,7 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import Row, is_in, read_tail, upwards
 from tallylight.evidence.titles import LAMPS, MAX_CHARS
+from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
 #: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes, and later.
@@ -223,6 +225,8 @@ class UnknownWatch:
     def applied(self, found: Identity) -> Identity:
         """*found*, with the candidate as its agent, if there is one."""
         program = self.program
+        if found.agent is not None and found.agent.is_own:
+            return attrs.evolve(found, agent=completed(found.agent))
         if found.agent is not None or program is None or program.agent is None:
             return found
         rule = f"{program.name}? by {', '.join(program.signs)}"
@@ -233,6 +237,21 @@ class UnknownWatch:
         program, process = self.program, found.process
         is_it = program is not None and process is not None and process.run == program.process.run
         return is_it and self.is_agent
+
+
+@functools.lru_cache(64)
+def completed(agent: Agent) -> Agent:
+    """*agent*, which a person's file describes, with what is read of a candidate: the file adds to that."""
+    any_ = candidate(agent.name, tuple(attrs.evolve(hint, priority=-100) for hint in _HINTS))
+    is_titled = bool(agent.title_rules)
+    return attributes.evolve(
+        agent,
+        title_rules=agent.title_rules or any_.title_rules,
+        title_plain_is_idle=agent.title_plain_is_idle if is_titled else any_.title_plain_is_idle,
+        screen_rules=(*agent.screen_rules, *any_.screen_rules),
+        progress=agent.progress or any_.progress,
+        is_own=False,
+    )
 
 
 def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:

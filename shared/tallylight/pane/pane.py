@@ -28,7 +28,7 @@ from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.prose import last_sentence
 from tallylight.model.queued import Queued
-from tallylight.model.report import Report
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.conversation import Conversation
@@ -40,6 +40,7 @@ from tallylight.pane.package import PackageRequest, package_of
 from tallylight.pane.processes import Foregrounds
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
+from tallylight.pane.tape import Tape, plain
 from tallylight.pane.transcript import Transcript
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.foreground import Foreground
@@ -47,6 +48,8 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
+#: Whose word a replay has from the tape: the rest it reads from screens and titles again.
+_READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.NOTIFICATION)
 _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
 #: What keeps its sessions from the terminal around them, by the names of its program.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
@@ -72,6 +75,9 @@ class Pane:
     ) -> None:
         self.faults = Faults(tell)
         self.tracker = tracker if tracker is not None else Tracker(timing)
+        self.tracker.heard = self._heard
+        #: What its light was made of lately.
+        self.tape = Tape(self._was)
         self.attention = Attention()
         #: What its host showed of it before the host was started again; the host's to set.
         self.former: Former | None = None
@@ -283,6 +289,9 @@ class Pane:
             self._look_for_signs(read(), now)
         if self._screen.is_wanted(now):
             self._take_look(read(), now)
+        elif self._screen.took_back:
+            self._screen.took_back = False
+            self.tape.note("unlooked", now)
 
     @isolates_faults("an unknown program")
     def _look_for_signs(self, look: Look, now: float) -> None:
@@ -291,10 +300,12 @@ class Pane:
 
     @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
+        self.tape.look(look, now)
         self._screen.take(look, self._run, now)
 
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
+        self.tape.note("title", now, title)
         return self._receive(_TITLE, functools.partial(self._titled, title), len(title), now)
 
     def carrier(self, payload: str | None, now: float) -> bool:
@@ -306,10 +317,12 @@ class Pane:
             key = None
         if key is None:
             return True
+        self.tape.note("carrier", now, payload)
         return self._receive(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
+        self.tape.note("mark", now, is_start, exit_code)
         return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
@@ -353,6 +366,8 @@ class Pane:
         Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
         may well stay while the agent asks.
         """
+        if is_shown != self.has_bar:
+            self.tape.note("bar", now, is_shown)
         self.has_bar = is_shown
         self._suspect(lambda program: program.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
@@ -392,13 +407,16 @@ class Pane:
             self.former = None
         self.attention.shown(self.decision, now)
         if self.attention.look(visible, now):
+            self.tape.note("seen", now)
             self.tracker.seen(now)
             self.attention.shown(self.decision, now)
             self.attention.seen = True
 
     def tick(self, now: float) -> None:
         """Let time pass, if anything depends on it."""
-        deadline = self.tracker.deadline()
+        deadline, due = self.tracker.deadline(), self._inbox.due()
+        if any(at is not None and now >= at for at in (deadline, due)):
+            self.tape.note("tick", now)
         if deadline is not None and now >= deadline:
             self.tracker.tick(now)
         self._inbox.count(now)
@@ -437,6 +455,7 @@ class Pane:
         self.conversation.ended()
         self._remember(found)
         self._screen.begin(self.agent)
+        self.tape.note("foreground", now, *self._held(foreground), is_gone)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         if self.tracker.after_exit_claim is not None:
             self.attention.shown(self.decision, now)
@@ -452,7 +471,32 @@ class Pane:
         if found.speaks and not run.foreground.speaks:
             # It was looked at when it still was `env`, or a launcher.
             run.foreground = attrs.evolve(run.foreground, speaks=True)
+            self.tape.note("foreground", now, *self._held(run.foreground), False)
             self.tracker.foreground(run.foreground, now)
+
+    # What is remembered of it for a while ----------------------------------------------------------------------
+
+    def _heard(self, report: Report, now: float, since: float) -> None:
+        """The tracker was told *report*: what a replay cannot find out again is remembered."""
+        if report.source in _READ_ELSEWHERE:
+            self.tape.note("report", now, plain(report), max(0.0, now - since))
+
+    def _held(self, foreground: Foreground | None) -> tuple[object, object]:
+        """Who holds the foreground, and what names its process."""
+        process = self._identity.process
+        named = [process.exe, *process.argv[:8]] if process is not None else None
+        return (attrs.asdict(foreground) if foreground is not None else None), named
+
+    def _was(self, now: float) -> None:
+        """Note on the tape what is so as a stretch of it begins."""
+        if self._run is None:
+            return
+        self.tape.note("was", now, "foreground", *self._held(self._run.foreground), True)
+        self.tape.note("was", now, "title", self._title)
+        if self.has_bar:
+            self.tape.note("was", now, "bar", True)
+        for claim in sorted(self.tracker.answers.claims.values(), key=lambda claim: claim.at):
+            self.tape.note("was", now, "claim", plain(claim.report), claim.at - now, claim.since - now)
 
     def _remember(self, found: Identity) -> None:
         if found.is_remote:

@@ -27,6 +27,8 @@ class ScreenLooks:
         self._tracker = tracker
         self._reader = ScreenReader()
         self._unchanged = 0
+        #: Whether the last time that nobody wanted to know, something was taken back.
+        self.took_back = False
 
     def begin(self, agent: Agent | None) -> None:
         """Another program holds the foreground: a run of *agent*, or None."""
@@ -50,7 +52,8 @@ class ScreenLooks:
             return True
         if self.dialog is not None:
             tracker.touch()
-        if (taken_back := self._reader.forget()) is not None:
+        self.took_back = (taken_back := self._reader.forget()) is not None
+        if taken_back is not None:
             tracker.report(taken_back, now)
         return tracker.wants_output
 

@@ -1,8 +1,9 @@
 """
 An agent file on a recording: which light it gives, by which of its rules, and how far that is from the truth.
 
-The recording is replayed as if the file had been there when it was made: the program that was recorded is its agent.
-What the program says of itself in a protocol is left out, since it is the file that is tried.
+The recording is replayed as if the file had been there when it was made. Whether the program that was recorded is its
+agent is asked as a host asks it; a recording that does not tell the program is taken for one of the agent. What the
+program says of itself in a protocol is left out, since it is the file that is tried.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from tallylight.agents.agent import Agent, Agents
+from tallylight.evidence.foreground import Identity, identify
+from tallylight.evidence.process import base_name
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Event, Header
-from tallylight.recordings.events import Exit, ForegroundChange
+from tallylight.recordings.events import Exit, ForegroundChange, Program
 from tallylight.recordings.replay import Replay
 from tallylight.tracker.foreground import Foreground
 
 #: When a host first sees who holds the foreground, in seconds.
 _SEEN_S = 0.25
-_RULE = "screen rule: "
+RULE = "screen rule: "
 
 
 @attrs.frozen
@@ -41,13 +44,22 @@ class Change:
 
 @attrs.frozen
 class Result:
-    """One recording: what was shown, the *score* where the truth is marked, and the *partings* from it."""
+    """
+    One recording: what was shown, the *score* where the truth is marked, and the *partings* from it.
+
+    *strange* is a program in it that the file does not name.
+    """
 
     changes: tuple[Change, ...]
     end: float
     used: frozenset[str]
     score: scoring.Score | None
     partings: tuple[str, ...]
+    strange: str = ""
+
+    def at(self, time: float) -> Decision | None:
+        """What was shown at *time*."""
+        return next((change.decision for change in reversed(self.changes) if change.time <= time), None)
 
     @property
     def seconds(self) -> dict[Status, float]:
@@ -68,8 +80,8 @@ def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
     for event in held_by(events, agent):
         for decision in replay.play(event):
             rule = decision.reason.rule
-            if decision.reason.source is Source.SCREEN and rule.startswith(_RULE):
-                used.add(rule.removeprefix(_RULE).removesuffix("; seen"))
+            if decision.reason.source is Source.SCREEN and rule.startswith(RULE):
+                used.add(rule.removeprefix(RULE).removesuffix("; seen"))
             words = (decision.status, decision.kind, rule)
             if words != shown:
                 shown = words
@@ -78,16 +90,29 @@ def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
     track = [(change.time, change.decision.status.value) for change in changes]
     end = events[-1].time if events else 0.0
     score = scoring.score(truth, track, end) if truth else None
-    return Result(tuple(changes), end, frozenset(used), score, tuple(scoring.partings(truth, track, end)))
+    partings = tuple(scoring.partings(truth, track, end))
+    programs = [event.what for event in events if isinstance(event.what, Program)]
+    strange = next((base_name(one.exe) for one in programs if _seen(one, agent).agent is None), "")
+    return Result(tuple(changes), end, frozenset(used), score, partings, strange)
+
+
+def _seen(program: Program, agent: Agent) -> Identity:
+    return identify([program.process], Agents([agent]))
 
 
 def held_by(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
     """*events*, in which *agent* holds the foreground: as they tell themselves, else from the start to the exit."""
     events = list(events)
+    if any(isinstance(event.what, Program) for event in events):
+        return _named(events, agent)
     holders = [event.what.foreground for event in events if isinstance(event.what, ForegroundChange)]
     if any(holder is not None and holder.name == agent.name and not holder.is_candidate for holder in holders):
-        yield from events
-        return
+        return iter(events)
+    return _throughout(events, agent)
+
+
+def _throughout(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
+    """*events*, in which *agent* holds the foreground from the start to the exit."""
     speaks = bool(agent.title_rules) or any(rule.status is Status.IDLE for rule in agent.screen_rules)
     begin: ForegroundChange | None = ForegroundChange(Foreground(agent.name, 1, speaks=speaks))
     for event in events:
@@ -99,3 +124,22 @@ def held_by(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
         yield event
         if isinstance(event.what, Exit) and begin is None:
             yield Event(event.time, ForegroundChange(None))
+
+
+def _named(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
+    """*events*, with who holds the foreground as a host with the file of *agent* would see it."""
+    for event in events:
+        match event.what:
+            case Program() as program:
+                found = _seen(program, agent)
+                holder = Foreground(agent.name, 1, speaks=found.speaks) if found.agent is not None else None
+                yield Event(event.time, ForegroundChange(holder))
+            case ForegroundChange(Foreground(is_candidate=True)):
+                pass  # without the file it was taken for an agent by what it did
+            case ForegroundChange(None):
+                yield event
+            case Exit():
+                yield event
+                yield Event(event.time, ForegroundChange(None))
+            case _:
+                yield event

@@ -4,7 +4,8 @@ A draft of an agent file: the rules that tell the sightings of an agent apart, a
 Sightings go in, a `Draft` comes out, and its text with `write`. A rule is a pattern of one row or two that is seen in a
 kind of sighting and in no other: the first glyph of a spinner, the glyph of an input, or two to four words that stay
 while others change. What no such pattern tells apart has no rule: then the dialogs that look like one in any program,
-output and silence are all there is, and the draft says so.
+output and silence are all there is, and the draft says so. `proved` replays the recordings with the draft, and takes
+out each rule that is wrong on a screen that a person has named.
 """
 
 from __future__ import annotations
@@ -14,14 +15,23 @@ import itertools
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from tallylight.agents.agent import parse_agent
+from tallylight.agents.agent import Agent, parse_agent
+from tallylight.evidence.commands import interpreter_name, unwrap
 from tallylight.evidence.dialogs import kind_of
+from tallylight.evidence.ordinary import is_ordinary, own_name, own_place
+from tallylight.evidence.process import GENERIC_SCRIPTS, base_name, script_name
+from tallylight.model import attributes
+from tallylight.model.decision import Decision
 from tallylight.model.status import Kind
-from tallylight.recordings.sightings import ASKING, BUSY, IDLE, Seen, Sighting, is_hint
+from tallylight.recordings.asciicast import Event, Header
+from tallylight.recordings.check import RULE, Result, check
+from tallylight.recordings.events import Program
+from tallylight.recordings.scoring import class_of
+from tallylight.recordings.sightings import ASKING, BUSY, FAILED, IDLE, Seen, Sighting, is_hint
 
 #: Spinners, as a pattern's class.
 _SPINNERS = ("⠁-⣿", "◐-◗", "🌑-🌘", "·✢✳✶✻✽")
@@ -36,8 +46,10 @@ _PHRASE, _LONGEST = (2, 3, 4), 60
 _MOST_RULES = 4
 #: A rule is worth having for this share of the sightings that it is to tell.
 _LEAST = 0.3
+#: A phrase that is seen in less of all of them is but a word of a text.
+_LEAST_REACHED = 0.2
 #: Of the others, this share may show its pattern: what they are was guessed.
-_STRAY = 0.015
+_STRAY = 0.05
 #: Rows within which a pattern keeps its distance from the end, in nine of ten looks: what scrolls away is no sign.
 _NEAR = 5
 #: The least share of rest in which an input is seen; a bare one is not while something is typed, or a command runs.
@@ -45,8 +57,10 @@ _LEAST_INPUT, _LEAST_BARE = 0.4, 0.25
 #: Patterns of an input that are weighed.
 _MOST_CANDIDATES = 400
 #: Priorities. What the agent asks comes first, then what any program that asks looks like, then work, then the input.
-_PRIORITY = {ASKING: 10, BUSY: -3, IDLE: -5}
-_STATUS = {ASKING: "waiting", BUSY: "working", IDLE: "idle"}
+_MENU = "menu"
+_PRIORITY = {_MENU: 12, ASKING: 10, FAILED: 5, BUSY: -3, IDLE: -5}
+_STATUS = {_MENU: "idle", ASKING: "waiting", FAILED: "error", BUSY: "working", IDLE: "idle"}
+_NAME = {_MENU: "menu", ASKING: "asks", FAILED: "failed", BUSY: "works", IDLE: "prompt"}
 
 
 @attrs.frozen
@@ -61,6 +75,8 @@ class Rule:
     kind: Kind | None = None
     question: str = ""
     without: tuple[str, ...] = ()
+    #: How much its priority is above that of such rules.
+    lift: int = 0
 
 
 @attrs.frozen
@@ -82,10 +98,23 @@ def draft(seen: Sequence[Seen]) -> Draft:
         for number, one in enumerate(seen)
         for look in one.sightings
     ]
-    by_label = {label: [look for look in looks if look.label == label] for label in (BUSY, IDLE, ASKING)}
+    by_label = {label: [look for look in looks if look.label == label] for label in (BUSY, IDLE, ASKING, FAILED)}
     unread = [look for look in by_label[ASKING] if not look.is_read]
+    rules = [*_of_menus(by_label), *_of_what_is_said(by_label, unread)]
+    counts = {label: len(found) for label, found in by_label.items()}
     plain = len(by_label[ASKING]) - len(unread)
-    others = by_label[IDLE] + by_label[BUSY]
+    return Draft(tuple(rules), _glyphs(by_label), any(one.has_bar for one in seen), counts, plain)
+
+
+def _of_menus(by_label: Mapping[str, Sequence[Sighting]]) -> Iterator[Rule]:
+    """The rules of menus that look like a dialog, and that the person has opened."""
+    menus = [look for look in by_label[IDLE] if look.is_read and look.is_sure]
+    return _rules(_MENU, menus, _without(by_label, IDLE))
+
+
+def _of_what_is_said(by_label: Mapping[str, Sequence[Sighting]], unread: Sequence[Sighting]) -> Iterator[Rule]:
+    """The rules of all else; what asks has a higher priority: a spinner may turn on beside it."""
+    others = _without(by_label, ASKING)
     idle = list(_idle(by_label[IDLE], by_label[ASKING], by_label[BUSY]))
     # Two ways to know what it asks: by its hint at keys, which may be cut off, and by its words, which may change.
     asks = [*_rules(ASKING, unread, others, is_hint), *_rules(ASKING, unread, others, lambda row: not is_hint(row))]
@@ -93,10 +122,15 @@ def draft(seen: Sequence[Seen]) -> Draft:
     if idle and not any(re.match(idle[0].patterns[0], row) for look in by_label[ASKING] for row in look.rows):
         # A dialog that is quoted above the input is none.
         asks = [attrs.evolve(rule, without=idle[0].patterns) for rule in asks]
-    # What asks has a higher priority: a spinner may turn on beside it.
-    rules = [*asks, *_rules(BUSY, by_label[BUSY], by_label[IDLE]), *idle]
-    counts = {label: len(found) for label, found in by_label.items()}
-    return Draft(tuple(rules), _glyphs(by_label), any(one.has_bar for one in seen), counts, plain)
+    yield from asks
+    yield from _rules(FAILED, by_label[FAILED], _without(by_label, FAILED))
+    unknown = [] if asks else [look for look in unread if look.is_sure]
+    yield from _rules(BUSY, by_label[BUSY], [*by_label[IDLE], *by_label[FAILED], *unknown])
+    yield from idle
+
+
+def _without(by_label: Mapping[str, Sequence[Sighting]], label: str) -> list[Sighting]:
+    return [look for other, looks in by_label.items() if other != label for look in looks]
 
 
 def _rules(
@@ -110,8 +144,7 @@ def _rules(
 
     @functools.cache
     def is_free(pattern: str) -> bool:
-        compiled = re.compile(pattern)
-        return _weight(foreign, compiled) <= most and _stays(_backs(compiled, left))
+        return _is_free(pattern, left, foreign, most)
 
     for number in range(_MOST_RULES):
         ranked = _ranked(left, lambda look: {found for row in look.rows if counts(row) for found in _patterns(row)})
@@ -122,10 +155,23 @@ def _rules(
         compiled = re.compile(best)
         hit = [look for look, _ in left if _is_in(compiled, look)]
         reached = _weight(left, compiled) / total
+        if reached < _LEAST_REACHED and best[0] != "[":
+            return
         left = [pair for pair in left if not _is_in(compiled, pair[0])]
         yield _rule(label, number, best, hit, reached)
         if _weight(left) < 0.02 * total:
             return
+
+
+def _is_free(
+    pattern: str, wanted: Sequence[tuple[Sighting, float]], others: Sequence[tuple[Sighting, float]], most: float
+) -> bool:
+    """Whether *pattern* keeps its place, and is in none of the *others* for sure, and in so few as a guess may be."""
+    compiled = re.compile(pattern)
+    found = [(look.is_sure, weight) for look, weight in others if _is_in(compiled, look)]
+    if any(is_sure for is_sure, _ in found) or sum(weight for _, weight in found) > most:
+        return False
+    return pattern[0] == "[" or _stays(_backs(compiled, wanted))  # text pushes a spinner up
 
 
 def _is_in(pattern: re.Pattern[str], look: Sighting) -> bool:
@@ -149,8 +195,7 @@ def _stays(backs: Sequence[int]) -> bool:
 
 
 def _name(label: str, number: int) -> str:
-    word = {ASKING: "asks", BUSY: "works", IDLE: "prompt"}[label]
-    return f"{word} {number + 1}" if number else word
+    return f"{_NAME[label]} {number + 1}" if number else _NAME[label]
 
 
 def _rule(label: str, number: int, pattern: str, looks: Sequence[Sighting], reached: float) -> Rule:
@@ -158,7 +203,11 @@ def _rule(label: str, number: int, pattern: str, looks: Sequence[Sighting], reac
     depth = max(next(back for back, row in enumerate(reversed(look.rows), 1) if compiled.match(row)) for look in looks)
     name = _name(label, number)
     if label != ASKING:
-        return Rule(label, name, (pattern,), min(48, depth + 2), reached)
+        last = min(48, depth + 2)
+        if label == BUSY and pattern[0] == "[":
+            backs = _backs(compiled, [(look, 1.0) for look in looks])
+            last = min(last, backs[len(backs) * 3 // 4] + _NEAR)  # far up it is a spinner that has stopped
+        return Rule(label, name, (pattern,), last, reached)
     texts = "\n".join(row for look in looks[:50] for row in look.rows[-10:])
     is_asked = sum(any(row.endswith("?") for row in look.rows) for look in looks) * 2 > len(looks)
     return Rule(label, name, (pattern,), min(48, depth + 2), reached, kind_of(texts), ".*\\?$" if is_asked else "")
@@ -183,15 +232,27 @@ def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[S
         if not _stays(backs):
             continue
         busy_share = _weight(worked, compiled) / (_weight(worked) or 1)
-        # Best of all is the bare sign of its input; a word alone, or one far up, may be anything.
-        score = weight / total - 0.1 * busy_share - 0.3 * any(map(compiled.match, asked))
-        score += 0.3 * (pattern[0] == "[") + 0.35 * is_bare - 0.2 * (" " not in pattern and not is_bare)
-        score -= 0.02 * backs[len(backs) // 2]
+        score = weight / total + _worth(pattern, backs[len(backs) // 2], busy_share)
+        score -= 0.15 * any(map(compiled.match, asked))
         if best is None or score > best[0] + 1e-9:
             best = (score, pattern, weight / total)
     if best is not None:
         compiled = re.compile(best[1])
         yield _rule(IDLE, 0, best[1], [look for look, _ in left if _is_in(compiled, look)], best[2])
+
+
+def _worth(pattern: str, back: int, busy_share: float) -> float:
+    """
+    How good a sign of an input *pattern* is, so far from the end, and in such a share of work.
+
+    Best of all is the bare sign of its input; a word alone, or one far up, may be anything. What no work shows is
+    mostly of a text: an input stays.
+    """
+    is_bare, is_glyph = pattern.endswith("$"), pattern[0] == "["
+    found = 0.35 * is_bare + 0.3 * is_glyph - 0.1 * busy_share - 0.06 * back
+    if is_bare or is_glyph:
+        return found
+    return found - 0.2 * (" " not in pattern) - 0.2 * (busy_share < _STRAY)
 
 
 def _spread(looks: Sequence[Sighting]) -> list[tuple[Sighting, float]]:
@@ -263,30 +324,125 @@ def _glyphs(by_label: dict[str, list[Sighting]]) -> tuple[str, ...]:
 _GLYPHS = {"⠁-⣿": ["U+2801-28FF"], "◐-◗": ["U+25D0-25D7"], "🌑-🌘": ["U+1F311-1F318"], "·✢✳✶✻✽": list("·✢✳✶✻✽")}
 
 
-def write(found: Draft, name: str, processes: Iterable[str], source: str = "") -> str:
+@attrs.frozen
+class Naming:
+    """By what a file knows its program: keys of an agent file."""
+
+    processes: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
+
+    def plus(self, other: Naming) -> Naming:
+        """Both together."""
+        pairs = zip(attrs.astuple(self), attrs.astuple(other), strict=True)
+        return Naming(*(tuple(dict.fromkeys((*mine, *its))) for mine, its in pairs))
+
+
+def naming(program: Program) -> Naming:
+    """What a file says of *program*, so that a host knows it again, and knows that it speaks for itself."""
+    chain = unwrap(program.words, program.exe)
+    place = own_place(chain)
+    own, name = chain.invocations[place] if place is not None else None, own_name(chain)
+    exe = base_name(program.exe)
+    kind = interpreter_name(exe)
+    processes = [exe] if exe and not kind and not is_ordinary(unwrap((exe,))) else []
+    packages = []
+    below = own.word.rpartition("/node_modules/")[2].split("/") if own is not None else []
+    if own is not None and own.interpreter and script_name(own.name) in GENERIC_SCRIPTS and len(below) > 1:
+        packages = ["/".join(below[: 1 + below[0].startswith("@")])]
+    elif name:
+        processes.insert(0, name)
+    return Naming(tuple(dict.fromkeys(processes)), tuple(packages), (kind,) if kind else ())
+
+
+def proved(
+    found: Draft,
+    agent_of: Callable[[Draft], Agent],
+    recordings: Sequence[tuple[Header, Sequence[Event]]],
+    seen: Sequence[Seen],
+) -> tuple[Draft, list[tuple[int, Sighting, str]]]:
+    """
+    *found* without the rules that are wrong on a screen that a person has named, by a replay of all *recordings*.
+    *agent_of* makes the agent that has these rules.
+
+    With it what no rule tells: the number of the recording, the screen, and the light that it gets.
+    """
+    while True:
+        agent = agent_of(found)
+        wrong = [
+            (number, look, shown)
+            for number, ((header, events), one) in enumerate(zip(recordings, seen, strict=True))
+            for look, shown in wrongs(check(header, events, agent), one)
+        ]
+        rules = tuple(
+            rule for rule in found.rules if not any(_is_to_blame(rule, look, shown) for _, look, shown in wrong)
+        )
+        if rules == found.rules:
+            return found, [(number, look, shown.status.value) for number, look, shown in wrong]
+        found = attrs.evolve(found, rules=rules)
+
+
+def wrongs(result: Result, seen: Seen) -> Iterator[tuple[Sighting, Decision]]:
+    """The screens that a person has named, and that get another light."""
+    for look in seen.sightings if not seen.is_marked else ():
+        shown = result.at(look.time) if look.is_sure and look.stands and look.label else None
+        if shown is not None and _class(shown.status.value) != _class(_STATUS[look.label]):
+            yield look, shown
+
+
+def is_for(rule: Rule, labels: Collection[str]) -> bool:
+    """Whether *rule* tells one of *labels*."""
+    return rule.label in labels or (rule.label == _MENU and IDLE in labels)
+
+
+def _is_to_blame(rule: Rule, look: Sighting, shown: Decision) -> bool:
+    """Whether *rule* is what is shown, and reads that on the screen itself."""
+    is_shown = shown.reason.rule.removeprefix(RULE).removesuffix("; seen") == rule.name
+    return is_shown and all(any(re.match(pattern, row) for row in look.rows) for pattern in rule.patterns)
+
+
+def _class(word: str) -> str:
+    return word if word == "error" else class_of(word)
+
+
+def agent_of(found: Draft, name: str, named: Naming) -> Agent:
+    """The agent that the file of *found* describes."""
+    return attributes.evolve(parse_agent(write(found, name, named), f"{name}.toml"), is_own=True)
+
+
+def write(found: Draft, name: str, named: Naming, source: str = "") -> str:
     """The text of the file. It is read back before it is returned: what is written here can be used."""
     lines = [f"# {name}. Made by `tally agent new`{f' from {source}' if source else ''}: check it."]
-    lines += [f"name = {_toml(name)}", f"processes = {_toml(list(processes))}"]
+    lines += [f"name = {_toml(name)}"]
+    lines += [f"{key} = {_toml(list(words))}" for key, words in attrs.asdict(named).items() if words]
     if found.has_bar:
         lines.append('progress = "busy"                   # its progress bar counts as work')
     if found.glyphs:
         glyphs = [glyph for family in found.glyphs for glyph in _GLYPHS[family]]
         lines += ["", "[title]", "plain_is_idle = true", "", "[[title.rules]]", 'status = "working"']
         lines.append(f"glyphs = {_toml(glyphs)}")
+    lines += rules_of(found)
+    text = "\n".join(lines) + "\n"
+    parse_agent(text, f"{name}.toml")
+    return text
+
+
+def rules_of(found: Draft) -> list[str]:
+    """The lines of the rules alone."""
+    lines: list[str] = []
     for rule in found.rules:
         lines += ["", "[[screen.rules]]", f"name = {_toml(rule.name)}"]
         lines.append(f"status = {_toml(_STATUS[rule.label])}")
         if rule.kind is not None:
             lines.append(f"kind = {_toml(rule.kind.value)}")
-        lines += [f"priority = {_PRIORITY[rule.label]}", f"last = {rule.last}"]
+        lines += ["menu = true"] * (rule.label == _MENU)
+        lines += [f"priority = {_PRIORITY[rule.label] + rule.lift}", f"last = {rule.last}"]
         lines.append(f"lines = {_toml(list(rule.patterns))}          # in {100 * rule.reached:.0f} % of what it is for")
         if rule.without:
             lines.append(f"without = {_toml(list(rule.without))}")
         if rule.question:
             lines.append(f"question = {_toml(rule.question)}")
-    text = "\n".join(lines) + "\n"
-    parse_agent(text, f"{name}.toml")
-    return text
+    return lines
 
 
 def _toml(value: object) -> str:

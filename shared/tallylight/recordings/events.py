@@ -5,7 +5,11 @@ Each has a `type`:
 
 * `foreground`: another program holds the foreground (`name` null: none of interest), see
   `tracker.foreground.Foreground`;
+* `program`: one that no agent file names holds it: its executable (`exe`), and the `words` that lead to its script;
 * `report`: what a source beside the output said, such as an agent's status file, see `model.report.Report`;
+  With an `age` it was said so many seconds before;
+* `moment`: a host did something just then, `what`: it looked at the screen (`look`), let time pass (`tick`), saw a
+  progress bar come or go (`bar`, `no bar`), or saw a person look (`seen`). `told`: all such moments are told;
 * `exit`: the command ended, with a `code` or of a `signal`.
 
 `encode` makes one, `decode` reads one. Nothing that was read is believed to be of a known type or length.
@@ -18,6 +22,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from tallylight.evidence.commands import unwrap
+from tallylight.evidence.ordinary import own_place
+from tallylight.evidence.process import Process
 from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
@@ -30,7 +37,9 @@ _NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}", re.ASCII)
 #: The text fields of a report that are recorded, and the cells kept of each. No argument list: it is run, not shown.
 _TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024, "worktree": 1024, "mode": 64}
 _TEXTS |= {"message": 512, "what": 200, "detail": 256}
-_MOST = (1 << 63) - 1
+#: What a `Moment` may be.
+MOMENTS = ("told", "look", "tick", "bar", "no bar", "seen")
+_MOST, _MOST_WORDS = (1 << 63) - 1, 8
 _SOURCES = {source.word: source for source in Source}
 
 
@@ -43,6 +52,42 @@ class ForegroundChange:
 
 
 @attrs.frozen
+class Program:
+    """A program that no agent file names holds the foreground: *exe*, and its *words* as far as they name it."""
+
+    exe: str
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, process: Process) -> Program:
+        """What names *process*: its arguments may be anybody's secrets."""
+        chain, argv = unwrap(process.argv, process.exe, process.comm), process.argv
+        place = own_place(chain)
+        own = chain.invocations[place].word if place is not None else ""
+        return cls(process.exe, (*argv[:1], *([own] if own in argv[1:] else ())))
+
+    @property
+    def process(self) -> Process:
+        """The same as a process, as far as it is known."""
+        return Process(1, argv=self.words, exe=self.exe)
+
+
+@attrs.frozen
+class Moment:
+    """A host did *what* just then, one of `MOMENTS`: nothing of that kind is done in between."""
+
+    what: str
+
+
+@attrs.frozen
+class Claimed:
+    """A *report* that was made *age* seconds before."""
+
+    report: Report
+    age: float
+
+
+@attrs.frozen
 class Exit:
     """The recorded command ended: with an exit code, or of a signal; both None if nobody knows how."""
 
@@ -51,7 +96,7 @@ class Exit:
 
 
 #: A `Report` is one that a source beside the output made.
-Evidence: TypeAlias = ForegroundChange | Exit | Report
+Evidence: TypeAlias = ForegroundChange | Program | Moment | Claimed | Exit | Report
 
 
 class LineError(ValueError):
@@ -63,6 +108,12 @@ def encode(evidence: Evidence) -> dict[str, object]:
     match evidence:
         case Exit(code, signal):
             return {"type": "exit", "code": code, "signal": signal}
+        case Moment(what):
+            return {"type": "moment", "what": what}
+        case Claimed(report, age):
+            return {**encode(report), "age": round(age, 6)}
+        case Program(exe, words):
+            return {"type": "program", "exe": exe, "words": list(words)}
         case ForegroundChange(None, is_gone):
             return {"type": "foreground", "name": None, "gone": is_gone}
         case ForegroundChange(Foreground() as found, is_gone):
@@ -96,9 +147,23 @@ def decode(fields: object) -> Evidence | None:
                 is_candidate = fields.get("candidate") is True
                 found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
             return ForegroundChange(found, fields.get("gone") is not False)
+        case "program":
+            words = _list(fields.get("words"))
+            return Program(text(fields.get("exe"), 1024), tuple(text(word, 1024) for word in words[:_MOST_WORDS]))
+        case "moment":
+            return Moment(str(fields["what"])) if fields.get("what") in MOMENTS else None
         case "report":
-            return _report(fields)
+            return _aged(_report(fields), fields.get("age"))
     return None
+
+
+def _list(value: object) -> list[object]:
+    """*value* if it is a list, else nothing."""
+    return value if isinstance(value, list) else []
+
+
+def _aged(report: Report, age: object) -> Report | Claimed:
+    return Claimed(report, float(age)) if isinstance(age, int | float) and 0 <= age <= _MOST else report
 
 
 def _report(fields: dict[str, Any]) -> Report:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process
+from tallylight.evidence.unknown import candidate
 from tallylight.recordings.events import ForegroundChange
 
 
@@ -30,7 +31,9 @@ class RecordedProcesses:
             self._identity = NOBODY
             return 0
         process = Process(found.instance, comm=found.name)
-        agent = (self._agents.get(found.name) or Agent(name=found.name, display=found.name)) if found.is_agent else None
+        known = self._agents.get(found.name) if found.is_agent else None
+        strange = candidate(found.name) if found.is_candidate else Agent(name=found.name, display=found.name)
+        agent = (known or strange) if found.is_agent else None
         self._identity = Identity(
             leader=process,
             agent=agent,

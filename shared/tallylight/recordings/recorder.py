@@ -22,7 +22,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.recordings.asciicast import Encoder, Event, Header, Input, Output, Resize, What
-from tallylight.recordings.events import Exit, ForegroundChange
+from tallylight.recordings.events import Exit, ForegroundChange, Program
 from tallylight.relay.passing import Core
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
@@ -104,8 +104,9 @@ class Recorder(Core):
         agents, _ = agent_files.load_agents(os.environ)
         table = process_table.table()
         timing = config_file.load_config(os.environ)[0].timing
-        reader = process_table.ForegroundReader(agents, table)
-        self._pane = Pane(timing, reader, table, tracker=_Witness(timing, sink.write))
+        self._reader = process_table.ForegroundReader(agents, table)
+        self._program: Program | None = None
+        self._pane = Pane(timing, self._reader, table, tracker=_Witness(timing, sink.write))
 
     def from_child(self, data: bytes, now: float) -> None:
         self._sink.write(Output(data), now)
@@ -161,6 +162,11 @@ class Recorder(Core):
 
     def _look(self, group: int, now: float) -> None:
         self._pane.foreground(group, now)
+        found = self._reader.look(group)
+        program = Program.of(found.process) if found.unknown and found.process is not None else None
+        if program is not None and program != self._program:
+            self._program = program
+            self._sink.write(program, now)
         for request in self._pane.requests():
             self._pane.answered(request, request.read(), now)
 

@@ -7,7 +7,8 @@ is passed on when it is written, and every `POLL_S` there is a tick, with a look
 on a `Grid`. Nobody looks at the pane: what is *done* stays so.
 
 What a host asks its processes and files for is in the recording as evidence. Of the output a pane hears only what a
-terminal tells; of all else only what a relay, if one is given, makes of it.
+terminal tells; of all else only what a relay, if one is given, makes of it. Where a recording tells the moments of its
+host (`events.Moment`), nothing is done in between: what a host has kept gives the lights that it gave.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
 from tallylight.pane.pane import Pane
 from tallylight.pane.screen_looks import CALM_EVERY
+from tallylight.pane.tape import Tape
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
-from tallylight.recordings.events import Exit, ForegroundChange
+from tallylight.recordings.events import Claimed, Exit, ForegroundChange, Moment
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.selective import SelectiveTracker
@@ -72,6 +74,8 @@ class Replay:
         self._look: Look | None = None
         self._notifications = Notifications()
         self._has_bar = False
+        #: Whether the recording tells when its host did what.
+        self._is_told = False
         self._ticks = 0
         #: How the command ended, until its foreground is known to be gone.
         self._exit: Exit | None = None
@@ -80,6 +84,11 @@ class Replay:
     def decision(self) -> Decision:
         """What the pane shows."""
         return self._pane.decision
+
+    @property
+    def tape(self) -> Tape:
+        """What the pane remembers of it."""
+        return self._pane.tape
 
     def play(self, event: Event) -> Iterator[Decision]:
         """Let time pass until *event* and take it in; yield the decision after each step on the way."""
@@ -104,6 +113,12 @@ class Replay:
                     self._relay.finished(now, event.what.code, event.what.signal)
             case Report() as report:
                 self._pane.own_files.read_elsewhere(report, now)
+            case Claimed(report, age):
+                self._pane.conversation.heard(report)
+                self._pane.tracker.report(report, now, now - age)
+            case Moment(what):
+                self._is_told = True
+                self._do(what, now)
         self._take_from_relay()
         if self._exit is not None and not self._processes.has_foreground:
             code, signal = self._exit.code, self._exit.signal
@@ -111,12 +126,28 @@ class Replay:
             self._pane.marked(False, code if signal is None else _SIGNALLED + signal, now)
         yield self.decision
 
+    def _do(self, what: str, now: float) -> None:
+        """What the host did just then."""
+        pane = self._pane
+        match what:
+            case "look":
+                pane.screen(self._read_screen, now)
+            case "tick":
+                pane.tick(now)
+            case "bar" | "no bar":
+                pane.progress(what == "bar", now)
+            case "seen":
+                pane.tracker.seen(now)
+
     def finish(self) -> Iterator[Decision]:
         """Yield what was decided last and is held back only because it came so soon after another change."""
         yield from self.advance(self.now + self._pane.tracker.timing.debounce_s)
 
     def advance(self, until: float) -> Iterator[Decision]:
         """Let time pass; yield the decision at every time at which it may change."""
+        if self._is_told:
+            self.now = max(self.now, until)
+            return
         rest = max(REST_S, 2 * self._pane.tracker.timing.fuse_s)
         if until - self.now <= rest:
             yield from self._pass(until)

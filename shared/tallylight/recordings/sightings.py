@@ -2,19 +2,21 @@
 Sightings: what the screen of an agent looked like in a recording or in a pane, when it worked, asked and was idle.
 
 A recording is drawn and looked at four times a second, as a host does, and a pane as often as its host tells. What it
-then was is taken from the marks that tell the truth, where there are any, and from a person's word; else it is guessed:
+then was is taken from the marks that tell the truth, where there are any. Else a person says it: `frames` chooses a few
+screens that stood still, as unlike each other as can be, and `answered` spreads the answers over all that look alike.
+Only what nobody can ask about is guessed, and kept where no answer is against it:
 
-* *asking*: it shows a dialog that looks like one in any program, or stands still and hints at the keys of one;
-* *idle*: nothing changes for a second but what is typed;
-* *busy*: output in most of the last looks, a spinner that turns, or a hint at the key that interrupts.
+* *busy*: output in most of the last looks, a spinner that turns, or a hint at the key that interrupts;
+* *asking*: a dialog that looks like one in any program.
 
-What is neither is left out: a rule is made of what is sure.
+What is none of these is left out: a rule is made of what is sure.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 
 import attrs
@@ -33,7 +35,7 @@ from tallylight.wire.scanner import Scanner
 from tallylight.wire.scanner import Sequence as Control
 from tallylight.wire.title import Title
 
-BUSY, IDLE, ASKING = "busy", "idle", "asking"
+BUSY, IDLE, ASKING, FAILED = "busy", "idle", "asking", "failed"
 #: Seconds between looks, looks that are remembered, and how many of them without change are rest, or with output work.
 POLL_S = 0.25
 _WINDOW, _STILL, _LIVELY = 6, 4, 3
@@ -44,6 +46,12 @@ _LATE_S = 0.75
 ROWS = 20
 #: Looks that are kept of one recording.
 MOST = 20_000
+#: Screens that a person is asked about, at most, and those of which they are chosen. Looks for which one has to stand
+#: to be as good as any, and how unlike the others it has to be.
+MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
+#: From how much likeness on a screen is what an answer says of another; and how much less like one at rest than like
+#: any other a screen may be that stands still. The last rows are compared, the lower ones count more.
+_LIKE, _APART, _COMPARED = 0.6, 0.1, 10
 _CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽]")
 #: Hints of two keys, one that chooses and one that leaves, or letters to choose by.
 _CHOOSES = re.compile(r"\b(?:enter|return|space)\b|[⏎↵]|\[[YyAa1]\] ?\w", re.IGNORECASE)
@@ -57,7 +65,7 @@ _SELECTS = re.compile(
 _WORKS = re.compile(r"\binterrupt\b|\besc(?:ape)? to cancel\)", re.IGNORECASE)
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Sighting:
     """One look: what it was, the *segment* of like ones it belongs to, its last rows with text, and the title."""
 
@@ -68,6 +76,27 @@ class Sighting:
     title: str
     #: Whether a dialog was read that looks like one in any program.
     is_read: bool
+    #: Whether all but spinners and numbers stood still, and whether a person has said what this very screen was.
+    stands: bool = False
+    is_sure: bool = False
+
+    @functools.cached_property
+    def shape(self) -> tuple[str, ...]:
+        """The rows less what changes while nothing happens."""
+        return tuple(_CHANGING.sub("", row) for row in self.rows)
+
+    @functools.cached_property
+    def _words(self) -> tuple[frozenset[str], ...]:
+        return tuple(frozenset(row.split()) for row in reversed(self.shape[-_COMPARED:]))
+
+    def likeness(self, other: Sighting) -> float:
+        """How much both show the same at the end, from 0 to 1."""
+        same = whole = 0.0
+        for at, words in enumerate(self._words):
+            near = other._words[max(0, at - 1) : at + 2]
+            same += max((len(words & its) / (len(words | its) or 1) for its in near), default=0.0) / (at + 1)
+            whole += 1 / (at + 1)
+        return same / (whole or 1)
 
 
 @attrs.frozen
@@ -76,16 +105,19 @@ class Seen:
 
     sightings: tuple[Sighting, ...]
     has_bar: bool
+    #: Whether marks told what it was: then nobody needs to be asked.
+    is_marked: bool = False
 
 
 def of_screen(label: str, lines: Sequence[str]) -> Seen:
     """A screen that a person has copied, and what it showed."""
     rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
-    return Seen((Sighting(0.0, label, 0, rows, "", _is_dialog(lines, _last_row(lines))),), False)
+    look = Sighting(0.0, label, 0, rows, "", _is_dialog(lines, _last_row(lines)), is_sure=True)
+    return Seen((look,), False, is_marked=True)
 
 
-def of_recording(header: Header, events: Iterable[Event], said: Iterable[tuple[float, str]] = ()) -> Seen:
-    """The sightings of a recording; *said*: times at which a person says what it was."""
+def of_recording(header: Header, events: Iterable[Event]) -> Seen:
+    """The sightings of a recording."""
     events = list(events)
     looks = Looks(truth_of(events))
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
@@ -110,7 +142,7 @@ def of_recording(header: Header, events: Iterable[Event], said: Iterable[tuple[f
                 grid.resize(columns, rows_)
             case Exit():
                 break
-    return looks.seen(said, has_bar=has_bar)
+    return looks.seen(has_bar=has_bar)
 
 
 class Looks:
@@ -121,7 +153,7 @@ class Looks:
         self._looks: list[Sighting] = []
         self._watch = ScreenWatch()
         self._changes: deque[Change] = deque(maxlen=_WINDOW)
-        self._before: tuple[str, ...] = ()
+        self._stood = 0
 
     @property
     def is_full(self) -> bool:
@@ -144,27 +176,94 @@ class Looks:
         self._changes.append(change)
         rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
         is_read = _is_dialog(lines, row)
-        truth = self._truth
-        label = _by_truth(truth, time) if truth else _guessed(rows, self._before, self._changes, is_read=is_read)
-        self._before = rows
-        self._looks.append(Sighting(time, label, 0, rows, title, is_read))
+        truth, before = self._truth, self._looks[-1].rows if self._looks else ()
+        label = _by_truth(truth, time) if truth else _guessed(rows, before, self._changes, is_read=is_read)
+        found = Sighting(time, label, 0, rows, title, is_read)
+        self._stood = self._stood + 1 if self._looks and self._looks[-1].shape == found.shape else 0
+        self._looks.append(attrs.evolve(found, stands=self._stood >= _STILL and bool(rows)))
         return label
 
-    def seen(self, said: Iterable[tuple[float, str]] = (), *, has_bar: bool = False) -> Seen:
-        """All of them; *said*: times at which a person says what it was."""
-        looks = self._looks
-        if not self._truth:
-            # A dialog asks from the moment it is drawn: what shows the same is called so too.
-            asked = {_like(look) for look in looks if look.label == ASKING}
-            looks = [attrs.evolve(look, label=ASKING) if _like(look) in asked else look for look in looks]
-        found: list[Sighting] = []
-        segment, before = 0, ""
-        for look in _corrected(looks, said):
-            if look.label != before:
-                segment, before = segment + 1, look.label
-            if look.label:
-                found.append(attrs.evolve(look, segment=segment))
-        return Seen(tuple(found), has_bar)
+    def seen(self, *, has_bar: bool = False) -> Seen:
+        """All of them."""
+        return Seen(_segmented(self._looks), has_bar, bool(self._truth))
+
+
+def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sighting]]:
+    """
+    The screens to ask a person about, each with the number of its recording: they stood still, and are unlike.
+
+    The one that stood longest comes first, then always the one that is most unlike those that are chosen.
+    """
+    groups: dict[tuple[str, ...], list[tuple[int, Sighting]]] = {}
+    for number, one in enumerate(seen):
+        for look in () if one.is_marked else one.sightings:
+            if look.stands:
+                groups.setdefault(look.shape, []).append((number, look))
+    standing = sorted(groups.values(), key=len, reverse=True)[:_MOST_STANDING]
+    chosen: list[tuple[int, Sighting]] = []
+    while standing and len(chosen) < most:
+        looks = max(standing, key=lambda looks: _news(looks[-1][1], len(looks), chosen))
+        if _news(looks[-1][1], len(looks), chosen) < _UNLIKE:
+            break
+        chosen.append(looks[len(looks) // 2])
+        standing.remove(looks)
+    return sorted(chosen, key=lambda pair: (pair[0], pair[1].time))
+
+
+def _news(look: Sighting, looks: int, chosen: Iterable[tuple[int, Sighting]]) -> float:
+    """How much an answer about *look*, as which so many *looks* stood still, would tell beyond those about *chosen*."""
+    unlike = (
+        min(
+            (1 - look.likeness(other) + 0.5 * ((look.label, look.is_read) != (other.label, other.is_read)))
+            for _, other in chosen
+        )
+        if chosen
+        else 1.0
+    )
+    return unlike * min(1.0, looks / _LONG)
+
+
+def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
+    """*seen*, each look labelled by what a person has answered about the screen that it is most like."""
+    if seen.is_marked:
+        return seen
+    denied = any(frame.is_read and label != ASKING for frame, label in answers)
+    looks = _segmented(_labelled(look, answers, denied=denied) for look in seen.sightings)
+    # What was so for a moment only was taken for something else.
+    long = {look.segment for look in looks if look.is_sure}
+    long |= {segment for segment, count in Counter(look.segment for look in looks).items() if count >= _STILL}
+    kept = (look if look.segment in long else attrs.evolve(look, label="") for look in looks)
+    return attrs.evolve(seen, sightings=_segmented(kept))
+
+
+def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied: bool) -> Sighting:
+    compared = sorted(
+        ((frame.shape == look.shape, look.likeness(frame), said) for frame, said in answers), reverse=True
+    )
+    is_it, likeness, said = compared[0] if compared else (False, 0.0, "")
+    ready = max((found for _, found, label in compared if label == IDLE), default=-1.0)
+    label = ""
+    if is_it:
+        label = said
+    elif look.label == BUSY and (likeness < _LIKE or said in (IDLE, FAILED)):
+        label = BUSY  # it moves, and a spinner is all that tells the two apart
+    elif look.label == IDLE and ready >= likeness - _APART:
+        label = IDLE
+    elif likeness >= _LIKE and said != IDLE:
+        label = said
+    elif look.is_read and not denied:
+        label = ASKING
+    return attrs.evolve(look, label=label, is_sure=is_it)
+
+
+def _segmented(looks: Iterable[Sighting]) -> tuple[Sighting, ...]:
+    """*looks*, each with the number of the stretch of like ones that it is in."""
+    found: list[Sighting] = []
+    for look in looks:
+        before = found[-1] if found else None
+        segment = 1 if before is None else before.segment + (before.label != look.label)
+        found.append(attrs.evolve(look, segment=segment))
+    return tuple(found)
 
 
 def is_hint(row: str) -> bool:
@@ -209,23 +308,3 @@ def _is_turning(rows: Sequence[str], before: Sequence[str]) -> bool:
         row[:1] != old[:1] and any(row[:1] in family and old[:1] in family for family in SPINNERS)
         for row, old in zip(rows, before, strict=True)
     )
-
-
-def _corrected(looks: list[Sighting], said: Iterable[tuple[float, str]]) -> list[Sighting]:
-    """*looks*, those around a time that a person names as they say: as far as the screen stays what it was then."""
-    for time, label in said:
-        at = min(range(len(looks)), key=lambda index: abs(looks[index].time - time), default=None)
-        if at is None:
-            continue
-        first = last = at
-        while first > 0 and looks[first - 1].rows == looks[at].rows:
-            first -= 1
-        while last + 1 < len(looks) and looks[last + 1].rows == looks[at].rows:
-            last += 1
-        looks[first : last + 1] = [attrs.evolve(look, label=label) for look in looks[first : last + 1]]
-    return looks
-
-
-def _like(look: Sighting) -> tuple[str, ...]:
-    """What is the same in looks at one dialog: its last rows, except for numbers and spinners."""
-    return tuple(_CHANGING.sub("", row) for row in look.rows[-6:])

@@ -40,6 +40,8 @@ class Tracker:
 
     def __init__(self, timing: Timing | None = None) -> None:
         self.timing = timing or Timing()
+        #: Who listens in: is told each report, when it came, and since when that is so.
+        self.heard: Callable[[Report, float, float], None] | None = None
         self._records = Records()
         self._foreground: Foreground | None = None
         self._explicit = False
@@ -127,6 +129,8 @@ class Tracker:
         Titles, screens, status files and records count only for the agent in the foreground.
         """
         now = self._advance(now)
+        if self.heard is not None:
+            self.heard(report, now, since)
         source, since = report.source, min(since, now)
         if source in _FOREGROUND_ONLY and self._agent is None:
             if source is not Source.REGISTRY or report.status is not None:

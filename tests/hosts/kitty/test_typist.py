@@ -17,6 +17,7 @@ from tallylight.evidence.screen import Look
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
+from tallylight.pane.tape import Tape
 from tests.actions.desk import PID, START, holder, look
 from tests.evidence.styled import named
 from tests.tables import each
@@ -41,6 +42,7 @@ class Pane:
     status: Status
     queued: Any = None
     kind: Kind = Kind.PERMISSION
+    tape: Tape = attrs.field(factory=lambda: Tape(lambda _: None))
 
     def queue(self, text: Any) -> None:
         self.queued = text

@@ -144,6 +144,11 @@ class _List:
             return answering.GONE
         if verb == "go":
             return self._leave(functools.partial(actions.focus, boss, id_))
+        if verb == "wrong":
+            # It shows what the light was made of, and asks.
+            argv = list(command(self.host.command, "wrong", str(id_)))
+            window = SpecialWindow(argv, override_title="wrong light", hold=True)
+            return self._leave(functools.partial(boss._new_tab, window))
         if verb in ("fork", "resume"):
             options, kitten = ["--resume"] if verb == "resume" else [], str(self.kittens / "fork.py")
 

@@ -61,7 +61,9 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     if window is None or pane is None:
         return GONE
     typist = WindowTypist(host, window, pane)
-    access = Access(typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued)
+    access = Access(
+        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.told
+    )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):
         _watch(typist, asked, time.monotonic() + SETTLE_S)

@@ -16,7 +16,7 @@ HELP: tuple[str, ...] = (
     "  f, r       fork it into a new pane; resume it after its agent has ended",
     "Look",
     "  Space      its screen; Tab: last reply, plan, why; [ ] and arrows move it",
-    "  w          show why it has this light",
+    "  w, !       show why it has this light; say that it was wrong (kitty)",
     "  t          show what the agents did this week",
     "Arrange",
     "  /          filter: words, is:waiting, is:unread, agent:codex, project:shop",

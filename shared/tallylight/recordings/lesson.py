@@ -1,0 +1,93 @@
+"""
+A lesson: the rules that make a wrong light right, drafted from the screens on which it was wrong.
+
+A stretch goes in, with what a person says of a few of its screens. Rules are drafted only for what was shown wrong, and
+are added to those of the agent. They are tried by a replay, at the priority of such rules and then above all others.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from tallylight.agents.agent import Agent, parse_agent, together
+from tallylight.recordings import draft
+from tallylight.recordings.check import check
+from tallylight.recordings.draft import Draft
+from tallylight.recordings.sightings import Seen, Sighting
+from tallylight.recordings.stretch import Stretch
+
+#: Above the rules that an agent has.
+_ABOVE = 50
+#: Rules whose names are tried, until one is free.
+_MANY = 100
+
+
+@attrs.frozen
+class Lesson:
+    """*text* is the file that adds the rules, `""` if there are none; *wrong* and *left* the screens shown wrong."""
+
+    text: str
+    agent: Agent
+    wrong: tuple[Sighting, ...]
+    left: tuple[Sighting, ...]
+
+
+def learnt(base: Agent, stretch: Stretch, seen: Seen, before: str = "") -> Lesson:
+    """What is to be added to *base* so that *stretch* is right; *before* is the file of what was added already."""
+    given = [(stretch.header, stretch.events)]
+    wrong = [look for look, _ in draft.wrongs(check(stretch.header, stretch.events, base), seen)]
+    labels = {look.label for look in wrong}
+    found = draft.draft([seen])
+    best = Lesson("", base, tuple(wrong), tuple(wrong))
+    for lift in (0, _ABOVE):
+        rules = [attrs.evolve(rule, lift=lift) for rule in found.rules if draft.is_for(rule, labels)]
+        tried = attrs.evolve(found, rules=tuple(_named(rules, base)))
+        kept, left = draft.proved(tried, lambda one: _added(base, one), given, [seen])
+        if kept.rules and len(left) < len(best.left):
+            text = _text(base.name, kept, before)
+            best = Lesson(text, _added(base, kept), tuple(wrong), tuple(look for _, look, _ in left))
+    return best
+
+
+def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:
+    """*rules* by names that *base* has not."""
+    taken = {rule.name for rule in base.screen_rules}
+    found = []
+    for rule in rules:
+        names = (f"taught {rule.name}", *(f"taught {rule.name} {number}" for number in range(2, _MANY)))
+        name = next(name for name in names if name not in taken)
+        taken.add(name)
+        found.append(attrs.evolve(rule, name=name))
+    return found
+
+
+def _text(name: str, found: Draft, before: str) -> str:
+    start = before.rstrip("\n") or f'# What `tally wrong` was taught of {name}.\nname = "{name}"\nadds = true'
+    return "\n".join([start, *draft.rules_of(found)]) + "\n"
+
+
+def _added(base: Agent, found: Draft) -> Agent:
+    return together(base, parse_agent(_text(base.name, found, ""), "taught"))
+
+
+def changed(stretch: Stretch, before: Agent, after: Agent) -> float:
+    """For how many seconds *stretch* would have had another light with *after*."""
+    was, now = (check(stretch.header, stretch.events, agent) for agent in (before, after))
+    times = sorted({change.time for change in (*was.changes, *now.changes)} | {stretch.end})
+    seconds = 0.0
+    for at, until in itertools.pairwise(times):
+        shown = [result.at(at) for result in (was, now)]
+        words = {decision.status if decision is not None else None for decision in shown}
+        seconds += (until - at) * (len(words) > 1)
+    return seconds
+
+
+def patterns(agent: Agent) -> Iterator[str]:
+    """The patterns by which the screens of *agent* are read."""
+    for rule in agent.screen_rules:
+        for pattern in (*rule.lines, *rule.without, *rule.not_below, rule.question, rule.top):
+            if pattern is not None:
+                yield pattern.pattern

@@ -1,0 +1,97 @@
+"""A lesson: what a person says of a wrong light becomes a rule, and the light is right on another recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+from benchmarks import accuracy, unknown
+
+from tallylight.agents import agent_files
+from tallylight.agents.agent import Agent, load_agents
+from tallylight.recordings import scoring, sightings
+from tallylight.recordings.asciicast import Mark
+from tallylight.recordings.check import check
+from tallylight.recordings.lesson import Lesson, changed, learnt
+from tallylight.recordings.stretch import Stretch
+from tests.tables import each
+
+AGENTS, _ = agent_files.load_agents({})
+#: An agent, the rule that it has lost, the recording that teaches it, and another one.
+LOST = [
+    ("kimi", "input box", "kimi-denial", "kimi-permission"),
+    ("kimi", "moon", "kimi-denial", "kimi-question"),
+    ("pi", "footer", "pi-denial", "pi-question"),
+]
+
+
+def without(name: str, rule: str) -> Agent:
+    agent = AGENTS.get(name)
+    assert agent is not None and any(one.name == rule for one in agent.screen_rules)
+    return attrs.evolve(agent, screen_rules=tuple(one for one in agent.screen_rules if one.name != rule))
+
+
+def taught(base: Agent, scene: str) -> Lesson:
+    """What is learnt of one recording, of which a person says the truth about five screens."""
+    recording = accuracy.read(unknown.recordings(base.name)[scene])
+    plain = tuple(event for event in recording.events if not isinstance(event.what, Mark))
+    seen = sightings.of_recording(recording.header, plain)
+    said = [(look, unknown.answer(recording.truth, look.time)) for _, look in sightings.frames([seen])]
+    return learnt(base, Stretch(recording.header, plain), sightings.answered(seen, [pair for pair in said if pair[1]]))
+
+
+def off(path: Path, agent: Agent) -> float:
+    """For how many seconds the light is wrong."""
+    recording = accuracy.read(path)
+    score = check(recording.header, recording.events, agent).score or scoring.Score()
+    return score.missed_s + score.false_s + score.wrong_working_s
+
+
+@pytest.mark.slow
+@each(("name", "rule", "scene", "other"), LOST)
+def test_a_wrong_light_is_right_the_next_time(name: str, rule: str, scene: str, other: str) -> None:
+    """A rule that was lost is learnt again from one recording, and another one is as right as before it was lost."""
+    whole, base = AGENTS.get(name), without(name, rule)
+    found = taught(base, scene)
+    path = unknown.recordings(name)[other]
+
+    assert whole is not None
+    assert found.wrong and not found.left
+    assert off(path, base) >= off(path, whole) + 2
+    assert off(path, found.agent) <= off(path, whole) + 0.5
+
+
+def test_what_is_right_is_left_alone() -> None:
+    """Where the light was right on all that a person names, nothing is added."""
+    whole = AGENTS.get("kimi")
+    assert whole is not None
+    found = taught(whole, "kimi-denial")
+
+    assert (found.text, found.wrong) == ("", ())
+    assert found.agent is whole
+
+
+def test_the_file_adds_its_rules() -> None:
+    """The file is read beside the agent's own, in whichever order, and takes nothing away; a later lesson goes on."""
+    base = without("kimi", "input box")
+    found = taught(base, "kimi-denial")
+    packaged = [(name, text) for name, text in agent_files.packaged_agents() if name == "kimi"]
+    agents, errors = load_agents((), [("kimi.taught.toml", found.text), *packaged])
+    kimi, whole = agents.get("kimi"), AGENTS.get("kimi")
+
+    assert not errors
+    assert kimi is not None and whole is not None
+    assert {rule.name for rule in kimi.screen_rules} == {rule.name for rule in whole.screen_rules} | {"taught prompt"}
+    assert (kimi.processes, kimi.title_rules, kimi.record) == (whole.processes, whole.title_rules, whole.record)
+
+
+def test_another_stretch_is_tried() -> None:
+    """How long another pane would have had another light is told: none of it where a rule changes nothing there."""
+    whole, base = AGENTS.get("kimi"), without("kimi", "input box")
+    assert whole is not None
+    recording = accuracy.read(unknown.recordings("kimi")["kimi-text"])
+    other = Stretch(recording.header, tuple(recording.events))
+
+    assert changed(other, whole, whole) == 0
+    assert changed(other, base, whole) > 5

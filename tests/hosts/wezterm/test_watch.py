@@ -96,7 +96,8 @@ def test_a_sidecar_that_dies(bench: Bench) -> None:
     # Found dead by the slow timer of an idle WezTerm, and started anew at once.
     bench.fake.advance(15)
     bench.fake.pump()
-    assert not dead.exists()
+    # The next one reads since when it knew what.
+    assert dead.exists()
     # Its last word stands until another one can have found everything again.
     bench.tick(9)
     assert bench.light(bench.panes[1]) == ""
@@ -115,6 +116,10 @@ def test_a_new_sidecar_has_not_looked_yet(bench: Bench) -> None:
     bench.fake.living_pids, bench.sidecar = {100}, 100
     bench.tick(3)
     bench.write_snapshot({**first, "status": "active"}, {**second, "status": "active"})
+    bench.wake()
+    assert bench.light(bench.panes[1]) == "!"
+    guessed = {**second, "status": "working", "reason": {"source": "heuristic"}}
+    bench.write_snapshot({**first, "status": "active"}, guessed, written=bench.fake.now + 0.8)
     bench.wake()
     assert bench.light(bench.panes[1]) == "!"
     bench.write_snapshot({**first, "status": "done"}, {**second, "status": "active"}, written=bench.fake.now + 1)
@@ -700,3 +705,27 @@ def test_an_update(bench: Bench) -> None:
     bench.fake.loaded()
     bench.fake.advance(60)
     assert bench.fake.reloads == 0
+
+
+def test_an_update_while_something_waits(bench: Bench) -> None:
+    """The new sidecar has looked at everything before the configuration is loaded anew: no light blinks, no toast."""
+    bench.config()
+    bench.fake.loaded()
+    rows = [{"id": str(pane.id), "status": "waiting", "question": "Q?"} for pane in bench.panes]
+    bench.write_snapshot(*rows)
+    bench.tick(2)
+    assert len(bench.window.toasts) == 1
+    bench.fake.advance(100)
+    bench.release, bench.fake.living_pids, bench.sidecar = "2-bb", {100}, 100
+    bench.tick(3)
+    bench.write_snapshot(*({**row, "status": "active"} for row in rows))
+    bench.wake()
+    assert (bench.fake.reloads, bench.light(bench.panes[1])) == (0, "!")
+    bench.write_snapshot(*rows, written=bench.fake.now + 1)
+    bench.tick(9)
+    assert bench.fake.reloads == 1
+    bench.start().living_pids.add(100)
+    bench.config()
+    bench.fake.loaded()
+    bench.tick()
+    assert (bench.light(bench.panes[1]), len(bench.window.toasts)) == ("!", 1)

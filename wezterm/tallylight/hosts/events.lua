@@ -25,9 +25,9 @@ M.are_keys_lost = nil
 ---@type fun(): boolean
 M.has_titles = nil
 
---- Each `update-status` comes behind new titles. At the second one a title handler that was never called is another's;
---- the first may have been due before the configuration was loaded.
-local NEVER_CALLED = 2
+--- Each `update-status` comes behind new titles. A title handler that was not called so long after the first look, in
+--- seconds, is behind another's; the first status may have been due before the configuration was loaded.
+local CALLED_S = 2
 --- Words without an event after which the events are kept from us.
 local MANY_UNTOLD = 2
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
@@ -49,7 +49,8 @@ local last_tick = 0
 local last_feed, fed_pid
 local feed_number = 0
 local is_timed, is_soon = false, false
-local ticks, updates = 0, 0
+local first_tick
+local has_status = false
 local news_at, news, is_late = 0, 0, false
 ---@type table<string, boolean> # by the names of PROBLEMS
 local problems = {}
@@ -308,12 +309,17 @@ function M.tick(window, is_news)
   end
   panes.shown = states
   publish(states, by_id)
-  ticks = ticks + 1
-  if updates >= NEVER_CALLED and not titles.is_called and M.has_titles and M.has_titles() then
+  local is_missed = not titles.is_called and M.has_titles and M.has_titles()
+  if not first_tick then
+    first_tick = now
+    if is_missed and M.options.tick_seconds > 0 then
+      look_after(CALLED_S, function() end)
+    end
+    if M.are_keys_lost and M.are_keys_lost() then
+      note('keys')
+    end
+  elseif is_missed and has_status and now - first_tick >= CALLED_S then
     note('titles')
-  end
-  if ticks == 1 and M.are_keys_lost and M.are_keys_lost() then
-    note('keys')
   end
   if panes.untold >= MANY_UNTOLD then
     note('handlers')
@@ -380,7 +386,7 @@ function M.register()
   for _, event in ipairs({ 'update-status', 'window-focus-changed', 'window-config-reloaded' }) do
     wezterm.on(event, function(window)
       guarded(event, function()
-        updates = updates + (event == 'update-status' and 1 or 0)
+        has_status = has_status or event == 'update-status'
         M.tick(window, event ~= 'update-status')
       end)
     end)

@@ -3,7 +3,8 @@ WezTerm as a source of panes: one sidecar a GUI process, which asks that process
 
 The list gives panes, terminals and cursors; a screen is read (`get-text`) only where it would be evidence. What only
 WezTerm's own process knows comes through the feed, a file that our Lua writes: what the `tally` variables said, titles,
-and which panes are in front. A WezTerm whose Lua is not ours, or does not tick, is judged by the list alone.
+and which panes are in front. While it tells of the same panes as the last list, that stands for a while. A WezTerm
+whose Lua is not ours, or does not tick, is judged by the list alone.
 
 An idle WezTerm tells its Lua nothing. So when what is shown has changed, and the snapshot says so, a variable is set on
 one pane that its windows show (`terminals`): that pane itself if it is quiet, else another one.
@@ -37,8 +38,10 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
 
-#: Seconds between two lists while an agent is there, and while there is none.
+#: Seconds between two looks while an agent is there, and while there is none.
 LIST_S, IDLE_LIST_S = 1.0, 3.0
+#: A list this old, in seconds, is asked for again although neither the feed nor the processes tell of another pane.
+SELDOM_S = 10.0
 #: Seconds between two readings of one screen.
 READ_S = 0.5
 #: A list this young, in seconds, still says where the cursor is.
@@ -87,6 +90,8 @@ class WezTermSource:
         self._leaders: dict[str, int] = {}
         self._rows: dict[str, Row] = {}
         self._listed_at = 0.0
+        #: What the GUI process has started.
+        self._started: tuple[int, ...] = ()
         self._bars: dict[str, bool] = {}
         #: What was last shown, as far as Lua draws it, and when WezTerm was last woken for it.
         self._drawn: dict[str, tuple[object, ...]] = {}
@@ -102,7 +107,9 @@ class WezTermSource:
 
     def look(self) -> Sequence[SourcePane] | None:
         """A `SourcePane` for every pane that the GUI process lists."""
-        rows = self._list()
+        if self._is_due():
+            self._list()
+        rows = self._rows.values()
         ttys = {row.tty for row in rows if row.tty}
         if any(not process_table.is_on_terminal(self._leaders.get(tty, 0), tty, self._table) for tty in ttys):
             self._leaders = terminals.leaders(self._gui, ttys, self._table)
@@ -126,6 +133,12 @@ class WezTermSource:
             )
             for row in rows
         ]
+
+    def _is_due(self) -> bool:
+        """Whether to ask for the list: to start `wezterm cli` costs more than all else that is done here."""
+        before, self._started = self._started, process_table.children(self._gui, self._table)
+        is_told = bool(self._feed.life) and self._feed.panes.keys() == self._rows.keys() and before == self._started
+        return not is_told or time.monotonic() - self._listed_at >= SELDOM_S
 
     def _cli(self, *words: str) -> Ran | None:
         return run([self._wezterm, "cli", "--no-auto-start", *words], self._env)

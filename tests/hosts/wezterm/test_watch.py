@@ -359,7 +359,8 @@ def test_reading_is_cheap(bench: Bench) -> None:
     before = bench.fake.counts
     bench.tick(0)
     spent = {n for n, c in bench.fake.counts.items() if c != before.get(n, 0)}
-    assert {name for name in spent if name.startswith("async")} == {"async wezterm.strftime"}
+    knock = {"async GuiWin:mux_window", "async MuxWindow:get_title", "async MuxWindow:window_id"}
+    assert {name for name in spent if name.startswith("async")} == {"async wezterm.strftime", *knock}
 
 
 # Toasts -------------------------------------------------------------------------------------------------------
@@ -469,6 +470,16 @@ def test_a_toast_says_where_and_what_first(bench: Bench) -> None:
     assert bench.fake.errors() == []
 
 
+def test_a_toast_of_a_mux_pane_names_its_title(bench: Bench) -> None:
+    """What the side of a mux server says has no agent and no project: the title tells which pane it is."""
+    bench.config()
+    pane = bench.panes[1]
+    pane.domain, pane.title = "SSHMUX:build", "✳ Fix the\x07 tests"
+    bench.fake.set_var(pane, "tally_mux", "waiting:permission")
+    bench.tick(2)
+    assert bench.window.toasts == [("Fix the tests: agent needs you", "It asks for permission.")]
+
+
 def test_snoozed(bench: Bench) -> None:
     """A pane that was snoozed is toasted when the time is over."""
     bench.config()
@@ -558,6 +569,18 @@ def test_a_flood_of_wakes(bench: Bench) -> None:
         bench.wake()
     looks = bench.fake.counts["async mux.all_windows"] - before["async mux.all_windows"]
     assert looks <= 25 and bench.fake.errors() == []
+
+
+def test_the_sidecar_knocks(bench: Bench) -> None:
+    """Where no terminal was quiet it puts a character behind a window's title, or takes it away: both are news."""
+    bench.config()
+    bench.tick()
+    for title, status, light in (("web\u2060", "waiting", "!"), ("web", "done", "✓"), ("shop", "error", "✓")):
+        bench.write_snapshot({"id": str(bench.panes[0].id), "status": status}, written=bench.fake.now + 0.1)
+        bench.fake.advance(0.1)
+        bench.fake.set_window_title(bench.window, title)
+        assert light_of(bench.fake.titles[bench.tabs[0].id]) == light
+    assert bench.fake.errors() == []
 
 
 def test_a_value_that_is_read_before_its_event(bench: Bench) -> None:

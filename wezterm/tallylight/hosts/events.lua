@@ -9,6 +9,7 @@ local wezterm = require('wezterm')
 local clock = require('tallylight.hosts.clock')
 local feed = require('tallylight.hosts.feed')
 local panes = require('tallylight.pane.panes')
+local said = require('tallylight.evidence.titles')
 local sidecar = require('tallylight.hosts.sidecar')
 local titles = require('tallylight.ui.titles')
 local toasts = require('tallylight.ui.toasts')
@@ -30,6 +31,8 @@ M.has_titles = nil
 local CALLED_S = 2
 --- Words without an event after which the events are kept from us.
 local MANY_UNTOLD = 2
+--- What the sidecar puts behind the title of a window: a character that joins words, without a width.
+local KNOCK = '\u{2060}'
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
@@ -304,8 +307,13 @@ function M.tick(window, is_news)
   panes.tick(now, answered)
   is_lit = false
   for id, user_vars in pairs(vars) do
-    states[id] = panes.state(id, user_vars)
-    is_lit = is_lit or states[id] ~= nil
+    local state = panes.state(id, user_vars)
+    if state and state.agent .. state.project == '' then
+      -- The side of a mux server says neither: its title is all that tells what it is about.
+      state.project = said.clean(seen[id].title)
+    end
+    states[id] = state
+    is_lit = is_lit or state ~= nil
   end
   panes.shown = states
   publish(states, by_id)
@@ -365,6 +373,21 @@ local function tell(window, now)
   end
 end
 
+---@type table<integer, boolean> # the windows with the sidecar's character behind their titles, by id
+local marked = {}
+
+--- Whether the sidecar has put a character behind the title of a window, or taken it away, of which nothing is drawn: it
+--- has found out something where no terminal was quiet.
+---@param window table
+---@return boolean
+local function has_knocked(window)
+  local mux_window = window:mux_window()
+  local id, is_marked = mux_window:window_id(), mux_window:get_title():sub(-#KNOCK) == KNOCK
+  local was_marked = marked[id] == true
+  marked[id] = is_marked or nil
+  return is_marked ~= was_marked
+end
+
 function M.register()
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
@@ -387,7 +410,11 @@ function M.register()
     wezterm.on(event, function(window)
       guarded(event, function()
         has_status = has_status or event == 'update-status'
-        M.tick(window, event ~= 'update-status')
+        if has_knocked(window) then
+          tell(window, clock.now())
+        else
+          M.tick(window, event ~= 'update-status')
+        end
       end)
     end)
   end

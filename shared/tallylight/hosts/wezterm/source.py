@@ -7,7 +7,8 @@ and which panes are in front. While it tells of the same panes as the last list,
 whose Lua is not ours, or does not tick, is judged by the list alone.
 
 An idle WezTerm tells its Lua nothing. So when what is shown has changed, and the snapshot says so, a variable is set on
-one pane that its windows show (`terminals`): that pane itself if it is quiet, else another one.
+one pane that its windows show (`terminals`): that pane itself if it is quiet, else another one. Where none is, such as
+beside an agent that draws all the time, the title of a window gets or loses a character, of which nothing is drawn.
 
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`; the files named for the GUI process are beside it:
 `wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json` and `.log`.
@@ -48,6 +49,8 @@ READ_S = 0.5
 CURSOR_S = 0.1
 #: Between two times that WezTerm is woken, in seconds, and for the snapshot that it is to read then.
 WAKE_S, WRITTEN_S = 0.2, 1.0
+#: What is put behind the title of a window: a character that joins words, without a width.
+KNOCK = "\u2060"
 #: Panes of which one may be written to, beside those that changed.
 MAX_OTHERS = 4
 
@@ -183,8 +186,22 @@ class WezTermSource:
         end = time.monotonic() + WRITTEN_S
         while not self.is_written() and time.monotonic() < end:
             time.sleep(0.01)
-        terminals.tell(dict.fromkeys(self._wakeable(changed), terminals.WORD), self._table, most=1)
+        if not terminals.tell(dict.fromkeys(self._wakeable(changed), terminals.WORD), self._table, most=1):
+            self._knock()
         self._woken_at = time.monotonic()
+
+    def _knock(self) -> None:
+        """
+        Put `KNOCK` behind the title of a window that is shown, or take it away again: either has WezTerm look.
+
+        Programs set that title all the time, and WezTerm by itself shows it nowhere.
+        """
+        workspace = self._feed.workspace
+        row = next((row for row in self._list() if row.workspace == workspace), None) if workspace else None
+        title = row.window_title if row is not None else None
+        if row is not None and title is not None and "\0" not in title:
+            title = title.removesuffix(KNOCK) if title.endswith(KNOCK) else title + KNOCK
+            self._cli("set-window-title", "--window-id", row.window, "--", title)
 
     def _wakeable(self, changed: Sequence[str]) -> list[Terminal]:
         """The terminals of panes that its windows show, those of *changed* first."""

@@ -3,7 +3,7 @@ Every benchmark of speed, one after the other, in about ten minutes: one table o
 
     python -m benchmarks [MODULE…]
 
-Each runs as a process of its own, with the words of its `QUICK`. The table is written to docs/performance.md; with
+Each runs as a process of its own, with the words of its `QUICK`. The table is written to docs/measurements.md; with
 names of modules only their rows are renewed, which is right on the machine that the page names, and on no other. What
 a module cannot measure here (a terminal or a program that is not installed) is a row that says so. Not among them are
 those that measure how right something is: `benchmarks.accuracy`, `benchmarks.unknown` and `benchmarks.mutation`.

@@ -1,7 +1,7 @@
 """What is known of each wait for a permission in the corpus: what it is about, and its choices with their keys.
 
 The truth stands here by hand: what each scene has its agent ask for, and what the agents' dialogs offer, with the keys
-that `tests/real_agents` answers them with. docs/accuracy.md says what is counted.
+that `tests/real_agents` answers them with. docs/measurements.md says what is counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 Arithmetic of accuracy, of the very words and of many tracks: how far a light and the truth are apart. Pure.
 
-`exact` compares the words themselves, where `recordings.scoring` compares their classes. docs/accuracy.md is the
+`exact` compares the words themselves, where `recordings.scoring` compares their classes. docs/measurements.md is the
 specification.
 """
 

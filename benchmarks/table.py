@@ -1,4 +1,4 @@
-"""The table of docs/performance.md: a row for each aim, between two markers, with the machine above it."""
+"""The table of docs/measurements.md: a row for each aim, between two markers, with the machine above it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.aims import Aim
 
-PAGE = Path(__file__).parents[1] / "docs/performance.md"
+PAGE = Path(__file__).parents[1] / "docs/measurements.md"
 BEGIN, END = "<!-- python -m benchmarks: from here -->\n", "<!-- to here -->\n"
 HEAD = "| what | measured | against | aim | |\n| --- | ---: | --- | ---: | --- |\n"
 MISSING = "not measured"

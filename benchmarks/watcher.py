@@ -39,8 +39,8 @@ SHARES = tuple(Aim(f"kitty: all of us, {what}", "a core", most=most, unit="%") f
 SLOWEST = Aim("kitty: the longest call while 100 panes rest", "the clock", most=2.0, unit="ms")
 LOADING = Aim("kitty: loading the watcher, of its main thread", "the clock", most=60.0, unit="ms")
 THROUGHPUT = Aim("kitty: its own benchmark, in processor time", "kitty without us", least=0.95)
-RECORDS = Aim("kitty: all of us, 50 agents whose records grow", "the same without their records", most=1.25)
-RESTING = Aim("kitty: all of us, 50 agents whose records rest", "the same without their records", most=1.1)
+RECORDS = Aim("kitty: all of us, 50 agents with growing records", "the same without their records", most=1.25)
+RESTING = Aim("kitty: all of us, 50 agents with resting records", "the same without their records", most=1.1)
 AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT, RECORDS, RESTING)
 QUICK = ("0.48", "--quick")
 RECORD = Path(__file__).resolve().parents[1] / "tests/evidence/records/codex/record.jsonl.gz"

@@ -32,6 +32,7 @@ from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
+from tallylight.hosts.polling import shifts
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -229,6 +230,13 @@ def read_history(document: bytes, folder: Path) -> object:
     history_file.append(path, found.turns)
     history_file.trim(path, NOW)
     return found.turns
+
+
+def read_shifts(document: bytes, folder: Path) -> object:
+    path = shifts.path("sessions", {"XDG_STATE_HOME": str(folder)})
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    path.write_bytes(document)
+    return shifts.load(path)
 
 
 def read_labels(document: bytes, folder: Path) -> object:
@@ -751,6 +759,11 @@ READERS = {
             is_remote=True,
         ).to_json(),
         read=read_history,
+    ),
+    "texts that wait for the end of a limit": Reader(
+        modules=("hosts.polling.shifts",),
+        example=[{"pane": "tmux/0/%1", "pid": 70, "start": 700, "text": "continue", "at": 1_800_000_000, "typed": 1}],
+        read=read_shifts,
     ),
     "labels": Reader(
         modules=("snapshot.labels_file",),

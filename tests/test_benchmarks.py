@@ -1,4 +1,4 @@
-"""The table of docs/performance.md has the rows that the benchmarks declare; no speed is asserted."""
+"""The table of docs/measurements.md has the rows that the benchmarks declare; no speed is asserted."""
 
 from __future__ import annotations
 

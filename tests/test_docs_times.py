@@ -27,10 +27,10 @@ TIMES: list[tuple[str, float]] = [
     ("for guesses only:", _SETTINGS.silence_s),
     ("at rest, and for", sent.SENT_LOOKS * _SETTINGS.poll_ms / 1000),
     ("Changes within", _SETTINGS.debounce_ms / 1000),
-    ("counts as work:", startup.SLOW_START_S),
-    ("without output, then", startup.LOADING_S),
+    ("It has", startup.SLOW_START_S),
+    ("After that it has", startup.LOADING_S),
     ("or", startup.START_S),
-    ("at most", startup.BUSY_S),
+    ("At most", startup.BUSY_S),
     ("A spinner within", titles.START_S),
     ("gone within", titles.TURN_S),
     ("A report up to", tracker.ADOPT_S),
@@ -58,6 +58,6 @@ def test_every_count_of_a_flood_is_that_of_the_code() -> None:
     limits, page = Limits(), text("protocol.md")
     assert limits.at_once == 8
     assert f"the first eight in each {limits.every * 1000:g} ms" in page
-    assert f"is queued and read soon, {limits.a_go} at a time" in page
+    assert f"is read soon, {limits.a_go} at a time" in page
     assert f"At most {limits.kept} reports" in page
     assert f"{PACE.at_once} sequences in each tenth of a second" in page and PACE.every == 0.1

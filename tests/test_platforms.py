@@ -1,4 +1,4 @@
-"""docs/platforms.md names everything that only Linux has, and what is done elsewhere."""
+"""docs/measurements.md names everything that only Linux has, and what is done elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "shared" / "tallylight"
-PAGE = (ROOT / "docs" / "platforms.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "measurements.md").read_text("utf-8")
 #: Files that only Linux has, or has at that place.
 _PATHS = re.compile(r"/proc\b|/dev/ptmx|/dev/pts|/dev/shm|/sys/")
 #: What only the standard library of Linux has, or only its C library.
@@ -59,7 +59,7 @@ def test_every_use_of_linux_is_on_the_page() -> None:
     rows = "\n".join(line for line in PAGE.splitlines() if line.startswith("| `"))
     listed = set(re.findall(r"`([a-z_]+/[a-z_/0-9]+\.py)`", rows))
 
-    assert set(users()) - listed == set(), "say in docs/platforms.md what macOS does instead"
+    assert set(users()) - listed == set(), "say in docs/measurements.md what macOS does instead"
     assert listed - set(users()) == set(), "these use nothing of Linux any more"
     assert "evidence/procfs.py" in listed
 

@@ -73,6 +73,18 @@ def test_the_vectors_have_an_address(site: Path) -> None:
 
 
 @pytest.mark.programs
+def test_the_first_page_can_be_shared(site: Path) -> None:
+    """It has a sentence and a picture for previews, an icon, its film for both looks, and commands to copy."""
+    page = (site / "index.html").read_text("utf-8")
+    told = dict(re.findall(r'<meta content="([^"]+)" (?:name|property)="([^"]+)"', page))
+    said = {name: text for text, name in told.items()}
+    assert {"description", "og:title", "og:description", "og:image", "twitter:card"} <= said.keys()
+    assert (site / said["og:image"].partition("/_images/")[2].join(("_images/", ""))).is_file()
+    assert 'rel="icon"' in page and "film-dark.gif" in page and "film-light.gif" in page
+    assert "copybutton.js" in page and "install.sh" in page and "REPOSITORY" not in page
+
+
+@pytest.mark.programs
 def test_a_picture_of_rooms_is_a_table(site: Path) -> None:
     """The site draws no diagrams: it shows what they say."""
     page = text(site / "architecture.html")
@@ -162,12 +174,13 @@ Promise.all(pictures.map((one) => one.decode()))
 
 @pytest.mark.programs
 def test_pages_fit_a_phone_and_a_desk(site: Path) -> None:
-    """In a browser every page fits a phone, some of each kind a desk too, with their pictures and no error."""
+    """Every page fits a phone, some a desk too, with their pictures and no error; axe finds nothing in these."""
+    from tests.serve import axe
     from tests.serve.browser import WIDTHS, Browser  # a second, for this test alone
 
     browser = Browser()
     pages = sorted(site.glob("*.html"))
-    some = [page for page in pages if page.stem in ("index", "tutorial", "settings")]
+    some = [page for page in pages if page.stem in ("index", "start", "settings")]
     try:
         for width, scheme, shown in zip(WIDTHS, ("light", "dark"), (pages, some), strict=True):
             browser.width(width)
@@ -178,5 +191,10 @@ def test_pages_fit_a_phone_and_a_desk(site: Path) -> None:
                 if page in some:
                     browser.picture(f"site-{page.stem}-{width}")
         assert browser.problems() == []
+        for width in WIDTHS:
+            browser.width(width)
+            for page in some:
+                browser.driver.get(page.as_uri())
+                assert browser.violations(axe.script()) == [], (page.name, width)
     finally:
         browser.driver.quit()

@@ -46,8 +46,10 @@ def assemble(source: Path, repository: str) -> None:
     for path, name in pages.items():
         page = reference.rooms(path.read_text("utf-8"))
         (source / name).write_text(linked(page, path.parent, repository), "utf-8")
-    for path in SITE.glob("*.md"):
-        shutil.copy2(path, source / path.name)
+    first = (SITE / "index.md").read_text("utf-8")
+    for name, address in {"REPOSITORY": repository, "SITE": _published(repository)}.items():
+        first = first.replace(name, address or (ROOT / "packaging/address").read_text("utf-8").strip())
+    (source / "index.md").write_text(first, "utf-8")
     shutil.copytree(ROOT / "docs/images", source / "images")
     (source / "published").mkdir()
     for path in (ROOT / "docs").glob("*.json"):
@@ -55,6 +57,12 @@ def assemble(source: Path, repository: str) -> None:
         shutil.copy2(path, source / "published")
     for name, text in reference.pages(ROOT).items():
         (source / name).write_text(text, "utf-8")
+
+
+def _published(repository: str) -> str:
+    """The address at which GitHub publishes the site of a *repository* there; nothing of another."""
+    owner, _, name = repository.removeprefix("https://github.com/").partition("/")
+    return f"https://{owner.lower()}.github.io/{name}" if repository.startswith("https://github.com/") else ""
 
 
 def linked(page: str, folder: Path, repository: str) -> str:

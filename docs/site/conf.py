@@ -5,11 +5,15 @@ from tallylight import __version__
 project = "Tallylight"
 author = "the Tallylight authors"
 release = version = __version__
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_copybutton"]
 source_suffix = {".md": "markdown"}
 # Every heading can be linked to, as in the repository's own view of these pages.
 myst_heading_anchors = 4
 html_theme = "furo"
+html_favicon = "../../shared/tallylight/serve/page/icon.svg"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_title = f"Tallylight {version}"
 html_copy_source = False
 html_show_copyright = False

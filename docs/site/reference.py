@@ -111,8 +111,8 @@ def agents() -> str:
     return "\n".join(
         [
             "# Known agents\n",
-            "What is packaged: one file of data an agent. [Agent files](agents.md) explains every key, and how to "
-            "write one. [Accuracy](accuracy.md) says how right the lights are.\n",
+            "One file describes each agent. [Agents](agents.md#describe-an-agent) explains every key, and how to "
+            "write one. [Measurements](measurements.md) says how right the lights are.\n",
             "| agent | programs | has | where its facts are from |",
             "| --- | --- | --- | --- |",
             *rows,
@@ -147,9 +147,9 @@ def protocols(vectors: Path) -> str:
     return "\n".join(
         [
             "# Protocols\n",
-            f"What is read of a program's output: OSC {numbers}, and envelopes of tmux and GNU Screen around them. "
-            "[The relay](relay.md) says what each is good for; [the `tally` variable](protocol.md) is our own, with "
-            "its vectors in a file for other implementations.\n",
+            f"`tally run` reads these in a program's output: OSC {numbers}, also in envelopes of tmux and GNU Screen. "
+            "[Commands](commands.md#tally-run) has their purpose. [The `tally` variable](protocol.md) is our own; its "
+            "vectors are in a file for other implementations.\n",
             "| protocol | vectors | how many | of these refused |",
             "| --- | --- | --- | --- |",
             *rows,

@@ -315,9 +315,9 @@ def test_dangerous_only_if_the_running_one_has_it(
         (("--resume", ID, "--model", "haiku"), ("--model", "opus"), "option", "'--model haiku' is not needed"),
         (("--resume", ID, "delete"), (), "option", f"--resume {ID[:20]}"),
         (("--resume", "a", "sh"), (), "deny-list", "it asks for sh, "),
-        (("delete-everything",), (), "word", "'delete-everything' is not a session id; claude would take it for"),
+        (("delete-everything",), (), "word", "'delete-everything' is not a session id; claude would read it as"),
         (("",), (), "word", "'' is not a session id"),
-        ((), (), "list", "it is not a complete list of what claude"),
+        ((), (), "list", "it lacks words that claude needs"),
         (("--resume", "a/b"), (), "value", "the session id 'a/b' has '/' in it"),
         (("--resume", "--continue"), (), "option", "'--resume' is not needed"),
         (("--resume=--x",), (), "value", "the session id '--x' begins with a dash"),
@@ -341,7 +341,7 @@ def test_each_verb_has_its_own_lists() -> None:
     assert rule(check_said(words, CLAUDE.resume, CLAUDE, ())) == "option"
     assert rule(check_said(words[:2], CLAUDE.fork, CLAUDE, ())) == "list"
     nothing = check_said(words, GEMINI.fork, GEMINI, ())
-    assert nothing == Refusal("method", "Gemini CLI is not known to have a way to do this from the command line")
+    assert nothing == Refusal("method", "Gemini CLI has no known command for this")
 
 
 def test_an_id_may_be_a_word_of_the_other_list() -> None:

@@ -159,7 +159,7 @@ def test_it_is_in_the_first_row_of_every_page() -> None:
     known = planned(Verb.RESUME, scene(CLAUDE))
     choices = [Offered(1, "a", ["about"], known), Offered(2, "b", ["about"], found)]
     rows = ["".join(text for _, text in row).strip() for row in RestorePage(choices, "here", 9).body(80)]
-    assert rows[0] == "Not all options are kept of 2: see there."
+    assert rows[0] == "Some options are not kept: see 2."
     assert rows[rows.index("[x] 2  b") + 1] == "Not kept: --plugin-url."
 
 

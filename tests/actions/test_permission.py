@@ -354,8 +354,8 @@ def test_an_own_pane() -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    """docs/scripting.md says of every caller, verb and level what the code does."""
-    text = Path("docs/scripting.md").read_text().partition("### Who may do what")[2]
+    """docs/commands.md says of every caller, verb and level what the code does."""
+    text = Path("docs/commands.md").read_text().partition("## Who may do what")[2]
     found = {}
     for whom, verbs, *cells in re.findall("^" + r"\| ([^|]+) " * 6 + r"\|$", text, re.MULTILINE):
         for who, verb in itertools.product(whom.split(", "), verbs.split(", ")):

@@ -86,7 +86,7 @@ def test_what_is_let_through(zoo: Zoo, verb: Verb, said: tuple[str, ...], argv: 
     assert isinstance(found, Plan), found
     assert found.argv == (zoo.program, *argv)
     assert (found.method, found.pid, found.cwd) == (Method.SAID, 20, str(zoo.folder))
-    assert "No agent file describes zebra" in found.notes[0]
+    assert "zebra has no agent file" in found.notes[0]
 
 
 @each(
@@ -102,24 +102,24 @@ def test_what_is_let_through(zoo: Zoo, verb: Verb, said: tuple[str, ...], argv: 
         (("zebra", "--continue"), "option", "'--continue'"),
         (("zebra", "--config", "/tmp/x"), "option", "'--config /tmp/x'"),
         (("zebra", "--resume", ID, "delete"), "option", "'--resume "),
-        (("zebra", "resume", ID, "delete"), "word", "'delete' is not a session id; zebra would take it for a prompt"),
+        (("zebra", "resume", ID, "delete"), "word", "'delete' is not a session id; zebra would read it as a prompt"),
         (("zebra", "delete-everything"), "word", "'delete-everything' is not a session id"),
         (("zebra", "--resume", "delete-everything"), "value", "has no digit"),
         (("zebra", "resume", "a1" * 33), "value", "is longer than 64 characters"),
         (("zebra", "--prompt", "delete1"), "option", "'--prompt delete1'"),
         (("zebra", "--resume", ID, "--", "x"), "option", "'-- x'"),
         (("zebra", "--resume"), "option", "'--resume'"),
-        (("zebra", "resume"), "list", "not a complete list"),
-        (("zebra",), "list", "not a complete list"),
+        (("zebra", "resume"), "list", "it lacks words that"),
+        (("zebra",), "list", "it lacks words that"),
         # Another program, or one that runs others.
         (("bash", "-c", "touch x"), "deny-list", "it asks for bash, which runs other programs"),
         (("zebra", "bash", "-c", "touch x"), "deny-list", "it asks for bash"),
         (("sudo", "zebra", "--resume", ID), "deny-list", "it asks for sudo"),
-        (("okapi", "--resume", ID), "program", "'okapi' is not the agent that runs here, which is zebra"),
-        (("claude", "--resume", ID), "program", "'claude' is not the agent"),
+        (("okapi", "--resume", ID), "program", "'okapi' is not zebra, the agent that runs here"),
+        (("claude", "--resume", ID), "program", "'claude' is not zebra"),
         (("/tmp/zebra", "--resume", ID), "program", "is a path"),
         (("./zebra", "--resume", ID), "program", "is a path"),
-        (("Zebra", "--resume", ID), "program", "'Zebra' is not the agent"),
+        (("Zebra", "--resume", ID), "program", "'Zebra' is not zebra"),
         # What a shell, a terminal or a person would read as something else.
         (("zebra", "--resume", "$(touch 1)"), "value", "has a space in it"),
         (("zebra", "--resume", "`touch1`"), "value", "has '`' in it"),
@@ -129,7 +129,7 @@ def test_what_is_let_through(zoo: Zoo, verb: Verb, said: tuple[str, ...], argv: 
         (("zebra", "--resume", "1\u202e2"), "value", "has '\\u202e' in it"),
         (("zebra", "--resume", "1\x1b[2J"), "value", "has '\\x1b' in it"),
         (("zebra", "--resume", "\u0661\u0662"), "value", "has '\\u0661' in it"),
-        (("zebra\u202e", "--resume", ID), "program", "is not the agent"),
+        (("zebra\u202e", "--resume", ID), "program", "is not zebra, the agent"),
         (("zebra", "--resume", "../1"), "value", "'/' in it"),
         (("zebra", "--resume", "@1"), "value", "begins with @"),
         (("zebra", "--resume=--1"), "value", "begins with a dash"),
@@ -162,7 +162,7 @@ def test_each_verb_has_its_own(zoo: Zoo) -> None:
     assert rule(zoo.plan(RESUME, "zebra", "--resume", ID, "--fork")) == "option"
     nothing = zoo.plan(FORK)
 
-    assert nothing == Refusal("method", "zebra has not said how to fork it, and no agent file does")
+    assert nothing == Refusal("method", "zebra did not report how to fork it, and has no agent file")
 
 
 @each(
@@ -203,7 +203,7 @@ def test_the_program_is_the_one_that_runs(zoo: Zoo, tmp_path: Path) -> None:
     assert rule(other) == "process"
     unheard = fork.act(FORK, attrs.evolve(pane, conversation=ConversationEntry()), AGENTS, zoo.table(), root=10)
     assert isinstance(unheard, Refusal)
-    assert unheard.text == "no agent file names zebra, and nothing is known of how it is continued"
+    assert unheard.text == "zebra has no agent file, and did not report how to continue"
 
 
 @each(
@@ -250,7 +250,7 @@ def test_the_page_shows_all_of_it(zoo: Zoo) -> None:
 
     assert f"{zoo.program} --fork {ID}" in shown
     assert "as the program itself asked" in shown
-    assert "No agent file describes zebra" in shown
+    assert "zebra has no agent file" in shown
 
 
 def test_an_agent_of_a_file_is_no_stranger(zoo: Zoo) -> None:

@@ -1,8 +1,8 @@
 """
-The JSON that commands print: every key of it, as docs/json.md has them, and docs/json.schema.json for programs.
+The JSON that commands print: every key, for docs/json.md and docs/json.schema.json.
 
-What the records of a snapshot are made of, they say themselves (`snapshot.values.key`); what a command puts around them
-stands here. `python -m tests.cli.json_keys` writes both files.
+The records of a snapshot declare their own keys (`snapshot.values.key`); the keys that a command adds are here.
+`python -m tests.cli.json_keys` writes both files.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ _COUNT: Schema = {"type": "integer", "minimum": 0}
 _TRUTH: Schema = {"type": "boolean"}
 _STATUS: Schema = {"enum": [status.value for status in Status]}
 COUNTED = [status.value for status in URGENCY if status is not Status.ACTIVE]
-_VERSION = Key({"const": 1}, "a key that goes or changes its meaning makes it 2; a new key does not")
+_VERSION = Key({"const": 1}, "grows when a key is removed or changes its meaning, not for new keys")
 #: `label` has lost its colour and its pin.
-_SECOND = Key({"const": 2}, "a key that goes or changes its meaning makes it 3; a new key does not")
+_SECOND = Key({"const": 2}, "grows when a key is removed or changes its meaning, not for new keys")
 _RECORDS: dict[type, str] = {
     Pane: "pane",
     Label: "label",
@@ -94,8 +94,8 @@ _RECORDS: dict[type, str] = {
     AnswerEntry: "answer",
     ConversationEntry: "conversation",
 }
-_ADDRESS = Key(_TEXT, "the pane, among all terminals: `kitty-4711:3`")
-_HOST = Key(_TEXT, "the host that it is in: `kitty-4711`")
+_ADDRESS = Key(_TEXT, "the pane's address: `kitty-4711:3`")
+_HOST = Key(_TEXT, "its host: `kitty-4711`")
 _PLACED = {
     "address": _ADDRESS,
     "host": _HOST,
@@ -109,15 +109,15 @@ def _line(about: str, event: str, keys: dict[str, Key], *, is_counted: bool = Tr
     head = {
         "version": _VERSION,
         "at": Key(_NUMBER, "seconds since the epoch"),
-        "event": Key({"const": event}, "what the line tells"),
+        "event": Key({"const": event}, "the kind of line"),
     }
     counts: Schema = {"type": "object", "additionalProperties": False, "required": COUNTED}
     counted = {
         "counts": Key(
             counts | {"properties": dict.fromkeys(COUNTED, _COUNT)},
-            "how many panes have each status, of those that have a light",
+            "number of lit panes by status",
         ),
-        "text": Key(_TEXT, "the same, short: `!2 ●1`"),
+        "text": Key(_TEXT, "the counts in short: `!2 ●1`"),
     }
     return Part(f"`tally watch`: `{event}`", about, head | (counted if is_counted else {}) | keys)
 
@@ -128,15 +128,15 @@ PARTS: dict[str, Part] = {
         "One object.",
         {
             "version": _SECOND,
-            "hosts": Key(_list(_TEXT), "the hosts that run: `kitty-4711`"),
+            "hosts": Key(_list(_TEXT), "the running hosts: `kitty-4711`"),
             "machines": Key(
                 {"type": "object", "additionalProperties": _TRUTH},
-                "other machines by their names, and whether each is there",
+                "other machines by name: true if connected",
                 is_always=False,
             ),
-            "panes": Key(_list(_to("row")), "the panes, the one that needs you most first"),
-            "problems": Key(_list(_TEXT), "what could not be read, and why"),
-            "waited_s": Key(_NUMBER, "in how many seconds of today an agent waited for you", is_always=False),
+            "panes": Key(_list(_to("row")), "the panes, most urgent first"),
+            "problems": Key(_list(_TEXT), "problems with reading hosts"),
+            "waited_s": Key(_NUMBER, "seconds of today in which an agent waited for you", is_always=False),
         },
     ),
     "row": Part(
@@ -145,110 +145,108 @@ PARTS: dict[str, Part] = {
         {
             "address": _ADDRESS,
             "host": _HOST,
-            "label": Key(_to("label"), "what you gave its conversation"),
-            "beside": Key(_to("beside"), "with `-o wide`: what stands beside its agent", is_always=False),
+            "label": Key(_to("label"), "your name for its conversation"),
+            "beside": Key(_to("beside"), "with `-o wide`: branch, changes and pull request", is_always=False),
         },
     ),
     "wait": Part(
         "`tally wait --json`",
-        "One object a line for each pane that was waited for.",
+        "One object a line, for each pane.",
         {
             "address": _ADDRESS,
             "state": Key(
                 {"enum": [*_STATUS["enum"], "gone"]}, "its status, or `gone`: it was closed or its agent ended"
             ),
-            "pane": Key(_or_null(_to("pane")), "what was last known of it; null if it was never seen"),
+            "pane": Key(_or_null(_to("pane")), "its last known state; null if it was never seen"),
         },
     ),
     "read": Part(
         "`tally read --json`",
-        "One object. What was not asked for, or is not there, is null.",
+        "One object. Absent parts, and those that you did not ask for, are null.",
         {
             "version": _VERSION,
             "address": _ADDRESS,
-            "status": Key(_STATUS, "what it shows"),
-            "kind": Key(_or_null({"enum": [kind.value for kind in Kind]}), "what it waits for"),
-            "agent": Key(_TEXT, "the name of the agent: `claude`"),
-            "question": Key(_or_null(_to("question")), "what it asks"),
+            "status": Key(_STATUS, "its status"),
+            "kind": Key(_or_null({"enum": [kind.value for kind in Kind]}), "the kind of waiting"),
+            "agent": Key(_TEXT, "the agent: `claude`"),
+            "question": Key(_or_null(_to("question")), "its question"),
             "reply": Key(
                 _or_null(_TEXT),
-                "the text of its last reply, or of what it waits for where its screen shows no question to be read",
+                "its last reply; while it waits without a readable question, what it waits for",
             ),
-            "screen": Key(_or_null(_list(_TEXT)), "the rows of its screen, without the empty ones at the end"),
+            "screen": Key(_or_null(_list(_TEXT)), "the rows of its screen, without trailing empty ones"),
         },
     ),
     "question": Part(
         "A question of `tally read`",
         "",
         {
-            "id": Key(_TEXT, "what tells this very question, for `tally send --answer`"),
-            "question": Key(_TEXT, "what is asked, one line"),
+            "id": Key(_TEXT, "the id of this question, for `tally send --answer --to`"),
+            "question": Key(_TEXT, "the question, one line"),
             "rows": Key(_list(_TEXT), "the dialog above its choices"),
             "choices": Key(_list(_to("choice")), "its answers"),
-            "missing": Key(_or_null(_TEXT), "why it [cannot be answered](actions.md#shown-whole-or-not-answered)"),
+            "missing": Key(_or_null(_TEXT), "why it [cannot be answered](security.md#shown-whole-or-not-answered)"),
         },
     ),
     "choice": Part(
         "A choice of `tally read`",
         "",
-        {"number": Key(_COUNT, "by which it is chosen"), "label": Key(_TEXT, "its text")},
+        {"number": Key(_COUNT, "the number to answer with"), "label": Key(_TEXT, "its text")},
     ),
     "watch_state": _line(
         "The first line: the whole state.",
         "state",
         {
             "hosts": Key(_list(_TEXT), "the names of all hosts"),
-            "panes": Key(_list(_to("placed")), "all panes, the one that needs you most first"),
+            "panes": Key(_list(_to("placed")), "all panes, most urgent first"),
         },
     ),
     "placed": Part("A pane of `tally watch`", "", _PLACED),
     "watch_pane": _line(
-        "A pane is new or has changed.",
+        "A new or changed pane.",
         "pane",
-        {"before": Key(_or_null(_STATUS), "its status before; null if it is new"), **_PLACED},
+        {"before": Key(_or_null(_STATUS), "its previous status; null if it is new"), **_PLACED},
     ),
-    "watch_gone": _line("A pane is gone.", "gone", {"address": _ADDRESS}),
+    "watch_gone": _line("A pane that was closed.", "gone", {"address": _ADDRESS}),
     "watch_host": _line(
-        "A host came or went.", "host", {"host": Key(_TEXT, "which"), "up": Key(_TRUTH, "it is there")}
+        "A host started or ended.", "host", {"host": Key(_TEXT, "the host"), "up": Key(_TRUTH, "it is connected")}
     ),
     "watch_broker": _line(
-        "With `--broker`: it came or went.",
+        "With `--broker`: the broker connected or disconnected.",
         "broker",
-        {"up": Key(_TRUTH, "it is there"), "problem": Key(_TEXT, "why it is not")},
+        {"up": Key(_TRUTH, "it is connected"), "problem": Key(_TEXT, "why it is disconnected")},
         is_counted=False,
     ),
     "watch_machine": _line(
-        "With `--broker`: a machine came or went.",
+        "With `--broker`: a machine connected or disconnected.",
         "machine",
-        {"machine": Key(_TEXT, "its name"), "up": Key(_TRUTH, "it is there")},
+        {"machine": Key(_TEXT, "its name"), "up": Key(_TRUTH, "it is connected")},
         is_counted=False,
     ),
-    "pane": Part("A pane", "Of each pane there are all of these.", _of(Pane)),
-    "label": Part("`label`", "What you gave a conversation in a list.", _of(Label)),
-    "reason": Part("`reason`", "Why a pane shows what it shows.", _of(ReasonEntry)),
+    "pane": Part("A pane", "Every pane has all of these.", _of(Pane)),
+    "label": Part("`label`", "Your name for a conversation.", _of(Label)),
+    "reason": Part("`reason`", "The reason for a pane's status.", _of(ReasonEntry)),
     "record": Part(
         "An entry of `records`",
         "",
         _of(RecordEntry)
-        | {name: Key(_TEXT, "of its report, if it has any", is_always=False) for name in REPORT_TEXTS}
+        | {name: Key(_TEXT, "from its report, if present", is_always=False) for name in REPORT_TEXTS}
         | {
-            "progress": Key(_TEXT, "how far it is: `3/7`", is_always=False),
-            "background": Key(_TEXT, "how many background tasks or subagents still run", is_always=False),
+            "progress": Key(_TEXT, "its progress: `3/7`", is_always=False),
+            "background": Key(_TEXT, "number of running background tasks and subagents", is_always=False),
         },
     ),
     "losing": Part("An entry of `losing`", "", _of(LosingEntry)),
     "answer": Part("An entry of `answers`", "[How a light is decided](trust.md) explains them.", _of(AnswerEntry)),
-    "conversation": Part(
-        "`conversation`", "Of an agent whose process the host itself saw there.", _of(ConversationEntry)
-    ),
+    "conversation": Part("`conversation`", "The last agent process that the host saw there.", _of(ConversationEntry)),
     "beside": Part(
         "`beside`",
-        "What is not known is null or empty.",
+        "Unknown values are null or empty.",
         {
-            "branch": Key(_TEXT, "the branch; the short commit where none is checked out"),
+            "branch": Key(_TEXT, "the branch, or the short commit if detached"),
             "is_detached": Key(_TRUTH, "no branch is checked out"),
-            "worktree": Key(_TEXT, "the name of a worktree that git has linked"),
-            "changes": Key(_or_null(_to("changes")), "what is not committed or not pushed"),
+            "worktree": Key(_TEXT, "the name of its linked git worktree"),
+            "changes": Key(_or_null(_to("changes")), "uncommitted and unpushed changes"),
             "pull_request": Key(_or_null(_to("pull_request")), "the open pull request of the branch"),
         },
     ),
@@ -256,11 +254,11 @@ PARTS: dict[str, Part] = {
         "`changes`",
         "",
         {
-            "added": Key(_COUNT, "lines of files that git knows"),
-            "removed": Key(_COUNT, "the same"),
-            "new": Key(_COUNT, "files and directories that git does not know"),
-            "ahead": Key(_COUNT, "commits before the branch that it follows"),
-            "behind": Key(_COUNT, "commits behind it"),
+            "added": Key(_COUNT, "added lines in tracked files"),
+            "removed": Key(_COUNT, "removed lines in tracked files"),
+            "new": Key(_COUNT, "untracked files and directories"),
+            "ahead": Key(_COUNT, "commits ahead of its upstream branch"),
+            "behind": Key(_COUNT, "commits behind its upstream branch"),
         },
     ),
     "pull_request": Part(
@@ -268,7 +266,7 @@ PARTS: dict[str, Part] = {
         "",
         {
             "number": Key(_COUNT, "its number"),
-            "checks": Key({"enum": [one.value for one in Checks]}, "what its checks come to"),
+            "checks": Key({"enum": [one.value for one in Checks]}, "the state of its checks"),
         },
     ),
 }
@@ -300,11 +298,12 @@ def page() -> str:
     """docs/json.md."""
     parts = [
         "# JSON\n",
-        "What `tally status`, `tally wait`, `tally read` and `tally watch` print for programs. Times are seconds since "
-        "the epoch.\nTexts are as programs wrote them, with control characters escaped by JSON: sanitise them before "
-        "you print them.\nKeys and events may be added; none goes or changes its meaning while `version` is the same."
-        "\n\nThe "
-        "same for programs is a [JSON Schema](json.schema.json), with a definition for each object.\n",
+        "`tally status`, `tally wait`, `tally read` and `tally watch` print these objects for programs. "
+        "[JSON Schema](json.schema.json) has the same definitions.\n\n"
+        "* Times are seconds since the epoch.\n"
+        "* Texts come from other programs, with control characters escaped: sanitise them before you print them.\n"
+        "* New keys and events may appear. A `version` stays the same while no key is removed or changes its "
+        "meaning.\n",
     ]
     for part in PARTS.values():
         parts += [f"## {part.title}\n", *([f"{part.about}\n"] if part.about else [])]

@@ -22,7 +22,7 @@ WAITING = Pane(
     session="0123",
     message="Allow rm -r build?",
     since=NOW - 125,
-    reason=ReasonEntry(source="protocol", rule="osc-1338", at=NOW - 120, changes="the agent going on"),
+    reason=ReasonEntry(source="protocol", rule="osc-1338", at=NOW - 120, changes="the agent continues"),
     records=(
         RecordEntry(status=Status.WAITING, kind=Kind.PERMISSION, source="protocol", at=NOW - 120),
         RecordEntry(id="a", status=Status.WORKING, source="protocol", at=NOW - 7, fields={"title": "read files"}),

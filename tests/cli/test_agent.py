@@ -85,7 +85,7 @@ def test_new_from_screens(home: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert by_status[Status.WORKING].lines[0].pattern == "[⠁-⣿](?: |$)"
     assert by_status[Status.IDLE].lines[0].pattern == ">$"
     assert by_status[Status.WAITING].without == by_status[Status.IDLE].lines
-    assert "It was not seen asking" not in capsys.readouterr().out
+    assert "It never asked" not in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ def test_new_from_a_pane_that_is_watched(
     assert desk.run(lambda: main(["agent", "new", "mine", "--pane", "3", "--seconds", "3", "--yes"])) == 0
     told = capsys.readouterr()
     assert "for 3 s; Ctrl-C ends that sooner" in told.err
-    assert "Of what it asks, 100 % looks like a dialog of any program" in told.out
+    assert "100 % of its questions look like an ordinary dialog" in told.out
 
 
 def test_a_shell_is_no_source(home: Path, runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,19 +144,19 @@ def test_a_shell_is_no_source(home: Path, runtime: Path, kitty: Kitty, capsys: p
     desk.host.panes[3].foreground = attrs.evolve(desk.host.panes[3].foreground, is_candidate=False)
 
     assert desk.run(lambda: main(["agent", "new", "mine", "--pane", "3", "--idle", "now"])) == 1
-    assert "only agents are read; of another program give a copy" in capsys.readouterr().err
+    assert "only agents can be read; for another program, pass a copy" in capsys.readouterr().err
 
 
 @each(
     ("words", "told"),
     [
-        (("new", "mine", "--idle", "now"), "`now` is said of the pane"),
-        (("new", "mine", "--pane", "3", "--idle", "now", "--busy", "now"), "and once"),
+        (("new", "mine", "--idle", "now"), "`now` needs --pane"),
+        (("new", "mine", "--pane", "3", "--idle", "now", "--busy", "now"), "given once"),
         (("new", "Mine", *KIMI), "small letters"),
         (("new", "../mine", *KIMI), "small letters"),
-        (("new", "mine"), "nothing to learn from: record the agent"),
-        (("new", "mine", "--asking", "3.5"), "a time is one of one recording"),
-        (("new", "mine", *KIMI, "--asking", "3.5"), "a time is one of one recording"),
+        (("new", "mine"), "give a recording or a pane"),
+        (("new", "mine", "--asking", "3.5"), "a time needs exactly one recording"),
+        (("new", "mine", *KIMI, "--asking", "3.5"), "a time needs exactly one recording"),
         (("new", "mine", "--idle", "/nowhere/at/all"), "cannot be read"),
         (("new", "mine", "/nowhere/at/all"), "cannot be read"),
         (("check", "/nowhere/at/all"), "there is no such file"),
@@ -193,7 +193,7 @@ def test_check_without_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["agent", "check", str(agent), str(plain)]) == 0
     told = capsys.readouterr().out
 
-    assert "no marks tell the truth" in told
+    assert "no truth is marked" in told
     assert "screen: screen rule: ready" in told
     assert "waiting (permission)" in told
     assert "Rules that decided nothing here: never" in told

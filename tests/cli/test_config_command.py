@@ -155,7 +155,7 @@ def test_an_untouched_new_file_is_not_kept(file: Path) -> None:
     [
         ({"EDITOR": "false"}, "false ended with exit code 1"),
         ({"EDITOR": "no-such-editor -x"}, "no-such-editor: cannot be run: No such file"),
-        ({"EDITOR": "'"}, 'EDITOR is "\'", which is no command'),
+        ({"EDITOR": "'"}, 'EDITOR is "\'", which is not a command'),
         ({"PATH": "/nowhere"}, "set VISUAL or EDITOR"),
     ],
 )
@@ -176,11 +176,11 @@ def test_check_tells_what_is_not_in_force(
     snapshot.publish([], 0.0)
     write(file, '[scripting]\nallow = "all"\n')
     assert main(["config", "check"]) == 0
-    told = f"in force in kitty-{snapshot.pid} until it starts again"
+    told = f"in force in kitty-{snapshot.pid} until it restarts"
     assert capsys.readouterr().out.splitlines() == [
         f"{file}: no mistakes",
         f'scripting.allow is "all" in config.toml, and "own" {told}',
-        f"notify.command was changed in config.toml, and is not {told}",
+        f"notify.command was changed in config.toml, but is not {told}",
     ]
     assert main(["config", "check", str(file)]) == 0
     assert capsys.readouterr().out == f"{file}: no mistakes\n"

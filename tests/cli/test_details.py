@@ -172,4 +172,4 @@ def test_doctor_tells_of_a_disk_that_hangs() -> None:
 
     (found,) = (one for one in doctor.examine(System(), Wire(kitty=7)) if one.what == "disk")
     assert (found.what, found.is_fault) == ("disk", True)
-    assert found.text == "/mnt/far does not respond: the files that claude, codex keep there are not read"
+    assert found.text == "/mnt/far does not respond: the files of claude, codex there are not read"

@@ -222,7 +222,7 @@ def test_a_level_that_is_not_in_force_is_told(system: FakeSystem, home: Path) ->
     path.write_text('[scripting]\nallow = "ask"\n')
     for scripting, withheld, text in (
         ("own", ("scripting.allow",), 'scripting.allow is "ask" in config.toml, and "own" in force in kitty-1 until'),
-        ("ask", ("notify.command",), "notify.command was changed in config.toml, and is not in force in kitty-1 until"),
+        ("ask", ("notify.command",), "notify.command was changed in config.toml, but is not in force in kitty-1 until"),
         ("ask", (), ""),
         ("all", (), ""),
         ("", (), ""),
@@ -381,7 +381,7 @@ def test_what_makes_an_agent_behind_ssh_exact(system: FakeSystem, monkeypatch: p
     found = findings(system, wire)["far agents"]
     assert (found.health, found.text.partition(". ")[0]) == (
         Health.SKIPPED,
-        "an agent behind ssh is known by its screen alone",
+        "only the screen of an agent behind ssh can be read",
     )
     assert "`tally run`" in found.text and "[machines]" in found.text
 

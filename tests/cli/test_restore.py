@@ -107,7 +107,7 @@ def test_an_agent_that_no_file_describes(desk: Desk, capsys: pytest.CaptureFixtu
     good, bad = (one["resume"] for one in desk.json(capsys)[:2])
 
     assert good["argv"] == [str(own), "--resume", "z0"]
-    assert good["notes"][0].startswith("No agent file describes zebra")
+    assert good["notes"][0].startswith("zebra has no agent file")
     assert (bad["refused"], bad["text"][:7]) == ("option", "'--yolo")
 
 
@@ -155,7 +155,7 @@ def test_two_of_which_nothing_is_known(desk: Desk, capsys: pytest.CaptureFixture
     first, second, *_ = (one["resume"] for one in desk.json(capsys))
 
     assert first["argv"] == [desk.program, "--continue"]
-    assert (second["refused"], "1 continues the latest one" in second["text"]) == ("latest", True)
+    assert (second["refused"], "1 already continues the latest one" in second["text"]) == ("latest", True)
     # By itself it can be.
     assert desk.json(capsys, "2")[0]["resume"]["argv"] == [desk.program, "--continue"]
 

@@ -1,4 +1,4 @@
-"""docs/scripting.md and the commands that it is about say the same: exit codes and rules."""
+"""docs/commands.md and the commands that it is about say the same: exit codes and rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tallylight.cli.main import main
 from tests.hosts.kitty.test_script_typing import EVERY, OWN
 from tests.test_docs import faults
 
-PAGE = (Path(__file__).parents[2] / "docs/scripting.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/commands.md").read_text("utf-8")
 
 #: Those of every verb, and those for scripts.
 CODES = {0, 1, 2} | {code for name, code in vars(exit_codes).items() if name.isupper()}
@@ -33,7 +33,7 @@ def test_the_exit_codes_are_those_of_the_page() -> None:
 
 def test_the_rules_are_those_of_the_page() -> None:
     """Each rule by which a hostile request is refused is explained."""
-    named = {rule for cell in rows("| rule | means |") for rule in re.findall(r"`([\w-]+)`", cell)}
+    named = {rule for cell in rows("| rule | the reason |") for rule in re.findall(r"`([\w-]+)`", cell)}
     used = {rule for table in (EVERY, *OWN.values()) for _, rule_words in table.values() for rule in rule_words.split()}
     assert used - named == set()
 

@@ -137,7 +137,7 @@ def test_a_text_for_later(runtime: Path, kitty: Kitty, capsys: pytest.CaptureFix
     desk = a_desk(kitty, WORKING, Status.WORKING)
     assert desk.run(lambda: main(["send", "3", "go on"])) == REFUSED
     assert desk.run(lambda: main(["send", "3", "--queue", "go on"])) == 0
-    assert capsys.readouterr().out == "queued, and typed when its turn has ended\n"
+    assert capsys.readouterr().out == "queued until its turn ends\n"
     assert desk.run(lambda: main(["send", "3", "--queue", "and on"])) == REFUSED
     assert "tally send: queued: " in capsys.readouterr().err
     assert (desk.host.panes[3].queued.text, desk.window.written) == ("go on", [])

@@ -118,7 +118,7 @@ def test_a_host_that_answers_nothing() -> None:
     """Of a pane whose host tells no answers, as those of another version, the light as a whole is explained."""
     assert "  light     active" in drawn(COMMAND).splitlines()
     old = attrs.evolve(WAITING, answers=())
-    assert "  light     waiting, by protocol: OSC 1338, 2m ago; until the agent going on" in drawn(old).splitlines()
+    assert "  light     waiting, by protocol: OSC 1338, 2m ago; until the agent continues" in drawn(old).splitlines()
 
 
 def test_a_multiplexer_in_front(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     found = json.loads(capsys.readouterr().out)
     assert (found["version"], found["address"]) == (1, f"{HOST}:3")
-    assert found["reason"]["changes"] == "the agent going on"
+    assert found["reason"]["changes"] == "the agent continues"
     assert found["losing"][0]["why"] == "explicit wins"
 
 

@@ -333,7 +333,7 @@ def test_which_agents(system: FakeSystem, capsys: pytest.CaptureFixture[str]) ->
     assert run(system, "install", "--yes") == 0
     assert sorted(path.name for path in system.home.glob(".*")) == [".claude", ".local"]
     assert run(system, "install", "aider", "--yes") == 1
-    assert "aider cannot have hooks of Tallylight: it has one command" in capsys.readouterr().err
+    assert "aider cannot have hooks of Tallylight: it runs one command" in capsys.readouterr().err
     assert run(system, "install", "nobody") == 2
 
 
@@ -472,7 +472,7 @@ def test_doctor_says_how_it_stands(system: FakeSystem) -> None:
         "qwen": "ok",
     }
     assert "not installed" in found["claude"][1]
-    assert "cannot work: it has one command" in found["aider"][1]
+    assert "cannot work: it runs one command" in found["aider"][1]
     assert "line 1, column 2" in found["gemini"][1]
 
 

@@ -87,7 +87,7 @@ def test_a_question_among_children_is_shown() -> None:
 
 @pytest.mark.parametrize("last", ["waiting", "working"])
 def test_what_was_said_last_before_the_end_is_known(last: str) -> None:
-    """An agent that floods and vanishes leaves its last word: it waited, or it vanished in the middle of its turn."""
+    """An agent that floods and vanishes leaves its last word: it waited, or it vanished during its turn."""
     pane = make_pane()
     for n in range(5000):
         pane.carrier(f"state=done;id=r{n}", 1.0)

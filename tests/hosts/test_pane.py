@@ -378,7 +378,7 @@ def test_the_end_of_a_progress_bar_is_the_end_of_a_turn(pane: Pane) -> None:
     assert pane.decision.status is Status.WORKING
     pane.progress(False, 7)
     pane.tick(60)
-    assert (pane.decision.status, pane.decision.reason.rule) == ("done", "progress bar taken away")
+    assert (pane.decision.status, pane.decision.reason.rule) == ("done", "progress bar removed")
 
     pane.progress(True, 61)
     pane.screen(lambda: rows("e", "f", "g", "h"), 62)
@@ -528,7 +528,7 @@ def test_a_turn_that_a_person_stopped_is_not_done(pane: Pane, process: Process) 
 
     assert turn(10, "an answer") is Status.DONE
     assert turn(30, "an answer", row) is Status.IDLE
-    assert pane.decision.reason.rule.endswith("its turn was stopped")
+    assert pane.decision.reason.rule.endswith("that you stopped it")
     assert turn(50, row, "› again", "• an answer") is Status.DONE
 
 

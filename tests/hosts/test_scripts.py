@@ -98,7 +98,9 @@ def test_a_process_that_has_ended_is_noticed(runtime: Path) -> None:
         one.close()
 
 
-@pytest.mark.parametrize(("asked", "words"), [(Look("3", "question"), ""), (Answer("3", 1, 1, "f", 1), "look whether")])
+@pytest.mark.parametrize(
+    ("asked", "words"), [(Look("3", "question"), ""), (Answer("3", 1, 1, "f", 1), "check whether")]
+)
 def test_a_host_that_ends_before_it_has_replied(runtime: Path, asked: Request, words: str) -> None:
     """Nobody knows whether it has done what it was asked; of a mere look there is nothing to know."""
     listener = sockets.listen("kitty")
@@ -116,7 +118,7 @@ def test_a_host_that_ends_before_it_has_replied(runtime: Path, asked: Request, w
     thread.join()
     listener.close()
     assert isinstance(told, Refusal) and told.rule == "unreachable"
-    assert words in told.text and ("look whether" in told.text) is bool(words)
+    assert words in told.text and ("check whether" in told.text) is bool(words)
 
 
 def _knows_processes(connection: socket.socket) -> bool:

@@ -7,6 +7,7 @@ through the window's terminal, as a program's output does.
 from __future__ import annotations
 
 import base64
+import os
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from tests.real_kitty.harness import Kitty
 from tests.real_kitty.install import install, watcher_line
 from tests.real_kitty.pixels import SPANS, Box, Colour, counted
 from tests.real_kitty.remote import RemoteControl
+from tests.real_kitty.roots import CHECKOUT, SUITES
 
 #: The five that a person meets, by name.
 LIGHTS: dict[str, Colour] = {name: COLOURS[Status(name)] for name in ("working", "waiting", "done", "error", "idle")}
@@ -136,6 +138,17 @@ class Desk:
     def close(self) -> None:
         """End it."""
         self.kitty.close()
+
+    @property
+    def renews(self) -> bool:
+        """Whether the pictures of the documentation are to be renewed from this kitty, which is the newest."""
+        return os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and self.kitty.version == list(SUITES)[-1]
+
+    def keep(self, image: Image.Image, name: str) -> None:
+        """Put a picture into the documentation, if it is to be renewed."""
+        if self.renews:
+            small = image.convert("RGB").quantize(200, dither=Image.Dither.NONE)
+            small.save(CHECKOUT / f"docs/images/{name}.png", optimize=True)
 
     # -- what is done to it ------------------------------------------------------------------------------------------
 

@@ -360,7 +360,7 @@ def test_an_agent_that_no_file_describes(bench: Bench) -> None:
     window = bench.shell(FAKE_MARK="carried")
     kitty.send_text(window, "tally run zebra --quiet\r")
     kitty.wait_text(window, "claude is here")
-    refused(bench, FORK, "No agent file names zebra, and nothing is known of how it is continued", "rule: process")
+    refused(bench, FORK, "Zebra has no agent file, and did not report how to continue", "rule: process")
     zebra = "26;CodeAgent=zebra;Status=idle"
     methods = f"MethodFork={b64('--fork {SessionId}')};MethodResume={b64('--resume {SessionId}')}"
     bench.say(window, osc(f"{zebra};SessionId={b64('z1')};{methods}"))
@@ -377,7 +377,7 @@ def test_an_agent_that_no_file_describes(bench: Bench) -> None:
 
         assert shown.strip().startswith("Not kept: --quiet.")
         assert f"{kitty.home}/.local/bin/tally run -- {program} {' '.join(words)} in " in shown
-        assert "No agent file describes zebra" in shown
+        assert "zebra has no agent file" in shown
         assert (second["argv"], second["cwd"], second["mark"]) == (
             [str(program), *words],
             str(kitty.home / "work"),
@@ -389,8 +389,8 @@ def test_an_agent_that_no_file_describes(bench: Bench) -> None:
         ("--fork {SessionId}\n--yolo", 3, "option", "'--yolo' is not needed by zebra"),
         ("--prompt touch-pwned-1", 1, "option", "'--prompt touch-pwned-1' is not needed"),
         ("bash -c touch$IFSpwned", 1, "deny-list", "It asks for bash, which runs other programs"),
-        ("--fork $(touch$IFSpwned1)", 2, "value", "which no session id has"),
-        ("--fork 1;touch$IFSpwned", 2, "value", "which no session id has"),
+        ("--fork $(touch$IFSpwned1)", 2, "value", "so it is no session id"),
+        ("--fork 1;touch$IFSpwned", 2, "value", "so it is no session id"),
         ("okapi --fork {SessionId}", 1, "word", "'okapi' is not a session id"),
     ):
         bench.say(window, osc(f"{zebra};MethodFork={b64(said)}"))
@@ -398,7 +398,7 @@ def test_an_agent_that_no_file_describes(bench: Bench) -> None:
         refused(bench, FORK, reason, f"rule: {rule}")
     bench.say(window, osc(f"88;arm;cmd={b64('okapi')};args={b64('--resume z1')}"))
     wait_said(bench, window, "okapi", 0, "resume")
-    refused(bench, RESUME, "'okapi' is not the agent that runs here, which is zebra", "rule: program")
+    refused(bench, RESUME, "'okapi' is not zebra, the agent that runs here", "rule: program")
 
     # What cannot be shown as it is, is not even heard: what was said before it counts.
     bidi = b64("--fork \u202e{SessionId}")

@@ -17,7 +17,6 @@ from tallylight.model.lights import mark
 from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
 from tests.real_kitty import desk as desks
-from tests.real_kitty.conftest import VERSIONS
 from tests.real_kitty.desk import BEFORE, FEW, LIGHTS, MANY, Desk
 from tests.real_kitty.pixels import Colour, counted
 from tests.real_kitty.roots import CHECKOUT
@@ -31,9 +30,9 @@ ACTIVE = (0xEE, 0xEE, 0xEE)
 STYLES = ("powerline", "slant", "fade", "separator")
 
 MARK = "§"
-#: Those that docs/kitty.md shows, and the template there.
-RECIPES = re.findall(r"```python\n(.*?)```", (CHECKOUT / "docs/kitty.md").read_text("utf-8"), re.DOTALL)
-TEMPLATES = re.findall(r'tab_title_template "[^"]*"', (CHECKOUT / "docs/kitty.md").read_text("utf-8"))
+#: Those that docs/lights.md shows, and the template there.
+RECIPES = re.findall(r"```python\n(.*?)```", (CHECKOUT / "docs/lights.md").read_text("utf-8"), re.DOTALL)
+TEMPLATES = re.findall(r'tab_title_template "[^"]*"', (CHECKOUT / "docs/lights.md").read_text("utf-8"))
 #: A person's own tab_bar.py that has kitty draw the title, and one that draws it itself.
 CALLS_KITTY = f"""
 from kitty.tab_bar import draw_title
@@ -95,13 +94,6 @@ def expected(desk: Desk, lamps: dict[str, int]) -> dict[int, str]:
 def picture(desk: Desk, name: str, folder: str | None) -> Path | None:
     """Where to keep the picture of a style, if anywhere."""
     return Path(folder) / f"{desk.kitty.version}-{name}.png" if folder else None
-
-
-def keep(desk: Desk, image: Image.Image, name: str) -> None:
-    """Put a picture into the documentation, from the newest kitty, if it is to be renewed."""
-    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
-        path = CHECKOUT / f"docs/images/{name}.png"
-        image.quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 @pytest.fixture
@@ -421,7 +413,7 @@ def test_each_width_says_what_it_can(desk: Desk, tmp_path: Path) -> None:
     sheet = Image.new("RGB", (1280, 26 * len(strips)), "#808080")
     for n, strip in enumerate(strips):
         sheet.paste(strip, (0, 26 * n))
-    keep(desk, sheet, "kitty-look")
+    desk.keep(sheet, "kitty-look")
     for window in windows:
         kitty.close_window(window)
 
@@ -465,7 +457,7 @@ def test_each_split_has_its_light(desk: Desk, pictures: str | None) -> None:
 
     wait_lights(waiting={"waiting"}, working={"working"}, idle=set())
     shot = kitty.screenshot(picture(desk, "one-tab-splits", pictures))
-    keep(desk, shot, "kitty-splits")
+    desk.keep(shot, "kitty-splits")
     kitty.eval(f"boss.window_id_map[{first}].tabref().move_window(2)")
     wait_lights(waiting={"waiting"}, working={"working"})
     desk.send(windows["waiting"], "state=done")

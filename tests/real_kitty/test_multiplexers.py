@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from tallylight.evidence.titles import TURN_S
 from tallylight.snapshot import writer
 from tests.real_kitty.asking_claude import install_asking_claude
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.roots import CHECKOUT
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +127,50 @@ def test_tmux_is_found_by_itself(desk: Desk) -> None:
     kitty.run(["tmux", "kill-server"], env=env)
     desk.wait_colours({kitty.tab_of(other): ""})
     kitty.close_window(other)
+
+
+#: An agent that works until it reads a line from a named pipe; it says both in its title.
+_TITLED = r"""#!/bin/sh
+printf '\033]2;◐ {what}\007'
+read -r line < "$HOME/{pipe}"
+printf '\033]2;✳ {what}\007'
+read -r line
+"""
+#: What a person sees in the first window, once they press Enter.
+_SHELL = r"""stty -echo; printf '\n \033[34m~\033[m \033[32m❯\033[m '
+read -r go; echo tally status; tally status; exec cat"""
+
+
+def test_the_status_line_of_the_documentation(desk: Desk) -> None:
+    """The lines of docs/places.md show the light of each window of tmux: one asks, one works, one is done."""
+    kitty, home = desk.kitty, desk.kitty.home
+    page = (CHECKOUT / "docs/places.md").read_text("utf-8")
+    (lines,) = re.findall(r"^```tmux\n(# ~/.tmux.conf\n.*?)^```", page, re.M | re.S)
+    conf = home / "documented.conf"
+    conf.write_text(
+        f"set -g status-style 'bg=#23272f fg=#aab0bc'\nset -g status-right ''\nset -g status-position top\n{lines}"
+    )
+    install_asking_claude(home)
+    words = ["tmux", "-S", str(home / "documented"), "-f", str(conf), "new-session", "-n", "zsh", "sh", "-c", _SHELL]
+    for name, what in {"shop": "", "api": "Fix the rounding", "docs": "Rewrite the tutorial"}.items():
+        program = home / name / "claude"
+        program.parent.mkdir()
+        if what:
+            program.write_text(_TITLED.format(pipe=f"{name}/pipe", what=what))
+            program.chmod(0o755)
+            os.mkfifo(program.with_name("pipe"))
+        words += [";", "new-window", "-d", "-n", name, "-c", str(program.parent), str(program) if what else "claude"]
+    window = kitty.launch(*words, tab_title="tmux")
+
+    def has(*lights: str) -> bool:
+        return all(light in kitty.get_text(window).splitlines()[0] for light in lights)
+
+    kitty.wait_until(lambda: has("! 1:shop", "● 2:api", "● 3:docs"), 60, "the lights")
+    desk.let_pass(2 * TURN_S)
+    (home / "docs/pipe").write_text("\n")
+    kitty.wait_until(lambda: has("! 1:shop", "● 2:api", "✓ 3:docs"), 30, "the end of a turn")
+    kitty.send_text(window, "\r")
+    kitty.wait_text(window, "Rewrite the tutorial")
+    kitty.wait_text(window, "waited")
+    desk.keep(kitty.screenshot().crop((0, 0, 1000, 200)), "tmux")
+    kitty.close_window(window)

@@ -162,7 +162,7 @@ consents.ask = ask
     asking.send("first")
     assert shown(board).endswith("> ▏")
     write(board, "no")
-    assert asking.told("first").startswith("tally send: permission: the person did not agree")
+    assert asking.told("first").startswith("tally send: permission: you did not agree")
     # What leaves its parents cannot even read the question: the ID is of before.
     for number, (how, rule) in enumerate(
         (("sh", "permission"), ("setsid -w sh", "permission"), ("setsid -f sh", "caller"))

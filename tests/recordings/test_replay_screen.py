@@ -101,7 +101,7 @@ def test_a_progress_bar_in_a_recording() -> None:
     assert replay.decision.status == "working"
     list(replay.play(Event(2.0, Output(b"\x1b]9;4;0;0\x07"))))
     list(replay.advance(2.25))
-    assert (replay.decision.status, replay.decision.reason.rule) == ("done", "progress bar taken away")
+    assert (replay.decision.status, replay.decision.reason.rule) == ("done", "progress bar removed")
 
 
 def aider(*events: Event) -> list[tuple[float, str]]:

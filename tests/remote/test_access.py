@@ -1,4 +1,4 @@
-"""The access list of docs/fleet.md on a real mosquitto: who may show, see and mark what."""
+"""The access list of docs/places.md on a real mosquitto: who may show, see and mark what."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.remote.broker import Authority, Broker, Machine, follow, seen_by, tls
 
 pytestmark = pytest.mark.programs
 
-DOCS = Path(__file__).parents[2] / "docs/fleet.md"
+DOCS = Path(__file__).parents[2] / "docs/places.md"
 DONE = Pane(id="3", status=Status.DONE, agent="claude", since=5.0)
 
 

@@ -184,7 +184,7 @@ def test_the_verb(tmp_path: Path, is_terminal: bool) -> None:
         done = subprocess.run(argv, stdin=slave, capture_output=True, env=environ, check=False, timeout=60)
         os.close(master)
         os.close(slave)
-        assert done.returncode == 1 and b"machines.md" in done.stderr
+        assert done.returncode == 1 and b"[machines]" in done.stderr
         return
     done = subprocess.run(argv, input=b"", capture_output=True, env=environ, check=False, timeout=60)
     assert done.returncode == 0 and done.stderr == b""

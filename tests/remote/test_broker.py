@@ -254,7 +254,7 @@ def test_two_machines_of_one_name(broker: Broker, tmp_path: Path) -> None:
             subscriber, lambda: subscriber.mirror.there["atlas"][0].namesake, "the first one says nothing of the other"
         )
         assert list(seen_by(subscriber)) == [("atlas", "3")]
-        assert "another machine has the name atlas" in first.tally("status", "--broker").stderr
+        assert "another machine also uses the name atlas" in first.tally("status", "--broker").stderr
         assert second.process is not None and second.process.stderr is not None
         assert "connected" in second.process.stderr.readline()
         told = second.process.stderr.readline()
@@ -288,7 +288,7 @@ def test_marks(broker: Broker, tmp_path: Path, *, is_allowed: bool) -> None:
             assert machine.process is not None and machine.process.stderr is not None
             subscriber.step(time.monotonic(), 0.1)
             lines = [machine.process.stderr.readline() for _ in range(2)]
-            assert "nothing is done: this machine takes no marks" in lines[1]
+            assert "mark ignored: this machine takes no marks" in lines[1]
             assert spool.take() == []
             return
         asked: list[Request] = []

@@ -208,7 +208,7 @@ def test_a_change_that_lets_programs_do_more_waits(near: Near) -> None:
     assert "allow" not in snapshot(near)
     machines = {one["name"]: one["says"] for one in snapshot(near)["machines"]}
     assert machines["ci"] == machines["lab"]
-    assert "until `tally host sessions` starts again" in machines["ci"]
+    assert "starts with the next `tally host sessions`" in machines["ci"]
     assert ID in near.socket.with_suffix(".json").read_text()
     told = near.ask("say", "7", "8", "", "1", "rm -rf /", by_agent=True)
     assert isinstance(told, Refusal) and told.rule == "permission"

@@ -31,7 +31,7 @@ from tests.remote.test_machine import HELLO, PANE, QUESTION, SSH
 from tests.tables import each
 
 HOST, WAITING = "sessions-7", Pane(id="3", status=Status.WAITING, agent="claude", agent_pid=4711)
-NOTHING, PERHAPS, DONE = "nothing was done", "look whether it was done", "answered 1."
+NOTHING, PERHAPS, DONE = "nothing was done", "check whether it was done", "answered 1."
 
 
 class Agent(Desk):

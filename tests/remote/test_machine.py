@@ -129,7 +129,7 @@ def test_rows_are_bounded() -> None:
     """In number and in bytes; that there are more is told, and a row that grows too large goes."""
     found = machine(max_rows=3)
     say(found, HELLO, *(PaneSaid("kitty-1", attrs.evolve(PANE, id=str(n))) for n in range(10)))
-    assert len(found.rows) == 3 and found.says.endswith("it has more panes than are shown")
+    assert len(found.rows) == 3 and found.says.endswith("some of its panes are not shown")
     small = machine(max_bytes=4000)
     say(small, HELLO, *(PaneSaid("kitty-1", attrs.evolve(PANE, id=str(n))) for n in range(10)))
     assert 0 < len(small.rows) < 5
@@ -153,7 +153,7 @@ def test_of_other_machines_it_says_nothing() -> None:
         (255, "a\nssh: \x1b[31mConnection refused\r\n", "cannot be reached: ssh: [31mConnection refused"),
         (127, "sh: 1: exec: tally: not found\n", "has no tally: install it there as here, with its `install.sh`"),
         (126, "", "has no tally: install it there as here, with its `install.sh`"),
-        (2, "tally: unknown verb `bridge`, did you mean `fork`?; see `tally --help`\n", "its tally is older"),
+        (2, "tally: unknown verb `bridge`, did you mean `fork`?; see `tally --help`\n", "its tally is too old"),
         (1, "Error: No such container: ci\n", "its command ended with code 1: Error: No such container: ci"),
         (0, "", "its command ended with code 0"),
         (None, "", "there is no program 'ssh' on this machine"),
@@ -219,10 +219,10 @@ def test_what_a_shell_prints_without_a_line_end() -> None:
 @each(
     ("data", "says"),
     [
-        (b"x> ", "does not answer: it says 'x>'"),
-        (b"\x1b\x07Are you\nsure? [y/N] ", "does not answer: it says 'Are you sure? [y/N]'"),
+        (b"x> ", "does not answer: 'x>'"),
+        (b"\x1b\x07Are you\nsure? [y/N] ", "does not answer: 'Are you sure? [y/N]'"),
         (b"", "does not answer"),
-        (b"n" * 500, f"does not answer: it says '{'n' * 60}'"),
+        (b"n" * 500, f"does not answer: '{'n' * 60}'"),
     ],
 )
 def test_what_it_says_instead(data: bytes, says: str) -> None:
@@ -350,7 +350,7 @@ def test_no_reply() -> None:
     found.output(5.0).clear()
     found.ended(255, "", 6.0)
     for one in (told[0], late[0]):
-        assert isinstance(one, Refusal) and one.rule == "unreachable" and "look whether" in one.text
+        assert isinstance(one, Refusal) and one.rule == "unreachable" and "check whether" in one.text
     after = asked(found)
     assert isinstance(after[0], Refusal) and "nothing was done" in after[0].text
 

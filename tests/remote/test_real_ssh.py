@@ -207,7 +207,7 @@ def test_far_away(machines: Machines) -> None:
         lambda: found if len(found := machines.says()) == 5 and "not connected" not in str(found) else None, "all"
     )
     assert said["far"].startswith("connected, tally ")
-    assert said["old"].startswith("its tally 0.1.0 is older") and said["older"].startswith("its tally is older and")
+    assert said["old"].startswith("its tally 0.1.0 is older") and said["older"].startswith("its tally is too old")
     assert said["none"].startswith("has no tally: install it there") and said["gone"].startswith("cannot be reached")
 
 

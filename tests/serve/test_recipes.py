@@ -1,4 +1,4 @@
-"""The scripts of docs/notifications.md that tell a phone, run as they stand there, against services on loopback."""
+"""The scripts of docs/places.md that tell a phone, run as they stand there, against services on loopback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.serve.live import Stage, until
 
 pytestmark = pytest.mark.programs
 
-PAGE = Path(__file__).parents[2] / "docs/notifications.md"
+PAGE = Path(__file__).parents[2] / "docs/places.md"
 #: Chosen for the page's own: what a person puts there is theirs. Not every script has the last one.
 _SETTINGS = {"server": r"^server=\S+", "page": r"^page=\S+", "api": r"^api=\S+"}
 

@@ -128,7 +128,7 @@ def test_kitty_is_only_looked_at_unless_that_is_allowed(make: Callable[..., Room
     assert (
         " Do you want to proceed?" in seen["lines"]
         and "[scripting]" in seen["why"]
-        and "panes that it started itself" in seen["why"]
+        and "panes that it started" in seen["why"]
     )
     assert [choice["keys"] for choice in seen["question"]["choices"]] == [""] * 4
     assert (seen["can_say"], seen["can_interrupt"]) == (False, False)

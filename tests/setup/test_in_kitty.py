@@ -113,7 +113,7 @@ def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
 def test_from_a_clone_to_the_first_light(kitty: Kitty) -> None:
     """
     With a stopwatch, as a new user in a kitty that runs, without downloads: `git clone`, install.sh, another tab whose
-    program asks, and its light on the screen. docs/platforms.md has the seconds that are printed here.
+    program asks, and its light on the screen. docs/measurements.md has the seconds that are printed here.
     """
     started = time.monotonic()
     clone, told = kitty.directory / "tallylight", kitty.directory / "told"

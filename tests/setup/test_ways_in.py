@@ -1,4 +1,4 @@
-"""The ways in that docs/install.md shows, each from nothing: a home that is thrown away, no network but loopback."""
+"""The ways in that docs/start.md shows, each from nothing: a home that is thrown away, no network but loopback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/install.md").read_text("utf-8")
+PAGE = (ROOT / "docs/start.md").read_text("utf-8")
 #: Loopback is all there is in it. As another user there is no such room.
 OFFLINE = ["unshare", "--net", "--", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
 

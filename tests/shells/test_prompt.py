@@ -1,4 +1,4 @@
-"""The lines of docs/sessions.md that put `tally prompt` into a prompt, in the real shells."""
+"""The lines of docs/places.md that put `tally prompt` into a prompt, in the real shells."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from tests.shells.shell import SHELLS, World
 
-_PAGE = (Path(__file__).parents[2] / "docs/sessions.md").read_text("utf-8")
-_TEXT = _PAGE.partition("## `tally prompt`")[2].partition("\n## ")[0]
+_PAGE = (Path(__file__).parents[2] / "docs/places.md").read_text("utf-8")
+_TEXT = _PAGE.partition("## Prompts and bars")[2].partition("\n## ")[0]
 BLOCKS = dict(re.findall(r"^```(\w+)\n(.*?)^```", _TEXT, re.M | re.S))
 
 

@@ -144,7 +144,7 @@ def test_a_list_that_does_not_end_writing_is_not_waited_for(file: Path, monkeypa
     lock = os.open(file.parent, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
     try:
-        assert "another list writes" in reader.change(lambda found: attrs.evolve(found, group=""))
+        assert "another list keeps" in reader.change(lambda found: attrs.evolve(found, group=""))
     finally:
         os.close(lock)
     assert read(file).group == "project"

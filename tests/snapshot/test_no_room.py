@@ -117,7 +117,7 @@ def test_a_full_disk(disk: Disk, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         code, said = main(command), capsys.readouterr()
         assert code == 1 or command[0] != "status"
         assert "its host cannot write it; it is as of" in said.out + said.err
-        assert "is full; what terminals show here is as of" in said.out + said.err
+        assert "is full; the state of these terminals is as of" in said.out + said.err
 
     disk.filler.unlink()
     host.flush(1.0 + RETRY)
@@ -138,7 +138,7 @@ def test_a_host_that_begins_there(disk: Disk, *, is_full: bool) -> None:
     host.publish([big("new")], 1.0)
     found, (problem,) = read_snapshots(folder)
     why = "is full" if is_full else "is read-only"
-    assert (found, str(problem)) == ([], f"{folder}: {why}; no terminal can tell what it shows")
+    assert (found, str(problem)) == ([], f"{folder}: {why}; no terminal can write its state")
     if is_full:
         disk.filler.unlink()
     else:
@@ -159,7 +159,7 @@ def test_a_read_only_disk(disk: Disk) -> None:
     made.publish([big("new")], 1.0)
     assert "Read-only" in made.error
     _, (problem,) = read_snapshots(folder)
-    assert isinstance(problem, StaleError) and "is read-only; what terminals show here is as of" in str(problem)
+    assert isinstance(problem, StaleError) and "is read-only; the state of these terminals is as of" in str(problem)
     disk.remount("rw")
     made.flush(1.0 + RETRY)
     assert read_snapshots(folder)[1] == []

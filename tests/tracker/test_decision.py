@@ -15,12 +15,12 @@ BY_SOURCE: dict[tuple[Status, Source], str] = {
     (Status.WORKING, Source.TITLE): "30 s of silence",
     (Status.WORKING, Source.SCREEN): "30 s without any change",
     (Status.WORKING, Source.HEURISTIC): "4 s without visible output",
-    (Status.WAITING, Source.SCREEN): "its dialog leaving the screen",
-    (Status.WAITING, Source.HEURISTIC): "a screen that is known as idle",
+    (Status.WAITING, Source.SCREEN): "its dialog leaves the screen",
+    (Status.WAITING, Source.HEURISTIC): "a known idle screen",
     (Status.WAITING, Source.REGISTRY): "its status file",
     (Status.IDLE, Source.SCREEN): "another screen",
-    (Status.IDLE, Source.HEURISTIC): "anything that its screen says",
-    (Status.ERROR, Source.SCREEN): "the error leaving the end of its screen",
+    (Status.IDLE, Source.HEURISTIC): "a sign on its screen",
+    (Status.ERROR, Source.SCREEN): "the error leaves the end of its screen",
 }
 
 

@@ -358,7 +358,7 @@ def test_a_decision_says_why() -> None:
     assert (decision.status, decision.kind) == (Status.WAITING, Kind.PERMISSION)
     assert (decision.reason.source, decision.reason.rule, decision.reason.at) == (Source.PROTOCOL, "osc-1338", 2)
     assert [(lost.source, lost.why) for lost in put_aside(tracker.answers, float)] == [
-        ("heuristic", "explicit wins: the agent speaks for itself")
+        ("heuristic", "explicit wins: the agent reports its own status")
     ]
 
 
@@ -582,7 +582,7 @@ def test_the_reason_says_what_would_change_it_by_who_said_it() -> None:
     tick(tracker, 2.5)
     assert tracker.decision.reason.changes.endswith("no timer and no look")
     say(Source.SCREEN, Status.WAITING, Kind.QUESTION, message="Which?")(tracker, 3)
-    assert tracker.decision.reason.changes.startswith("its dialog leaving the screen")
+    assert tracker.decision.reason.changes.startswith("its dialog leaves the screen")
     explicit("working")(tracker, 4)
     assert "or 60 s without report" in tracker.decision.reason.changes
     tracker.timing = Timing(fuse_s=0)

@@ -96,12 +96,12 @@ def row(why: str, line: str, shows: str, *, timing: Timing | None = None, **fact
 TAB = Timing(explicit_lasts="tab")
 UNKNOWN = "active: nothing known of this pane"
 PROMPT = "idle by shell: shell at its prompt"
-QUIET = "idle by heuristic: nothing said or shown lately"
+QUIET = "idle by heuristic: no output lately"
 STARTING = "idle by heuristic: it is starting"
 CAME = "working by heuristic: it came to the foreground"
 SILENT = "waiting/input by heuristic: 4 s of silence"
-MID_TURN = "it vanished in mid-turn"
-EXPLICIT = "explicit wins: the agent speaks for itself"
+MID_TURN = "it vanished during a turn"
+EXPLICIT = "explicit wins: the agent reports its own status"
 
 NOTHING = [
     row("nothing is known of a new pane", "", UNKNOWN, at=0, since=0, deadline=None),
@@ -441,7 +441,7 @@ CONTRADICTION = [
             "working by title",
             deadline=6.4,
             losing=[
-                f"{source} {status}: of the turn before: how the last one ended is not told yet",
+                f"{source} {status}: from the previous turn: the outcome of the last one is not known yet",
                 "title idle: outranked by title",
                 "heuristic waiting: outranked by title",
             ],

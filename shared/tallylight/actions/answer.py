@@ -240,13 +240,13 @@ def _ask(typist: Typist) -> Question | Refusal:
         return held
     dialog = dialog_of(seen)
     if seen.status is not Status.WAITING or dialog is None:
-        return Refusal("no-question", "there is no question whose answers are known")
+        return Refusal("no-question", "it asks nothing with known answers")
     context, first = _context(seen.look, dialog)
     labels = _labels(seen.look, dialog)
     if sum(map(len, context[first:])) > MAX_CONTEXT or any(
         width(row) >= MAX_CELLS for row in (*context[first:], *labels)
     ):
-        return Refusal("too-long", "what it asks is too long to be shown here; nothing was typed")
+        return Refusal("too-long", "its question is too long to show here; nothing was typed")
     return Question(
         pane=held.pane,
         agent=held.agent,

@@ -100,7 +100,7 @@ class PaneClient:
         machine = parts(found.pane.id)[0] if is_elsewhere(found.host) else ""
         is_own = isinstance(asked, Close | DeferredText | Unqueue) or asked == Look(found.pane.id, request.OCCUPANT)
         if machine and is_own:
-            return Refusal("elsewhere", f"that is for {machine} itself: go there")
+            return Refusal("elsewhere", f"only {machine} itself can do that: go there")
         if self.asks_for is not None and (refused := self._unlent(found, asked)) is not None:
             return refused
         is_key = self.is_key and bool(machine)

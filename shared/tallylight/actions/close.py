@@ -44,7 +44,7 @@ def occupant(typist: Typist) -> Occupant | Refusal:
     process = found.process or found.leader
     # Without its start nobody could tell later whether it still is the same process.
     if process is None or not process.start:
-        return Refusal("process", "it cannot be told what runs in that pane; nothing was closed")
+        return Refusal("process", "the program in that pane is unknown; nothing was closed")
     program = base_name(process.argv[0] if process.argv else process.exe or process.comm)
     name = found.agent.name if found.agent is not None and not found.is_remote else program
     return Occupant(seen.pane, name, process.pid, process.start)

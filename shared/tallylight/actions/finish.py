@@ -66,7 +66,7 @@ class Finish:
         """What a person should read first."""
         notes = []
         if self.ignored:
-            notes.append(f"{_counted(self.ignored, 'file')} that git ignores will be gone with the directory.")
+            notes.append(f"{_counted(self.ignored, 'file')} that git ignores will be removed with the directory.")
         if self.way is Way.DROP and self.commits:
             back = f"git branch {self.branch} {self.commit}"
             notes.append(f"{_counted(self.commits, 'commit')} will be on no branch; `{back}` brings them back.")
@@ -80,12 +80,12 @@ def inspect(directory: str, way: Way) -> Finish | Refusal:
         return Refusal("worktree", f"{directory} is in no git worktree")
     path, made_from = found.top, worktrees.origin_of(found)
     if made_from is None:
-        return Refusal("worktree", f"{path} is no worktree that tally made")
+        return Refusal("worktree", f"{path} is not a worktree that tally made")
     root, into = made_from
     origin = git.find(root)
     is_same = origin is not None and (origin.top, origin.place.common) == (root, found.place.common)
     if origin is None or not is_same or root == path:
-        return Refusal("worktree", f"{root}, from which it was made, is not there any more")
+        return Refusal("worktree", f"{root}, its original repository, is gone")
     branch, commit = found.branch(), found.commit()
     if not branch or not commit:
         return Refusal("worktree", f"{path} is on no branch")
@@ -94,7 +94,7 @@ def inspect(directory: str, way: Way) -> Finish | Refusal:
         return ignored
     ahead = origin.ask("rev-list", "--count", f"refs/heads/{into}..{commit}")
     if ahead is None and way is Way.MERGE:
-        return Refusal("worktree", f"git does not say what is in {path}")
+        return Refusal("worktree", f"git cannot list the changes in {path}")
     if way is Way.MERGE and (problem := _no_way_in(origin, into, commit)):
         return problem
     remove = ("worktree", "remove", path)
@@ -124,12 +124,12 @@ def command(finish: Finish, step: tuple[str, ...]) -> list[str]:
 def carry_out(finish: Finish) -> Refusal | None:
     """Do it, if all is as it was shown; what went wrong, or nothing."""
     if inspect(finish.path, finish.way) != finish:
-        return Refusal("changed", "something has changed since it was shown; nothing was done")
+        return Refusal("changed", "something changed after you saw it; nothing was done")
     for number, step in enumerate(finish.steps):
         try:
             finish.origin.change(*step)
         except git.FailedError as error:
-            before = "nothing was done" if not number else f"what stands before it was done: git {finish.steps[0][0]}"
+            before = "nothing was done" if not number else f"the step before it was done: git {finish.steps[0][0]}"
             return Refusal("git", f"git {step[0]}: {error}; {before}")
         except (OSError, TallyError, subprocess.SubprocessError) as error:
             return Refusal("git", f"git {step[0]}: {error}")
@@ -159,7 +159,7 @@ def _no_way_in(origin: git.Repository, into: str, commit: str) -> Refusal | None
     if isinstance(problem := _ignored(origin), Refusal):
         return problem
     if origin.ask("merge-base", "--is-ancestor", f"refs/heads/{into}", commit) is None:
-        return Refusal("merge", f"{into} has gone on since: rebase or merge by hand, then finish")
+        return Refusal("merge", f"{into} has new commits: rebase or merge by hand, then finish")
     return None
 
 

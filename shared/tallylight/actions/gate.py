@@ -78,14 +78,14 @@ def value_problem(value: str, *, is_path: bool = False) -> str:
     if len(value) > MAX_VALUE:
         return f"is longer than {MAX_VALUE} characters"
     if value.startswith("-"):
-        return "begins with a dash, and would be taken for an option"
+        return "begins with a dash, so it would be read as an option"
     if value.startswith("@"):
-        return "begins with @, which kitty would replace by something else"
+        return "begins with @, so kitty would replace it"
     if " " in value:
         return "has a space in it"
     if not _VALUE.fullmatch(value):
         bad = next(character for character in value if not _GOOD.fullmatch(character))
-        return f"has {bad!a} in it, which no session id has"
+        return f"has {bad!a} in it, so it is no session id"
     if not is_path and "/" in value:
         return "has '/' in it, as a path has"
     if not is_path and value.startswith("."):
@@ -105,8 +105,8 @@ def id_problem(value: str, agent: Agent) -> str:
         return problem
     # Where the option before it takes no value, it would be a prompt.
     if len(value) > MAX_STRANGE:
-        return f"is longer than {MAX_STRANGE} characters, and no agent file says that {agent.name} has such"
-    return "" if any(map(str.isdigit, value)) else f"has no digit, and may be a word that {agent.name} obeys"
+        return f"is longer than {MAX_STRANGE} characters, and {agent.name} has no agent file that allows it"
+    return "" if any(map(str.isdigit, value)) else f"has no digit, so it may be a command of {agent.name}"
 
 
 def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tuple[str, ...] | Refusal:
@@ -162,9 +162,9 @@ def _denied(word: str) -> Refusal | None:
 
 def _among(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
     if "/" in word:
-        return Refusal("program", f"{_shown(word)!r} is a path; only an agent's own name is taken")
+        return Refusal("program", f"{_shown(word)!r} is a path; only an agent's own name is accepted")
     if word not in names:
-        return Refusal("program", f"{_shown(word)!r} is not the agent that runs here, which is {agent.name}")
+        return Refusal("program", f"{_shown(word)!r} is not {agent.name}, the agent that runs here")
     return None
 
 
@@ -186,7 +186,7 @@ def check_said(
     data file's `{cwd}` stands for.
     """
     if not template.lists:
-        return Refusal("method", f"{agent.display} is not known to have a way to do this from the command line")
+        return Refusal("method", f"{agent.display} has no known command for this")
     refusals = []
     for list_ in template.lists:
         found = match(words, list_[1:], agent, running, cwd)
@@ -203,11 +203,11 @@ def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
     if denied := next(filter(None, map(_denied, found.words)), None):
         return denied
     if not found.words:
-        return Refusal("list", f"it is not a complete list of what {agent.name} is known to need for this")
+        return Refusal("list", f"it lacks words that {agent.name} needs for this")
     shown = _shown(" ".join(found.words))
     if is_option(found.words[0]):
-        return Refusal("option", f"{shown!r} is not needed by {agent.name} for this, and it does not run with it here")
-    return Refusal("word", f"{shown!r} is not a session id; {agent.name} would take it for a prompt")
+        return Refusal("option", f"{shown!r} is not needed by {agent.name} for this, and it runs without that")
+    return Refusal("word", f"{shown!r} is not a session id; {agent.name} would read it as a prompt")
 
 
 def _shown(word: str) -> str:

@@ -138,7 +138,7 @@ class Once:
         try:
             return None if self._notes.add(_agent(given), given.fingerprint) else _refusal(given)
         except TallyError as error:
-            return Refusal("answered", f"that cannot be noted, so nothing was typed: {error}")
+            return Refusal("answered", f"the answer cannot be recorded, so nothing was typed: {error}")
 
     def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
         """Wait until the screen shows something else than what was answered, or than before, but not for long."""

@@ -100,9 +100,9 @@ def _screen(typist: Typist) -> Rows | Refusal:
         return Refusal(seen.rule, seen.text.removesuffix("; nothing was typed"))
     holder = seen.foreground
     if holder.is_remote:
-        return Refusal("remote", f"{holder.suspect} shows another machine, and only agents of this one are read")
+        return Refusal("remote", f"{holder.suspect} shows another machine; only agents of this one can be read")
     if not (holder.agent is not None or holder.is_candidate):
-        return Refusal("process", "no agent is in the foreground of that pane, and only agents are read")
+        return Refusal("process", "no agent is in the foreground of that pane; only agents can be read")
     return Rows.of(seen.look.lines)
 
 
@@ -131,4 +131,4 @@ def _queue(pane: Access, asked: DeferredText | Unqueue, *, replaces: bool) -> Do
     if isinstance(found, Refusal):
         return found
     pane.keep(found)
-    return Done(asked.pane, "queued, and typed when its turn has ended")
+    return Done(asked.pane, f"queued until its {'limit' if asked.at else 'turn'} ends")

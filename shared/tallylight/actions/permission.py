@@ -79,36 +79,36 @@ TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
 }
 _UNKNOWN = Refusal(
     "caller",
-    "nothing was done: this command does not run in a pane of that terminal, so nobody knows who asks; run it in a "
+    "nothing was done: the caller is unknown, since this command does not run in a pane of that terminal; run it in a "
     "shell there",
 )
-_SELF = Refusal("self", "nobody types into the pane in which they run themselves; nothing was done")
+_SELF = Refusal("self", "a program cannot type into its own pane; nothing was done")
 _OTHERS = Refusal(
     "permission",
-    "a program may do that only in panes that it started itself; in others you do it yourself, at the pane, the list "
-    'or the page, or `[scripting] allow = "ask"` or "all" allows it; nothing was done',
+    "a program may do that only in panes that it started; do it yourself, at the pane, the list or the page, or set "
+    '`[scripting] allow = "ask"` or "all"; nothing was done',
 )
 _PERMISSION = Refusal(
     "permission",
-    "only a person answers a permission; do it yourself, at the pane, the list or the page, or "
-    '`[scripting] allow = "ask"` or "all" allows it to programs; nothing was done',
+    "only a person answers a permission; do it yourself, at the pane, the list or the page, or set "
+    '`[scripting] allow = "ask"` or "all"; nothing was done',
 )
 _STRAY = Refusal(
     "permission",
-    "an agent whose parents do not lead to a pane of this terminal types only into panes that it started itself, and "
-    "answers no permission; nothing was done",
+    "an agent outside the panes of this terminal types only into panes that it started, and answers no permission; "
+    "nothing was done",
 )
 _NONE = Refusal(
     "permission",
-    'programs may do nothing here and read nothing, as `[scripting] allow = "none"` says; do it yourself, at the pane, '
-    "the list or the page; nothing was done",
+    '`[scripting] allow = "none"` lets programs do and read nothing here; do it yourself, at the pane, the list or the '
+    "page; nothing was done",
 )
-_DISAGREED = Refusal("permission", "the person did not agree to it; nothing was done")
+_DISAGREED = Refusal("permission", "you did not agree to it; nothing was done")
 #: Where a person would have to agree, and nobody can be asked.
 UNASKED = Refusal(
     "permission",
-    "you would have to agree to that first, and only kitty can ask you, for its own windows; do it yourself, or "
-    '`[scripting] allow = "all"` allows it; nothing was done',
+    "you must agree to that first, and only kitty can ask you, for its own windows; do it yourself, or set "
+    '`[scripting] allow = "all"`; nothing was done',
 )
 #: Where only a person's own key counts.
 PERSON_ONLY = Refusal(

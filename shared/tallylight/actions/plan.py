@@ -163,7 +163,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     if isinstance(asked, tuple):
         argv, method = (scene.program or asked[0], *asked[1:]), Method.SAID
     elif scene.program:
-        return asked or Refusal("method", f"{agent.display} has not said how to {verb} it, and no agent file does")
+        return asked or Refusal("method", f"{agent.display} did not report how to {verb} it, and has no agent file")
     else:
         chosen = _known(verb, template, agent, values, flags)
         if isinstance(chosen, Refusal):
@@ -193,7 +193,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
     """The agent whose process is there, or, to resume, was there."""
     found = scene.identity
     if found.is_remote:
-        return Refusal("remote", f"{found.suspect} is in the foreground, and what runs there is not on this machine")
+        return Refusal("remote", f"{found.suspect} is in the foreground and shows another machine")
     if found.agent is not None:
         if scene.process is None:
             return Refusal("process", f"{found.agent.display} is named here, but its own process was not found")
@@ -206,13 +206,13 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
         return Refusal("process", _nobody(found))
     if known is None:
-        return Refusal("process", f"{_nobody(found)}, and none was seen in it before")
+        return Refusal("process", f"{_nobody(found)}; none was seen in it before")
     return _allowed(known, scene.program)
 
 
 def _nobody(found: Identity) -> str:
     if found.stranger:
-        return f"no agent file names {found.stranger}, and nothing is known of how it is continued"
+        return f"{found.stranger} has no agent file, and did not report how to continue"
     return "no agent runs in this pane"
 
 
@@ -220,7 +220,7 @@ def _allowed(agent: Agent, program: str) -> Agent | Refusal:
     names = (*agent.processes, *agent.generic, *([program] if program else ()))
     denied = next((base_name(name) for name in names if is_denied(name)), "")
     if denied:
-        return Refusal("deny-list", f"the agent is said to be {denied}, which runs other programs")
+        return Refusal("deny-list", f"its agent file names {denied}, which runs other programs")
     return agent
 
 
@@ -252,7 +252,7 @@ def _known(
     elif template.latest:
         words, method = template.latest, Method.LATEST
     elif template.by_id:
-        return Refusal("session", f"the session id is not known, and {agent.display} has no other way to {verb}")
+        return Refusal("session", f"its session id is unknown, and {agent.display} cannot {verb} without one")
     else:
         return Refusal("method", f"{agent.display} has no way to {verb} from the command line")
     filled = fill(words, values, agent)
@@ -308,9 +308,11 @@ def _notes(
     if isinstance(asked, Refusal):
         notes.append(f"The program asked for something else, which is refused: {asked.text} (rule: {asked.rule}).")
     if scene.program:
-        notes.append(f"No agent file describes {agent.display}: what this command does is its own word.")
+        notes.append(f"{agent.display} has no agent file: it supplied this command itself.")
     if method is Method.LATEST:
-        notes.append(f"It is the latest conversation of this directory; another {agent.display} there may have had it.")
+        notes.append(
+            f"It is the latest conversation of this directory, and may belong to another {agent.display} there."
+        )
     if verb is Verb.RESUME and scene.process is not None:
-        notes.append(f"{agent.display} still runs in this pane: both would continue the same conversation.")
+        notes.append(f"{agent.display} still runs in this pane, and both would continue one conversation.")
     return notes

@@ -57,12 +57,17 @@ class Look:
 
 @attrs.frozen
 class DeferredText:
-    """*text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended."""
+    """
+    *text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended.
+
+    With *at*, in seconds since the epoch, not before then: when a limit of the agent ends.
+    """
 
     pane: str
     pid: int
     start: int
     text: str
+    at: int = 0
 
 
 @attrs.frozen
@@ -158,13 +163,13 @@ def type_of(cls: type) -> str:
 
 _TYPES = {type_of(cls): cls for cls in (*REQUESTS, *REPLIES, Visible)}
 
-UNKNOWN = Refusal("unknown", "what was asked is not known there; is it of the same version?")
+UNKNOWN = Refusal("unknown", "that host does not know this request; does it run the same version?")
 SILENT = Refusal("unreachable", "the terminal does not answer")
 
 
 def silent(who: str, asked: Request) -> Refusal:
     """What *who* was *asked* has had no answer: if that was more than a look, it may have been done."""
-    unsure = "" if isinstance(asked, Look | Draw) else "; look whether it was done"
+    unsure = "" if isinstance(asked, Look | Draw) else "; check whether it was done"
     return Refusal("unreachable", f"{who} does not answer{unsure}")
 
 
@@ -218,7 +223,7 @@ def encode_reply(reply: Reply) -> bytes:
     try:
         return _line(to_json(reply))
     except TooLongError:
-        return _line(to_json(Refusal("too-long", "that is too large to be shown here; go to the pane itself")))
+        return _line(to_json(Refusal("too-long", "it is too large to show here; go to the pane")))
 
 
 def decode_request(line: bytes) -> tuple[Request | None, bool]:

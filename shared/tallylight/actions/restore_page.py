@@ -84,7 +84,7 @@ class RestorePage:
         losing = [str(choice.number) for choice in self.choices if choice.plan is not None and choice.plan.warning]
         rows: list[Line] = []
         if losing:
-            rows += [*wrapped(f"Not all options are kept of {', '.join(losing)}: see there.", inner, "bad"), ()]
+            rows += [*wrapped(f"Some options are not kept: see {', '.join(losing)}.", inner, "bad"), ()]
         rows.append((("title", "  ↻  Resume conversations"),))
         rows += wrapped(f"They open {self.where}.", inner, "dim")
         for choice in self.choices:

@@ -153,9 +153,9 @@ def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
     """Whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it."""
     found = reading_of(seen)
     if seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING):
-        return Refusal("working", "it is working, and takes no text until it is done; nothing was typed")
+        return Refusal("working", "it is working, and accepts text when it is done; nothing was typed")
     if found is None:
-        return Refusal("prompt", "its screen does not show whether it is at its prompt; nothing was typed")
+        return Refusal("prompt", "its screen shows no prompt; nothing was typed")
     if found.dialog is not None:
         return _check_dialog(seen, found.dialog, shown)
     if found.is_menu or is_left_by_key(read_tail(seen.look.lines)):
@@ -175,7 +175,7 @@ def _has_choices(seen: Seen) -> bool:
 
 def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
     if dialog.choices or dialog.kind not in _IN_WORDS or _has_choices(seen):
-        return Refusal("asking", "it asks something that is not answered with text; nothing was typed")
+        return Refusal("asking", "its question takes no text; nothing was typed")
     if not shown:
         return Refusal("asking", "it asks for text: look at the question first; nothing was typed")
     if dialog.missing:

@@ -46,13 +46,13 @@ def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:
         return check_program(program, agent) or (program,)
     if not agent.start:
         how = "start it without one and use `tally send`"
-        return Refusal("prompt", f"{agent.display} is not known to take a prompt from the command line: {how}")
+        return Refusal("prompt", f"{agent.display} takes no prompt on its command line: {how}")
     if (problem := text_problem(prompt)) is not None:
         return Refusal(problem.rule, problem.text.replace("typed", "started"))
     if prompt[0] in "-@":
-        return Refusal("prompt", f"a prompt that begins with {prompt[0]} would be taken for something else")
+        return Refusal("prompt", f"a prompt cannot begin with {prompt[0]}")
     if not agent.start[-2].startswith("-") and len(prompt.split()) < 2:
-        return Refusal("prompt", f"{agent.display} may take a prompt of one word for a command: write a sentence")
+        return Refusal("prompt", f"{agent.display} may read one word as a command: give it a sentence")
     words = agent.start[:-1]
     return check_program(words[0], agent) or check_dangerous(words[1:], agent, ()) or (*words, prompt)
 
@@ -70,7 +70,7 @@ def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], s
         return Refusal("directory", f"the directory {cwd!r} does not exist")
     program = find(words[0])
     if not program:
-        text = f"the terminal finds no program {words[0]!r}; its PATH counts, not that of the caller"
+        text = f"{words[0]!r} is not on the terminal's PATH; the caller's PATH does not count"
         return Refusal("program", f"{text}: link the program into ~/.local/bin, or set PATH for the terminal")
     title = sanitise(name, cells=NAME_CELLS, graphemes=NAME_CELLS).strip() or agent.display
     return Start(argv=(program, *words[1:]), cwd=cwd, agent=agent.name, title=title)

@@ -109,7 +109,7 @@ def changes_in(repository: git.Repository, *options: str) -> list[str] | Refusal
         return Refusal("worktree", f"{unfinished} is not finished in {repository.top}")
     status = repository.ask("status", "--porcelain", "--ignore-submodules=dirty", "-z", *options)
     if status is None:
-        return Refusal("worktree", f"git does not say what has changed in {repository.top}")
+        return Refusal("worktree", f"git cannot list the changes in {repository.top}")
     return [line for line in status.split("\0") if line]
 
 

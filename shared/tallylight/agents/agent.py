@@ -239,7 +239,7 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
     if not (agent.processes or agent.generic or agent.packages):
         table.complain("processes", "is missing: name the processes of this agent")
     if agent.generic and agent.sign == Sign():
-        table.complain("generic", "needs a [sign] table that tells this agent from others of the same name")
+        table.complain("generic", "needs a [sign] table that separates this agent from others of the same name")
     if agent.not_args.many - agent.not_args.takes:
         not_args.complain("many", "names options that are not in takes; each of them must be there too")
     options = {word.partition("=")[0] for words in agent.lists for word in words if word.startswith("-")}

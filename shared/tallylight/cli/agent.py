@@ -64,7 +64,7 @@ def make_parser() -> Parser:
         },
         codes={1: "nothing was written"},
     )
-    new.add_argument("name", metavar="NAME", help="what the agent is to be called: small letters, digits, dashes")
+    new.add_argument("name", metavar="NAME", help="the agent's name: small letters, digits, dashes")
     new.add_argument("recordings", nargs="*", metavar="RECORDING", help="made by `tally record FILE -- AGENT`")
     for label in _LABELS:
         what = {"busy": "works", "idle": "is at its prompt", "asking": "asks something"}[label]
@@ -120,12 +120,12 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
         raise TallyError(f"{clean(name)}: an agent's name has small letters, digits, dots, dashes and underscores")
     path = config_dir(environ) / "agents" / f"{name}.toml"
     if path.exists() or path.is_symlink():
-        raise TallyError(f"{clean(str(path))}: already exists; nothing was changed. Change it by hand, or move it away")
+        raise TallyError(f"{clean(str(path))}: already exists; nothing was changed. Edit it, or move it away")
     seen, programs = _seen(options)
     if not seen:
         raise TallyError(
-            f"there is nothing to learn from: record the agent with `tally record {name}.cast -- {name}`, take it "
-            "through a question, and give the file; or name a pane that it runs in with --pane"
+            f"give a recording or a pane: `tally record {name}.cast -- {name}`, with a question in it; or --pane with "
+            "a pane where it runs"
         )
     found = draft.draft(seen)
     programs = tuple(dict.fromkeys((*options.program, *programs))) or (name,)
@@ -134,7 +134,7 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
     )
     _explain(found, output)
     if name in {known for known, _ in packaged_agents()}:
-        output.line(f"Tallylight knows an agent called {name} already; this file takes its place.")
+        output.line(f"Tallylight already has a file for {name}; this one replaces it.")
     output.line()
     output.line(text)
     if not options.yes and not System().ask(f"Write this to {clean(str(path))}?"):
@@ -164,9 +164,9 @@ def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str,
             else:
                 seen.append(sightings.of_screen(label, _screen(word)))
     if times and len(options.recordings) != 1:
-        raise TallyError("a time is one of one recording: give just one, or screens in files")
+        raise TallyError("a time needs exactly one recording: give one, or screens in files")
     if len(now) > bool(options.pane):
-        raise TallyError("`now` is said of the pane that --pane names, and once: it does one thing at a time")
+        raise TallyError("`now` needs --pane, and can be given once")
     programs: list[str] = []
     if options.pane:
         found, shown = _watched(options.pane, options.seconds, now)
@@ -203,7 +203,7 @@ def _rows(client: PaneClient, found: Found) -> list[str]:
     refusal = told if isinstance(told, Refusal) else SILENT
     text = clean(refusal.text)
     if refusal.rule == "process":
-        text += "; of another program give a copy: kitten @ get-text | tally agent new NAME --idle -"
+        text += "; for another program, pass a copy: kitten @ get-text | tally agent new NAME --idle -"
     raise TallyError(f"{clean(found.name)}: {text}")
 
 
@@ -225,15 +225,15 @@ def _explain(found: draft.Draft, output: Output) -> None:
         told.add(sightings.BUSY)
     if found.plain:
         share = 100 * found.plain / (found.counts[sightings.ASKING] or 1)
-        output.line(f"Of what it asks, {share:.0f} % looks like a dialog of any program, and needs no rule.")
+        output.line(f"{share:.0f} % of its questions look like an ordinary dialog, and need no rule.")
     if not found.counts[sightings.ASKING]:
-        output.line("It was not seen asking: record a question as well, or name one with --asking.")
+        output.line("It never asked: record a question too, or give its time with --asking.")
     elif sightings.ASKING not in told and found.plain < found.counts[sightings.ASKING]:
-        output.line("No row was found that is there whenever it asks, and at no other time: give more recordings.")
+        output.line("No row appears only while it asks: give more recordings.")
     if sightings.IDLE not in told:
-        output.line("No row was found that is there whenever it is idle: silence will be taken for waiting.")
+        output.line("No row marks its idle prompt: silence will count as waiting.")
     if sightings.BUSY not in told:
-        output.line("No sign of work was found: output will be taken for work, and silence for waiting.")
+        output.line("No sign of work was found: output will count as work, and silence as waiting.")
 
 
 # Check --------------------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def _print_result(recording: str, result: check.Result, output: Output) -> None:
         output.line(f"  {_score(result.score)}")
         lines = list(result.partings)
     else:
-        output.line("  no marks tell the truth; this is what would have been shown:")
+        output.line("  no truth is marked; the lights would have been:")
         lines = [
             f"{change.time:8.2f} s  {status_words(change.decision.status, change.decision.kind):22} "
             f"{change.source}: {change.decision.reason.rule}"

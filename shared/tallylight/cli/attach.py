@@ -33,20 +33,20 @@ def make_parser() -> Parser:
     """What `tally attach` takes."""
     parser = Parser(
         prog="tally attach",
-        description="Show a pane of tmux or GNU Screen in this terminal, on whatever machine it runs. A pane of a "
-        "terminal program is brought to the front where it is.",
+        description="Show a pane of tmux or GNU Screen in this terminal, from this machine or another. A pane of kitty "
+        "or WezTerm is brought to the front.",
         examples={
             "tally attach 'tmux 2'": "a session of this machine",
             "tally attach 'devbox tmux 0'": "one of the machine that [machines] calls devbox",
         },
-        codes={0: "it was left again, or brought to the front", 1: "no such pane, or it cannot be reached"},
+        codes={0: "you left it, or it was brought to the front", 1: "no such pane, or it cannot be reached"},
     )
     add_pane(
         parser,
         help_="one of this machine, 'tmux 2', or of another, devbox/sessions-7:tmux/1867/%%2, as `tally status` says",
     )
     parser.add_argument(
-        "--hold", action="store_true", help="where it fails, wait for Enter, so that a tab of its own stays"
+        "--hold", action="store_true", help="after a failure, wait for Enter, so that the tab stays open"
     )
     return parser
 
@@ -98,7 +98,7 @@ def _command(found: Found) -> list[str]:
     name, host, id_ = parts(found.pane.id)
     machine = load_config()[0].machines.get(name)
     if machine is None:
-        raise TallyError(f"no machine is called {clean(name, 40)} in [machines] of the configuration")
+        raise TallyError(f"[machines] in config.toml has no machine {clean(name, 40)}")
     if not found.pane.attach:
         return []
     from tallylight.remote import commands  # an installation may lack it

@@ -1,7 +1,7 @@
 """
 `tally bridge`: the far end of a machine in `[machines]` of another one, which starts it by `ssh` or the like.
 
-It speaks JSON lines on standard input and output (docs/machines.md), and ends when the other end is gone. While it
+It speaks JSON lines on standard input and output (docs/places.md), and ends when the other end is gone. While it
 runs, this machine has a host for its sessions of tmux and GNU Screen.
 """
 
@@ -28,12 +28,11 @@ def make_parser() -> Parser:
     """What `tally bridge` takes."""
     return Parser(
         prog="tally bridge",
-        description="Tell another machine what the agents of this one do, and answer, write and mark for it. It is "
-        "started by the sessions host there, for an entry of [machines]; it speaks JSON lines, for no person to read. "
-        "Who comes in by a login, as of ssh, is taken for the person; run by a program of this machine it may do no "
-        "more than that program.",
+        description="Report this machine's agents to another machine, and answer, write and mark for it. The sessions "
+        "host there starts it, for an entry of [machines]; it speaks JSON lines. A login, as by ssh, counts as the "
+        "person. Started by a program of this machine, it may do no more than that program.",
         examples={"ssh -T devbox tally bridge": "what the other machine runs"},
-        codes={0: "the other end is gone", 1: "this is a terminal, and nobody is there to speak to"},
+        codes={0: "the other end is gone", 1: "it was started in a terminal"},
     )
 
 
@@ -41,7 +40,9 @@ def main(argv: list[str]) -> int:
     """Tell and answer until the other end is gone."""
     make_parser().parse_args(argv)
     if os.isatty(0) or os.isatty(1):
-        raise TallyError("`tally bridge` speaks with another machine, not with a person: see docs/machines.md")
+        raise TallyError(
+            "another machine starts `tally bridge`, for an entry of its [machines]; it is not for a terminal"
+        )
     from tallylight.actions.caller import let_in
     from tallylight.actions.client import PaneClient, here
     from tallylight.hosts.beside import Beside

@@ -37,7 +37,7 @@ def make_parser() -> Parser:
         choices=(*SCRIPTS, "man", "panes", "agents"),
         help=f"{', '.join(SCRIPTS)}: the script; man: the manual pages; panes, agents: the names that scripts ask for",
     )
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="of man: where to write the pages")
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="for man: the folder for the pages")
     return parser
 
 
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     parser = make_parser()
     options = parser.parse_args(argv)
     if (options.what == "man") != bool(options.folder):
-        parser.error("man takes the folder to write into, and nothing else does")
+        parser.error("give a FOLDER with man, and only with man")
     if options.what in SCRIPTS:
         sys.stdout.write((made() / SCRIPTS[options.what]).read_text("utf-8"))
     elif options.what == "man":

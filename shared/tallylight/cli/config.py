@@ -31,14 +31,14 @@ def make_parser() -> Parser:
     """What `tally config` takes."""
     parser = Parser(
         prog="tally config",
-        description="Show, edit and check the settings. docs/configuration.md describes each of them.",
+        description="Show, edit and check the settings. `tally config default` explains each of them.",
         examples={"tally config show": "every setting, and where it is from", "tally config edit": "in your editor"},
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     show = verbs.add_parser(
         "show",
-        help="print every setting that is in force, and where it is from",
-        description="Print every setting that is in force, as TOML, with the line of the file that it is from.",
+        help="print every setting in force, and its line",
+        description="Print every setting in force, as TOML, with the line of the file that sets it.",
         examples={
             "tally config show": "all of them",
             "tally config show notify kitty.style": "one table and one key",
@@ -77,8 +77,8 @@ def make_parser() -> Parser:
     verbs.add_parser(
         "schema",
         help="print the JSON Schema of the file, for editors",
-        description="Print the JSON Schema of the file. An editor that knows it completes keys, explains them and "
-        "marks mistakes; docs/configuration.md says how to name it in the file.",
+        description="Print the JSON Schema of the file. With it, editors complete keys, explain them and mark "
+        "mistakes. Name it in the first line of config.toml: #:schema ./schema.json",
         examples={"tally config schema > ~/.config/tallylight/schema.json": "for taplo and VS Code"},
         codes={1: ""},
     )
@@ -121,7 +121,7 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
     known = [f"{key}." for key in (*(one.key for one in every), *reference.OWN_NAMES)]
     for key in options.keys:
         if not any(one.startswith(f"{key}.") for one in known):
-            raise TallyError(f"there is no setting {clean(key, 60)!r}; `tally config default` has all of them")
+            raise TallyError(f"there is no setting {clean(key, 60)!r}; `tally config default` lists them all")
     wanted = tuple(f"{key}." for key in options.keys) or ("",)
     shown = [one for one in every if f"{one.key}.".startswith(wanted)]
     if options.json:
@@ -201,7 +201,7 @@ def _editor(environ: Mapping[str, str]) -> list[str]:
             try:
                 return shlex.split(said)
             except ValueError as error:
-                raise TallyError(f"{name} is {clean(said, 60)!r}, which is no command: {error}") from None
+                raise TallyError(f"{name} is {clean(said, 60)!r}, which is not a command: {error}") from None
     if shutil.which(_EDITOR, path=environ.get("PATH", os.defpath)) is None:
         raise TallyError(f"set VISUAL or EDITOR to your editor: there is no `{_EDITOR}`")
     return [_EDITOR]

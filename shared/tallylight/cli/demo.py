@@ -81,7 +81,7 @@ SCRIPT: tuple[Step, ...] = tuple(
             *writes(SCOUT, 1.75, 4.0),
             Step(4.5, SCOUT, Tracker.tick, "It falls silent. After four seconds of silence it needs you: amber."),
             Step(9.5, SCOUT, Tracker.seen, "You look at it. Looking is not answering: it stays amber."),
-            Step(11.5, SCOUT, Tracker.output, "You answer, and it goes on."),
+            Step(11.5, SCOUT, Tracker.output, "You answer, and it continues."),
             *writes(SCOUT, 11.75, 13.0),
             Step(13.5, SCOUT, ends, "It exits after its last output: green, until you have seen it."),
             Step(15.5, SCOUT, Tracker.seen, "You look: the light goes out."),

@@ -149,13 +149,13 @@ def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
     """What is wrong with the agents that run now, or little known of them."""
     for where in sorted({pane.hangs for pane in panes} - {""}):
         names = ", ".join(sorted({pane.agent or pane.unknown for pane in panes if pane.hangs == where} - {""}))
-        text = f"{where} does not respond: the files that {names or 'agents'} keep there are not read"
-        yield Finding("disk", Health.BROKEN, text, "mount it again; they are read as soon as it responds")
+        text = f"{where} does not respond: the files of {names or 'agents'} there are not read"
+        yield Finding("disk", Health.BROKEN, text, "mount it again; reading continues when it responds")
     if far := sorted({pane.unknown for pane in panes if pane.signs and pane.agent_pid is None}):
-        text = f"an agent behind {', '.join(far)} is known by its screen alone. {EXACT_THERE}"
+        text = f"only the screen of an agent behind {', '.join(far)} can be read. {EXACT_THERE}"
         yield Finding("far agents", Health.SKIPPED, text)
     for agent in sorted({pane.agent for pane in panes if pane.strange_record}):
-        text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
+        text = f"the records of {agent} have an unknown format: model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)
 
 
@@ -163,7 +163,7 @@ def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
 _LUA_PROBLEMS = {
     "titles": (
         "another format-tab-title handler was registered before Tallylight's, so tabs show no light",
-        "wrap it, or register it after apply_to_config: see Titles in docs/wezterm.md",
+        "put `tallylight.wrap(…)` around it, or register it after apply_to_config",
     ),
     "keys": (
         "`config.keys = …` comes after apply_to_config, so Tallylight's keys are gone",
@@ -292,13 +292,13 @@ def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> 
         yield Finding("light", Health.OK, f"sent from here, arrived in {where} after {took:.1f} s")
     elif system.env.get("ZELLIJ"):
         # https://github.com/zellij-org/zellij/issues/3954
-        text = "sent, but not received: Zellij passes none of Tallylight's sequences on"
+        text = "sent, but not received: Zellij blocks Tallylight's sequences"
         yield Finding("light", Health.BROKEN, text, "run the agent outside of Zellij, or in tmux or GNU Screen")
     elif is_in_wezterm and any(host.host == "wezterm" for host in living):
         remedy = "look into WezTerm's log (ctrl+shift+l) for lines that start with tallylight"
         yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
     elif running_kitty.named(system) is None and not tty.multiplexer(system.env):
-        text = "sent, but not received: this terminal is no kitty or WezTerm on this machine that runs tallylight"
+        text = "sent, but not received: this terminal is not a local kitty or WezTerm with Tallylight"
         yield Finding("light", Health.SKIPPED, text)
     else:
         remedy = "restart kitty; if that does not help, start it from another terminal and read what it prints"

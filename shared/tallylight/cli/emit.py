@@ -35,14 +35,14 @@ OPTIONS = {
     "--tool": ("NAME", "the agent: claude, codex …"),
     "--project": ("NAME", "what it works on"),
     "--id": ("PATH", "a separate record under this tab: a subagent"),
-    "--kind": ("KIND", f"of waiting: {', '.join(KINDS)}"),
+    "--kind": ("KIND", f"with waiting: {', '.join(KINDS)}"),
     "--session": ("ID", "the agent's own name for its session"),
     "--title": ("TEXT", "what the session is about"),
     "--cwd": ("DIR", "where it works"),
     "--worktree": ("DIR", "its git worktree"),
     "--mode": ("TEXT", "the mode it is in: plan …"),
-    "--message": ("TEXT", "what it asks or says"),
-    "--what": ("TEXT", "of waiting: the one thing needed to decide, `Bash: npm test`"),
+    "--message": ("TEXT", "the question or message"),
+    "--what": ("TEXT", "with waiting: the subject, `Bash: npm test`"),
     "--detail": ("TEXT", "more than the message"),
     "--progress": ("N/M", "tasks done of all tasks, or a percentage: 40%%"),
     "--background": ("N", "background tasks that still run"),
@@ -56,13 +56,13 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally emit",
         usage="tally emit STATUS [--tool NAME] [--project NAME] [OPTION …]",
-        description="Send a status to this process's terminal, or to that of its nearest ancestor that has one, or "
-        "nowhere. TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut, then "
-        "paths left out, where the whole would exceed 4096 bytes.",
+        description="Send a status to this process's terminal, or to its nearest ancestor's; without one, to nowhere. "
+        "TALLY_EMIT_STDOUT=1 writes to standard output instead. Over 4096 bytes, titles, messages and details are cut "
+        "first, then paths left out.",
         examples={
             "tally emit working --tool mine": "the agent called mine works",
             "tally emit waiting --kind permission --what 'Bash: npm test'": "it asks for a permission",
-            "tally emit clear": "withdraw what was said",
+            "tally emit clear": "withdraw the status",
         },
         codes={0: "sent, or there is no terminal", 1: "the terminal does not take it, or it is too long"},
     )

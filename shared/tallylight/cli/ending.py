@@ -1,4 +1,4 @@
-"""How a verb that runs until it is told to end hears that."""
+"""How a verb that runs until you stop it hears that."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-The exit codes of the verbs for scripts, one meaning each: docs/scripting.md has the table.
+The exit codes of the verbs for scripts, one meaning each: docs/commands.md has the table.
 
 0, 1, 2 and 130 are those of every verb: done; failed, or no such pane; wrong usage; interrupted.
 """

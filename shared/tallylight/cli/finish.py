@@ -28,9 +28,9 @@ def make_parser() -> Parser:
     """What `tally finish` takes."""
     parser = Parser(
         prog="tally finish",
-        description="Finish a git worktree that `tally start` or `tally fork` made, once its agent has left: its "
-        "directory goes, and its commits are merged, kept on their branch, or dropped. It is refused while anything in "
-        "it is not committed, and each command is shown first.",
+        description="Finish a git worktree that `tally start` or `tally fork` made, once its agent has left. It "
+        "removes the directory, and merges the commits, keeps them on their branch or drops them. Commit all "
+        "changes first. Each command is shown before it runs.",
         examples={
             "tally finish ../app-parser --merge": "fast-forward the branch that it came from, then remove it",
             "tally finish --keep": "of the worktree around this directory, keep the branch alone",
@@ -38,8 +38,8 @@ def make_parser() -> Parser:
         },
         codes={
             0: "finished",
-            1: "you said no, or there was nobody to ask",
-            REFUSED: "a rule refused it, or git did; the message says what was done",
+            1: "you said no, or there was no terminal to ask on",
+            REFUSED: "a rule or git refused it; the message lists the commands that ran",
         },
     )
     parser.add_argument(

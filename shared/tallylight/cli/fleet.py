@@ -33,7 +33,7 @@ def configured(verb: str) -> Fleet:
     config, problems = config_file.load_config(os.environ)
     complain(verb, *problems, cells=UNBOUNDED)
     if not config.fleet.broker:
-        raise TallyError(f"no broker: set `broker` in [fleet] of {directories.config_file()} (docs/fleet.md)")
+        raise TallyError(f"no broker: set `broker` in [fleet] of {directories.config_file()}")
     return config.fleet
 
 

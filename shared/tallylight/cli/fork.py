@@ -3,7 +3,7 @@
 
 What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty or tmux of the pane, the
 argument list is printed and nothing is started. With `--here` it is started in this very terminal, in the place of
-this program, whoever has the pane; WezTerm's keys open a split with that. docs/actions.md describes the JSON.
+this program, whoever has the pane; WezTerm's keys open a split with that. docs/commands.md describes the JSON.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from tallylight.ui.confirm import announce, ask
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
 _NOT_STARTED = (
-    "nothing was started: this is no terminal in the kitty or tmux that has the pane; run the lines above, or use "
+    "nothing was started: this terminal is not in the kitty or tmux that has the pane; run the lines above, or use "
     "--here"
 )
 _DESCRIPTIONS = {
-    Verb.FORK: "Fork this pane's conversation: start a new one with its history in a new pane. The old stays.",
-    Verb.RESUME: "Resume this pane's conversation in a new pane, also after its agent has ended or crashed.",
+    Verb.FORK: "Fork a pane's conversation: start a copy with its history in a new pane. The old one continues.",
+    Verb.RESUME: "Resume a pane's conversation in a new pane, also after its agent has ended or crashed.",
 }
 
 
@@ -50,7 +50,7 @@ def make_parser(verb: Verb = Verb.FORK) -> Parser:
         prog=f"tally {verb}",
         description=_DESCRIPTIONS[verb],
         examples={
-            f"tally {verb}": "this pane, else the neediest",
+            f"tally {verb}": "this pane, else the most urgent",
             f"tally {verb} 3 --location tab": "pane 3, in a new tab",
             f"tally {verb} 3 --dry-run": "only print what would run",
         },

@@ -38,13 +38,13 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally hook",
         usage="tally hook AGENT [EVENT] < PAYLOAD",
-        description="Report what one event of an agent says to the agent's own terminal. It is what `tally hooks "
-        "install` writes into the agent's settings, prints nothing, and always succeeds.",
+        description="Report one event of an agent to the agent's own terminal. `tally hooks install` writes this "
+        "command into the agent's settings. It prints nothing, and always succeeds.",
         examples={"tally hook claude < payload.json": "one event of Claude Code", "tally hook codex": "one of Codex"},
         codes={0: "always", 1: "", 2: ""},
     )
     parser.add_argument("agent", metavar="AGENT", help="the agent, by the name of its file")
-    parser.add_argument("event", metavar="EVENT", nargs="?", help="needed where the payload does not name it")
+    parser.add_argument("event", metavar="EVENT", nargs="?", help="needed if the payload does not name it")
     return parser
 
 

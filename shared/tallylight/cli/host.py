@@ -37,11 +37,11 @@ def make_parser() -> Parser:
         prog="tally host",
         description="Watch the panes that no terminal reports itself, and put them into the lists.",
         examples={"tally host sessions": "tmux and GNU Screen"},
-        codes={0: "it was told to end", 1: "failed, or already running"},
+        codes={0: "it was stopped", 1: "failed, or already running"},
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     for name, (what, example, _) in KINDS.items():
-        examples = {f"tally host {example}": "until it is told to end"}
+        examples = {f"tally host {example}": "until you stop it"}
         kind = kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", examples=examples)
         if name == "sessions":
             kind.add_argument("--no-screen", action="store_true", help="ignore GNU Screen")
@@ -64,7 +64,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Run one host until it is told to end."""
+    """Run one host until you stop it."""
     options = make_parser().parse_args(argv)
     return KINDS[options.kind][2](options, os.environ)
 

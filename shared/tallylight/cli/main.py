@@ -46,6 +46,8 @@ GROUPS = {
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
         "attach": "show a pane of a detached session here, of this machine or another one",
+        "away": "what happened since you left: turns, replies, questions, failures",
+        "shift": "have an agent go on by itself when its limit has ended",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",
         "demo": "show the lights on scripted agents in this terminal",
@@ -53,11 +55,11 @@ GROUPS = {
     "More to set up": {
         "hooks": "install, remove or show the hooks of agents",
         "shell-init": "print shell code that runs the known agents through the relay",
-        "run": "run an agent through the relay, which reads what this terminal would drop",
+        "run": "run an agent through the relay, which reads its reports",
         "host": "watch the sessions of GNU Screen and tmux, and other machines",
         "publish": "send the state of this machine's agents to the broker of a fleet",
         "completions": "print completions for bash, zsh or fish, or write the manual pages",
-        "agent": "describe an agent that is not known, and try the description on recordings",
+        "agent": "describe an unknown agent, and test the description on recordings",
         "record": "run a command and record the session with its evidence",
         "replay": "show the light of a recorded session, and why",
     },
@@ -68,12 +70,12 @@ GROUPS = {
         "interrupt": "interrupt an agent that works",
         "worktree": "make a git worktree on a new branch; no program that the repository names runs",
         "finish": "finish a git worktree of `start` or `fork`: merge, keep or drop its commits",
-        "skill": "print a skill file, from which an agent learns to use these",
+        "skill": "print a skill file that teaches an agent these commands",
         "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",
-        "bridge": "tell another machine what the agents of this one do; it calls this",
+        "bridge": "report this machine's agents to another machine, which calls this",
     },
 }
 #: The groups that people use every day; `tally help --all` shows the others, too.

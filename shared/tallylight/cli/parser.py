@@ -7,6 +7,7 @@ Each verb has `make_parser()`, which returns one of these. The help, the complet
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ CODES: dict[int | str, str] = {0: "done", 1: "failed; standard error says why", 
 WIDEST, NARROWEST = 100, 30
 _INDENT = "  "
 Number = TypeVar("Number", int, float)
+_SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)(s|m|min|h|d)")
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 
 
 class Parser(argparse.ArgumentParser):
@@ -71,6 +74,12 @@ def within(least: float, most: float, of: Callable[[str], Number]) -> Callable[[
         return found
 
     return read
+
+
+def span(word: str) -> float | None:
+    """Return the seconds that `90s`, `20m`, `2h` or `1d` means; None for another word."""
+    found = _SPAN.fullmatch(word)
+    return float(found[1]) * _UNITS[found[2]] if found is not None else None
 
 
 def help_width() -> int:

@@ -25,7 +25,7 @@ def make_parser() -> Parser:
             "tally publish": "until you press ctrl-C",
             "tally publish --quiet": "as a service",
         },
-        codes={0: "it was told to end"},
+        codes={0: "it was stopped"},
     )
     nothing = "print nothing, not even that the broker cannot be reached"
     parser.add_argument("--quiet", action="store_true", help=nothing)

@@ -16,7 +16,7 @@ import time
 
 from tallylight.cli import fleet
 from tallylight.cli.output import UNBOUNDED, clean, complain
-from tallylight.cli.parser import Parser, within
+from tallylight.cli.parser import Parser, span, within
 from tallylight.cli.seen import ANY_MACHINE, ask
 from tallylight.cli.status import nothing
 from tallylight.model.errors import TallyError
@@ -35,19 +35,17 @@ from tallylight.ui.layout import left
 DEFAULT_S = 3600.0
 #: The word that ends it.
 OFF = "off"
-_SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)(s|m|min|h|d)")
-_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
-_CODES: dict[int | str, str] = {1: "no such pane, or its terminal did not do it"}
+_CODES: dict[int | str, str] = {1: "no such pane, or its terminal did not respond"}
 
 
 def make_parser() -> Parser:
     """What `tally quiet` takes."""
     parser = Parser(
         prog="tally quiet",
-        description="Stop notifications of a pane's tab, of a project or of everything, for an hour or as long as you "
-        "say. What needs you now does not pulse, and `tally jump` skips it until its status changes. The lights stay. "
-        "You are not told later what you missed.",
+        description="Stop notifications of a pane's tab, a project or everything, for an hour or another time. "
+        "Lights stay, but do not pulse, and `tally jump` skips those panes until their status changes. Missed "
+        "notifications are not shown later.",
         examples={
             "tally quiet": "this pane and its tab, for an hour",
             "tally quiet 3 20m": "pane 3 and its tab",
@@ -88,7 +86,7 @@ def main(argv: list[str]) -> int:
 
 
 def _is_time(word: str) -> bool:
-    return word == OFF or any(form.fullmatch(word) for form in (_SPAN, _CLOCK))
+    return word == OFF or span(word) is not None or _CLOCK.fullmatch(word) is not None
 
 
 def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
@@ -226,8 +224,7 @@ def _time(text: str) -> float:
         now = datetime.datetime.now().astimezone()
         end = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return (end - now).total_seconds() + (86_400 if end <= now else 0)
-    span = _SPAN.fullmatch(text)
-    seconds = float(span[1]) * _UNITS[span[2]] if span is not None else 0.0
-    if not 0 < seconds <= MAX_S:
+    seconds = span(text)
+    if seconds is None or not 0 < seconds <= MAX_S:
         raise argparse.ArgumentTypeError(f"must be a span like 90s, 20m, 2h or 1d, a time like 14:30, or {OFF}")
     return seconds

@@ -29,11 +29,11 @@ def make_parser() -> Parser:
     """What `tally read` takes."""
     parser = Parser(
         prog="tally read",
-        description="Print what an agent asks, what it said last, or its screen. It types nothing.",
+        description="Print an agent's question, last reply or screen. It types nothing.",
         examples={
             "tally read 3": "what it asks, or else its last reply",
-            "tally read 3 --screen": "what stands on its screen now",
-            "tally read 3 --question --json": "its question, with the id that tells this very one",
+            "tally read 3 --screen": "its screen",
+            "tally read 3 --question --json": "its question, with the id that `tally send` needs",
         },
         codes={
             0: "it was printed",
@@ -45,9 +45,9 @@ def make_parser() -> Parser:
     )
     add_pane(parser)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--screen", action="store_true", help="the rows of its screen as they are now")
+    which.add_argument("--screen", action="store_true", help="the rows of its screen")
     which.add_argument("--reply", action="store_true", help="the first lines of its last reply, as one line")
-    which.add_argument("--question", action="store_true", help="what it asks now, with the choices and the id")
+    which.add_argument("--question", action="store_true", help="its question, with choices and id")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
@@ -84,7 +84,7 @@ def _print(found: Found, shown: Rows | Question | str | Refusal, *, as_json: boo
         for line in lines(shown):
             output.line(line)
     if not shown:
-        complain("read", f"nothing is known of what {found.name} said last")
+        complain("read", f"no reply of {found.name} is known")
         return NOTHING
     return 0
 

@@ -72,9 +72,7 @@ def make_parser() -> Parser:
     what.add_argument("--list", action="store_true", help="print the list and start nothing")
     what.add_argument("--json", action="store_true", help="print the list as one JSON object and start nothing")
     what.add_argument("--forget", action="store_true", help="remove them from the list")
-    what.add_argument(
-        "--session", metavar="FILE", help="have the windows of a session file that kitty has saved offer to resume"
-    )
+    what.add_argument("--session", metavar="FILE", help="let the windows of a saved kitty session offer to resume")
     parser.add_argument(
         restore_session.OTHERWISE,
         nargs=argparse.REMAINDER,
@@ -257,7 +255,7 @@ def _refuse_second(choices: Sequence[Offered]) -> None:
         if isinstance(plan, Plan) and plan.method is Method.LATEST:
             first = latest.setdefault((plan.agent, plan.cwd), choice.number)
             if first != choice.number:
-                text = f"nobody knows which conversation it was, and {first} continues the latest one of its directory"
+                text = f"its session id is unknown, and {first} already continues the latest one of this directory"
                 choice.found = Refusal("latest", text)
 
 

@@ -29,16 +29,16 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally run",
         usage="tally run [--passthrough] [--] COMMAND [ARGUMENT …]",
-        description="Run COMMAND on a terminal of its own and read what it says about itself on the way, in the "
-        "sequences of OSC 1338, 26, 88, 7501 and their kin, which most terminals drop. What it says lights the tab. "
-        "All else passes unchanged. TALLY_RELAY=0 in the environment runs COMMAND without any of this.",
+        description="Run COMMAND on a terminal of its own and light the tab by its reports: OSC 1338, 26, 88, 7501 and "
+        "similar sequences, which most terminals ignore. All other output passes unchanged. TALLY_RELAY=0 in the "
+        "environment runs COMMAND alone.",
         examples={"tally run claude": "one agent", "tally run -- codex --search": "with options of its own"},
         codes={0: "COMMAND succeeded", 1: "", "other": "the exit code of COMMAND"},
     )
     parser.add_argument(
         "--passthrough",
         action="store_true",
-        help="send the terminal those sequences too, for one that understands them",
+        help="also pass the reports to the terminal",
     )
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER, help="the agent, with its arguments")
     return parser
@@ -55,7 +55,7 @@ def main(argv: list[str]) -> int:
             sys.stdout.write(make_parser().format_help())
             return 0
         if option != "--passthrough":
-            sys.stderr.write(f"tally run: unknown option {option!a}; `tally run --help` tells more\n")
+            sys.stderr.write(f"tally run: unknown option {option!a}; see `tally run --help`\n")
             return USAGE
         passthrough = True
     if not argv:

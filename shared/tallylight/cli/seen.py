@@ -19,10 +19,10 @@ from tallylight.snapshot.schema import Pane
 
 #: How long the host may take to do it, in seconds; it looks four times a second.
 DONE_S = 3.0
-ANY_MACHINE = "a pane of any machine of the fleet whose configuration allows it"
+ANY_MACHINE = "a pane of any machine that sets [fleet] marks = true"
 _MARKS = {
     "seen": "Mark a pane as looked at. This answers no question: a waiting pane stays waiting.",
-    "unread": "Mark a pane as not looked at: what was done before you looked shows as done again.",
+    "unread": "Mark a pane as not looked at: a turn that was done shows as done again.",
 }
 
 
@@ -31,8 +31,8 @@ def make_parser(verb: str = "seen") -> Parser:
     parser = Parser(
         prog=f"tally {verb}",
         description=_MARKS[verb],
-        examples={f"tally {verb}": "this pane, else the neediest", f"tally {verb} 3": "pane 3"},
-        codes={1: "no such pane, or its terminal did not do it"},
+        examples={f"tally {verb}": "this pane, else the most urgent", f"tally {verb} 3": "pane 3"},
+        codes={1: "no such pane, or its terminal did not respond"},
     )
     add_pane(parser, nargs="?")
     if verb == "seen":
@@ -78,6 +78,6 @@ def ask(
         time.sleep(0.05)
     complain(
         "quiet" if request.verb == "mute" else request.verb,
-        else_ or f"{found.host} did not do it; is it the same version?",
+        else_ or f"{found.host} did not respond; does it run the same version?",
     )
     return 1

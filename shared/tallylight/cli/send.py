@@ -52,8 +52,10 @@ def make_parser() -> Parser:
     add_pane(parser)
     parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TEXT} characters; -: standard input")
     parser.add_argument("--answer", metavar="N", type=int, help="choose the answer of this number")
-    parser.add_argument("--to", metavar="ID", default="", help="the question that is meant, as `tally read` names it")
-    parser.add_argument("--queue", action="store_true", help="if it works or asks: when its turn has ended (kitty)")
+    parser.add_argument("--to", metavar="ID", default="", help="the id of the question, from `tally read --question`")
+    parser.add_argument(
+        "--queue", action="store_true", help="while it works or asks, wait for the end of its turn (kitty)"
+    )
     parser.add_argument("--no-enter", action="store_true", help="do not press Enter behind the text")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
@@ -67,12 +69,12 @@ def main(argv: list[str]) -> int:
     if (options.text is None) == (options.answer is None):
         parser.error("give a text, or --answer N")
     if options.answer is not None and not options.to:
-        parser.error("--answer needs --to ID: the question that is meant, as `tally read` prints it")
+        parser.error("--answer needs --to ID, from `tally read --question`")
     if options.queue and (options.answer is not None or options.to or options.no_enter):
         parser.error("--queue is for a text alone")
     asked = read_id(options.to) if options.to else None
     if options.to and asked is None:
-        parser.error(f"{clean(options.to, 80)!r} is no id of a question")
+        parser.error(f"{clean(options.to, 80)!r} is not an id of a question")
     found, client = reached(options.pane)
     given = _given(options, asked, found, client)
     told = client.perform(found, given) if isinstance(given, Given) else given

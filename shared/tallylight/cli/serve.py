@@ -54,8 +54,8 @@ _MAX_FILES = 4096
 _FLEET_S = 0.2
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _ALONE = (
-    "a phone cannot reach 127.0.0.1 of this machine; give the name that leads here from the phone with "
-    "--allow-host, see docs/serve.md"
+    "a phone cannot reach 127.0.0.1 of this machine; give the name under which the phone reaches it, such as "
+    "--allow-host desk.lan:8787"
 )
 _HAS_PORT = re.compile(r":[0-9]+\Z")
 
@@ -72,7 +72,7 @@ def make_parser() -> Parser:
             "tally serve --broker": "with the agents of the whole fleet, to look at",
             "tally serve --revoke 1a2b3c4d": "sign out the device that you lost",
         },
-        codes={0: "it was told to end", 1: "there is no such device"},
+        codes={0: "it was stopped", 1: "there is no such device"},
     )
     where = "the address to listen on; 127.0.0.1 by default"
     parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS", help=where)

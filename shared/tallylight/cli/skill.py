@@ -67,8 +67,8 @@ def make_parser() -> Parser:
     """What `tally skill` takes."""
     return Parser(
         prog="tally skill",
-        description="Print a skill file, from which an agent learns to start, wait for, read and instruct others.",
-        examples={"tally skill > ~/.claude/skills/tally/SKILL.md": "give it to Claude Code, in a folder of that name"},
+        description="Print a skill file. It teaches an agent to start, wait for, read and instruct others.",
+        examples={"tally skill > ~/.claude/skills/tally/SKILL.md": "for Claude Code"},
         codes={1: "standard output cannot be written"},
     )
 

@@ -43,8 +43,8 @@ def make_parser() -> Parser:
     """What `tally start` takes."""
     parser = Parser(
         prog="tally start",
-        description="Start an agent in a new pane of the kitty or tmux in which this runs, in this directory. The "
-        "caller may then use `tally send` and `tally interrupt` on that pane.",
+        description="Start an agent in this directory, in a new pane of the kitty or tmux around you. The caller may "
+        "then use `tally send` and `tally interrupt` on that pane.",
         examples={
             "tally start claude --prompt 'fix the tests' --json": "and print the address of its pane",
             "tally start codex --worktree parser": "in a new git worktree, on a new branch `parser`",
@@ -62,10 +62,10 @@ def make_parser() -> Parser:
         dest="place",
         choices=places,
         default="",
-        help="where; by default a window of the tmux, or a tab of the kitty, in which this runs",
+        help="where; by default a window of your tmux, or else a tab of your kitty",
     )
     parser.add_argument("--worktree", metavar="NAME", help="in a new git worktree of that name, on a new branch")
-    parser.add_argument("--prompt", metavar="TEXT", default="", help="what it is told first")
+    parser.add_argument("--prompt", metavar="TEXT", default="", help="the first prompt")
     parser.add_argument("--name", metavar="NAME", default="", help="the title of the pane")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser

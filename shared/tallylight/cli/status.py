@@ -37,23 +37,23 @@ _LEAST = 16
 #: Seconds that `-o wide` has for the repositories of all panes.
 BESIDE_S = 3.0
 _NOTHING = "no agent runs in any tab"
-_NO_HOST = "no terminal with Tallylight is running: start kitty or WezTerm; `tally doctor` tells what is missing"
+_NO_HOST = "no terminal runs Tallylight: start kitty or WezTerm; `tally doctor` lists what is missing"
 
 
 def make_parser() -> Parser:
     """What `tally status` takes."""
     parser = Parser(
         prog="tally status",
-        description="Print one line per pane, neediest first.",
+        description="Print one line per pane, most urgent first.",
         examples={
             "tally status": "one line a pane",
-            "tally status --waiting": "only what waits for you; the exit code says whether anything does",
+            "tally status --waiting": "only panes that wait for you; exits 3 if there are any",
             "tally status -o wide": "also model, context, cost and reply",
             "tally status --json | jq '.panes[].status'": "for programs",
         },
         codes={
             0: "done; with --waiting: nothing waits for you",
-            1: "failed, or what is shown may be out of date; with --waiting also: no terminal with Tallylight runs",
+            1: "failed, or the list may be out of date; with --waiting also: no terminal runs Tallylight",
             WAITS: "with --waiting: an agent waits for you",
         },
     )

@@ -2,7 +2,7 @@
 `tally wait`: wait until agents need you or have finished, for scripts and for other agents.
 
 It reads what the hosts publish and asks no agent anything. A pane that already is in one of the wanted states counts at
-once, unless `--new` is given. The exit code says what was found; docs/scripting.md has the table.
+once, unless `--new` is given. The exit code says what was found; docs/commands.md has the table.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def make_parser() -> Parser:
         prog="tally why",
         description="Explain a light: which source, which rule, how old, and what would change it.",
         examples={
-            "tally why": "of this pane, else the neediest",
+            "tally why": "of this pane, else the most urgent",
             "tally why 3": "of pane 3",
             "tally why 'tmux 2' --json": "every field, for programs",
         },
@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
 _QUESTIONS = ("turn", "asks", "rest")
 #: What makes the lights of another machine's agents exact.
 EXACT_THERE = (
-    "For exact lights start the agent there with `tally run`, or add that machine to [machines] (docs/machines.md)"
+    "For exact lights, start the agent there with `tally run`, or add that machine to [machines] in config.toml"
 )
 
 
@@ -142,7 +142,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
         "record": details.summary(pane, now),
         "children": details.children(pane),
         "reply": pane.reply,
-        "queued": f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else pane.queued,
+        "queued": details.queued(pane, now),
         "question": pane.question if pane.question != pane.message else "",
         "what": pane.what,
         "answers": _answers(pane.choices),

@@ -24,7 +24,7 @@ def make_parser() -> Parser:
         description="Make a git worktree on a new branch, at the last commit of a repository, and print it. No program "
         "that the repository names runs, but your own filters do. `tally finish` finishes it.",
         examples={"tally worktree ../app-parser --branch parser": "of the repository around this directory"},
-        codes={0: "made", REFUSED: "there can be none; the message says why"},
+        codes={0: "made", REFUSED: "a rule refused it; the message has the reason"},
     )
     parser.add_argument("path", metavar="PATH", help="where: nothing may be there yet")
     parser.add_argument("--branch", metavar="NAME", required=True, help="the name of the new branch")

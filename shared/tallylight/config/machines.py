@@ -5,7 +5,7 @@ The `[machines]` table of the configuration: other machines and containers, each
     devbox = "ssh devbox"
     ci = { command = "docker exec -i ci", attach = "docker exec -it ci" }
 
-docs/machines.md describes it. No shell reads a command: it is split into words as a shell would, and that is all.
+docs/places.md describes it. No shell reads a command: it is split into words as a shell would, and that is all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import attrs
 
 from tallylight.files.toml import Table
 
-#: More machines than that are fleets, which have a broker (docs/fleet.md).
+#: More machines than that are fleets, which have a broker (docs/places.md).
 MAX_MACHINES = 32
 #: What a machine may be called.
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}"
@@ -43,7 +43,7 @@ def parse_machines(table: Table) -> dict[str, Machine]:
         if re.fullmatch(NAME, name) is None:
             table.ignore(name, "cannot be the name of a machine: use at most 32 letters, digits, `.`, `_` and `-`")
         elif len(found) >= MAX_MACHINES:
-            table.ignore(name, f"is left out: at most {MAX_MACHINES} machines are watched; docs/fleet.md is for more")
+            table.ignore(name, f"is ignored: at most {MAX_MACHINES} machines; for more, set up a broker in [fleet]")
         elif isinstance(value := table.text_or_table(name), str):
             if command := _words(table, name, value):
                 found[name] = Machine(name, command)
@@ -63,6 +63,6 @@ def _words(table: Table, key: str, command: str) -> tuple[str, ...]:
     except ValueError:
         words = []
     if not words or words[0].startswith("-"):
-        table.complain(key, 'must be a command in front of which nothing stands, like "ssh devbox"')
+        table.complain(key, 'must begin with a program, like "ssh devbox"')
         return ()
     return tuple(words)

@@ -1,7 +1,7 @@
 """
 What settings there are, as a file of defaults and as a JSON Schema; and which are in force, and from where.
 
-All of it is made from how they are declared (`config.declared`); docs/configuration.md shows the file of defaults.
+All of it comes from their declarations (`config.declared`); docs/configuration.md shows the file of defaults.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OWN_NAMES: dict[str, dict[str, Any]] = {
                 },
             ]
         },
-        "description": "see machines.md: other machines and containers, each by the command that runs one there",
+        "description": "other machines and containers: a name, and the command that runs a program there",
     }
 }
 _MACHINES = f"""

@@ -2,8 +2,8 @@
 The configuration: `~/.config/tallylight/config.toml`, its keys, defaults and limits.
 
 Text goes in, a `Config` and a list of errors come out. A bad key costs itself: it keeps its default, or the nearest
-value that is allowed, and is named with its line. An unknown key is reported and does nothing. Each field says of its
-key what it means; docs/configuration.md shows that.
+value that is allowed, and is named with its line. An unknown key is reported and does nothing. docs/configuration.md
+shows what each field says about its key.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class Trust:
     explicit_lasts: str = setting(
         "agent", 'how long one report silences guesses: "agent" or "tab"', choices=("agent", "tab")
     )
-    unknown_agents: bool = setting(True, "a program that no agent file names may have a light; see trust.md")
+    unknown_agents: bool = setting(True, "programs without an agent file can get a light")
     done_is: Status = setting(
         Status.DONE,
-        'as what a finished turn is shown: "done", or "waiting" until you act',
+        'how a finished turn shows: "done", or "waiting" until you act',
         choices=("done", "waiting"),
         read=Status,
     )
     idle_is: Status = setting(
         Status.IDLE,
-        'the same of an agent at its prompt: "idle" or "waiting"',
+        'how an agent at its prompt shows: "idle" or "waiting"',
         choices=("idle", "waiting"),
         read=Status,
     )
@@ -62,15 +62,15 @@ class Kitty:
 
     style: str = setting(
         "filled",
-        'what needs you fills its tab; or "stripe", a stripe and a mark; or "off"',
+        '"filled": fill a tab that needs you; "stripe": a stripe and a mark; "off"',
         choices=("filled", "stripe", "off"),
     )
-    names: bool = setting(True, "a tab says its project and what it asks; false: only the title, as the agent wrote it")
+    names: bool = setting(True, "tabs show the project and the question; false: only the agent's own title")
     pulse: bool = setting(True, "waiting lights pulse for ten seconds")
-    splits: bool = setting(True, "each of several windows in a tab has its own light")
+    splits: bool = setting(True, "each window of a split tab has its own light")
     os_window_title: str = setting(
         "auto",
-        'the mark in the OS window\'s title: "auto" where no tab bar is seen, "always" or "off"',
+        'mark in the OS window title: "auto" (only without a visible tab bar), "always" or "off"',
         choices=("auto", "always", "off"),
     )
 
@@ -82,7 +82,7 @@ class Panel:
     width: int = setting(32, "columns of the panel", limits=(24, 40))
     per: str = setting(
         "window",
-        'one in view in every tab of an OS window, or only where you opened it: "tab"',
+        '"window": shown in every tab of the OS window; "tab": only where you opened it',
         choices=("window", "tab"),
     )
 
@@ -92,18 +92,18 @@ class Push:
     """Messages to browsers; *private_hosts* are written `host` or `host:port`."""
 
     question: bool = setting(
-        False, "true: they say what is asked, which a locked phone may show; false: only whose agent needs you"
+        False, "include the question (it may show on the lock screen); false: only the agent and the project"
     )
     private_hosts: tuple[str, ...] = setting(
         (),
-        'push services of your own network: ["push.lan", "push.lan:8443"]; others need a public address',
+        'push services with a private address: ["push.lan", "push.lan:8443"]',
         pattern=_HOST,
         wrong='write "push.lan" or "push.lan:8443"',
         read=str.lower,
     )
     contact: str = setting(
         "",
-        'what push services are told of you: "mailto:you@example.org"; else the address of the page',
+        'contact for push services: "mailto:you@example.org"; empty: the address of the page',
         pattern="(?:(?:mailto:|https://)[!-~]+)?",
         wrong='write "mailto:you@example.org" or "https://example.org"',
     )
@@ -113,17 +113,15 @@ class Push:
 class Listed:
     """What lists show of an agent beside its light."""
 
-    branches: bool = setting(True, "read the branch and the changes of each agent's repository; false: read none")
-    pull_requests: bool = setting(
-        False, "and ask GitHub, by `gh`, for the open pull request of its branch and its checks"
-    )
+    branches: bool = setting(True, "show the branch and the changes of each agent's repository")
+    pull_requests: bool = setting(False, "ask GitHub, with `gh`, for the branch's open pull request and its checks")
 
 
 @attrs.frozen(kw_only=True)
 class History:
     """What is kept of the turns of agents."""
 
-    keep: bool = setting(True, "write down what agents did, for `tally log`; false: write nothing")
+    keep: bool = setting(True, "keep a history of turns, for `tally log`")
 
 
 def _span(word: str) -> tuple[int, int]:
@@ -136,29 +134,29 @@ def _spans(spans: Iterable[tuple[int, int]]) -> list[str]:
     return ["-".join(f"{at // 60:02}:{at % 60:02}" for at in span) for span in spans]
 
 
-_SOUND = 'of a status: a sound of the desktop\'s theme, a file or "silent": {done = "silent", error = "~/x.oga"}'
+_SOUND = 'sound per status: a theme sound, a file or "silent": {done = "silent", error = "~/x.oga"}'
 #: The forms of the settings of `tracker.notify`, which knows no file.
 _NOTIFY = {
     "when": Form(
-        about='what you are told of: of these and "down"; [] is nothing',
+        about='statuses that notify; may include "down"; [] for none',
         choices=tuple(status.value for status in STATUSES),
         read=Status,
         many=frozenset,
         write=lambda found: [status.value for status in STATUSES if status in found],
     ),
-    "min_turn_s": Form(about="the end of a shorter turn is not told", limits=(0, 3600)),
+    "min_turn_s": Form(about="shorter turns do not notify when they end", limits=(0, 3600)),
     "quiet": Form(
-        about='spans of the day without notifications: ["22:00-07:00", "12:00-13:00"]',
+        about='quiet hours: ["22:00-07:00", "12:00-13:00"]',
         pattern=_SPAN,
         wrong='write a time span as "22:00-07:00"',
         read=_span,
         write=_spans,
     ),
-    "command": Form(about='run instead of a notification: ["/home/me/bin/tell", "--urgent"]'),
-    "buttons": Form(about="answer a question, never a permission, by buttons of its notification (kitty)"),
-    "snooze_min": Form(about="how long a snooze is that names no time", limits=(1, 1440)),
-    "delay_s": Form(about="tell only what is still so after this many seconds", limits=(0, 3600)),
-    "mute": Form(about='names of projects that you are never told of: ["notes"]', many=frozenset, write=sorted),
+    "command": Form(about='program to run instead of a notification: ["/home/me/bin/alert", "--urgent"]'),
+    "buttons": Form(about="answer buttons on notifications of questions, never of permissions (kitty)"),
+    "snooze_min": Form(about="default length of a snooze", limits=(1, 1440)),
+    "delay_s": Form(about="delay before notifying", limits=(0, 3600)),
+    "mute": Form(about='projects that never notify: ["notes"]', many=frozenset, write=sorted),
     "sounds": Form(about=_SOUND, names=dict.fromkeys(STATUSES, Form(about=_SOUND))),
 }
 _KEYS = {
@@ -191,37 +189,37 @@ _COLOURS = {
 class Config:
     """Every setting, in the order of the file. Times end in their unit."""
 
-    poll_ms: int = setting(250, "how often each pane is looked at", limits=(100, 30_000))
-    silence_s: float = setting(4.0, "a guessed agent that is silent for so long waits for you", limits=(0.1, 60))
-    stale_s: float = setting(30.0, 'a guessed or titled "working" without evidence ends', limits=(5, 3600))
-    fuse_s: float = setting(300.0, 'a reported "working" without evidence ends', limits=(10, 3600), zero="never")
-    debounce_ms: int = setting(100, "changes faster than this are held back", limits=(50, 10_000))
-    keep_conversations: bool = setting(True, "keep what is open on disk, for `tally restore`; false: keep nothing")
+    poll_ms: int = setting(250, "time between two looks at a pane", limits=(100, 30_000))
+    silence_s: float = setting(4.0, "silence after which a guessed agent counts as waiting", limits=(0.1, 60))
+    stale_s: float = setting(30.0, 'a "working" from a guess or a title ends without new evidence', limits=(5, 3600))
+    fuse_s: float = setting(300.0, 'a reported "working" ends without new evidence', limits=(10, 3600), zero="never")
+    debounce_ms: int = setting(100, "shortest time between two changes of a light", limits=(50, 10_000))
+    keep_conversations: bool = setting(True, "remember open conversations on disk, for `tally restore`")
     trust: Trust = section(Trust)
     kitty: Kitty = section(Kitty)
-    panel: Panel = section(Panel, "see list.md")
-    notify: Notify = section(Notify, "see notifications.md", own=_NOTIFY)
-    push: Push = section(Push, "see serve.md: messages to browsers that are not open")
-    listed: Listed = section(Listed, "see list.md", key="list")
-    history: History = section(History, "see notifications.md")
+    panel: Panel = section(Panel, "the list at the edge of a window")
+    notify: Notify = section(Notify, "desktop notifications", own=_NOTIFY)
+    push: Push = section(Push, "messages of `tally serve` to browsers that are not open")
+    listed: Listed = section(Listed, "what `tally agents` shows beside each agent", key="list")
+    history: History = section(History)
     #: One of `SCRIPTING`.
     scripting: str = setting(
         "own",
-        'what programs may do to panes: "none", "own" (type into those they started), "ask" (you, once), "all"',
+        'what programs may do to panes: "none", "own" (panes they started), "ask" (you agree once) or "all"',
         choices=SCRIPTING,
         key="scripting.allow",
-        table="see scripting.md",
+        table="what scripts and agents may do",
     )
     #: A person's own by the names of `key_bindings.ACTIONS`; `""` is none.
     keys: dict[str, str] = setting(
         attrs.Factory(dict),
-        'read by `tally setup`: a key as in kitty.conf, or "" for none; without an entry it finds one',
+        'a key as in kitty.conf, or "" for none; unset: `tally setup` chooses a free key',
         names=_KEYS,
         is_own=True,
     )
     palette: str = setting(
         "default",
-        'or "light", "theme", "protan", "deutan", "tritan"; colours below take the place of its own',
+        '"default", "light", "theme", "protan", "deutan" or "tritan"; the colours below override it',
         choices=_PALETTES,
         key="colours.palette",
     )
@@ -229,7 +227,7 @@ class Config:
     colours: dict[Status, RGB] = setting(attrs.Factory(lambda: dict(COLOURS)), "", names=_COLOURS)
     #: Other machines, by the names that a person gave them.
     machines: dict[str, Machine] = attrs.Factory(dict)
-    fleet: Fleet = section(Fleet, "see fleet.md; without a broker there is none", is_own=True)
+    fleet: Fleet = section(Fleet, "machines that share their state through an MQTT broker", is_own=True)
     #: The lights whose colour is to be that of the terminal's theme, where the host knows it.
     themed: frozenset[Status] = frozenset()
 

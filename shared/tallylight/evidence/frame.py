@@ -27,7 +27,7 @@ from tallylight.model import attributes
 from tallylight.model.dialog import Dialog, Place
 
 #: What is said of a dialog whose top is not on the screen, of one with rows left out, and of one cut in silence.
-NO_TOP = "it cannot be told where it begins"
+NO_TOP = "its beginning cannot be found"
 LEFT_OUT = "some of its lines are left out"
 NO_ROOM = "its agent may have cut it"
 

@@ -29,7 +29,7 @@ class ProgressReader:
             source=Source.PROGRESS,
             status=None if is_shown else Status.DONE,
             agent=self._agent.name,
-            rule="progress bar shown" if is_shown else "progress bar taken away",
+            rule="progress bar shown" if is_shown else "progress bar removed",
         )
 
     def stopped(self) -> Report | None:
@@ -37,5 +37,5 @@ class ProgressReader:
         if self._agent is None or not self._is_done:
             return None
         self._is_done = False
-        rule = "progress bar taken away, and its screen shows that its turn was stopped"
+        rule = "progress bar removed; its screen shows that you stopped it"
         return Report(source=Source.PROGRESS, status=Status.IDLE, agent=self._agent.name, rule=rule)

@@ -106,7 +106,7 @@ class TitleReader:
         if self._status is not Status.DONE:
             return None
         self._status = Status.IDLE
-        rule = "title of an agent at rest, whose screen shows that its turn was stopped"
+        rule = "title of an agent at rest; its screen shows that you stopped it"
         return Report(source=Source.TITLE, status=Status.IDLE, agent=self.agent.name, rule=rule)
 
 

@@ -36,7 +36,7 @@ def insert(text: str, commands: Mapping[str, str]) -> tuple[str, str]:
     try:
         toml.load(done, "this file")
     except TallyError:
-        raise TallyError("its `hooks` are written in a way that nothing can be added to; make them [[hooks]]") from None
+        raise TallyError("its `hooks` cannot be extended as written; make them [[hooks]]") from None
     return done, piece
 
 

@@ -58,7 +58,7 @@ class KeptConversations:
 
     def _was_opened(self, result: object) -> None:
         if not isinstance(result, tuple):
-            self.told(f"{_JOB}: {result}; `tally restore` will not know of this terminal")
+            self.told(f"{_JOB}: {result}; `tally restore` will miss this terminal")
             return
         self._file, number = result
         if number and self.resumable is not None:

@@ -47,7 +47,7 @@ class PullRequest:
 @attributes.frozen(kw_only=True)
 class Beside:
     """
-    Of one agent. *branch* is the short commit where *is_detached*; *worktree* the name of one that git has linked.
+    Of one agent. *branch* is the short commit where *is_detached*; *worktree* the name of its linked git worktree.
 
     *changes* None: not known.
     """

@@ -15,8 +15,8 @@ from tallylight.model.timing import Timing
 
 _CHANGES: dict[Status, str] = {
     Status.WORKING: "silence, the end of its turn, a question, or its exit",
-    Status.WAITING: "the agent going on, a better source saying otherwise, or its exit; no timer and no look",
-    Status.BACKGROUND: "its background tasks ending, or a new turn",
+    Status.WAITING: "the agent continues or exits, or a better source disagrees; no timer and no look",
+    Status.BACKGROUND: "its background tasks end, or a new turn",
     Status.DONE: "a look at the pane, or a new turn",
     Status.ERROR: "a new turn, or its exit",
     Status.DOWN: "a look at the pane, or a new command",
@@ -28,21 +28,21 @@ _CHANGES_BY: dict[Status, dict[Source | None, str]] = {
     Status.WORKING: {
         Source.PROTOCOL: "its next report, its exit, or {fuse} without report and visible output",
         Source.REGISTRY: "its status file, a newer report of its own, or its exit",
-        Source.TITLE: "its title, a dialog that comes to stand on its screen, its exit, or {stale} of silence",
+        Source.TITLE: "its title, a dialog on its screen, its exit, or {stale} of silence",
         Source.SCREEN: "another screen, a better source, its exit, or {stale} without any change",
-        Source.HEURISTIC: "{silence} without visible output, anything that its screen says, or a better source",
+        Source.HEURISTIC: "{silence} without visible output, a sign on its screen, or a better source",
     },
     Status.WAITING: {
-        Source.SCREEN: "its dialog leaving the screen, a better source, or its exit; no timer and no look",
-        Source.HEURISTIC: "visible output, a screen that is known as idle, or a better source; no timer and no look",
+        Source.SCREEN: "its dialog leaves the screen, a better source, or its exit; no timer and no look",
+        Source.HEURISTIC: "visible output, a known idle screen, or a better source; no timer and no look",
         Source.REGISTRY: "its status file, a newer report of its own, or its exit; no timer and no look",
     },
     Status.IDLE: {
         Source.SCREEN: "output, another screen, or a better source",
-        Source.HEURISTIC: "visible output, anything that its screen says, or a better source",
+        Source.HEURISTIC: "visible output, a sign on its screen, or a better source",
     },
     Status.ERROR: {
-        Source.SCREEN: "the error leaving the end of its screen, a new turn, or its exit",
+        Source.SCREEN: "the error leaves the end of its screen, a new turn, or its exit",
     },
 }
 

@@ -40,7 +40,7 @@ def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     if turn is None:
         return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
     if found.is_awaited:
-        return AnswerEntry(question="turn", answer="over", changes=f"its file tells how, {LATE_S:g} s at most")
+        return AnswerEntry(question="turn", answer="over", changes=f"its file has the outcome within {LATE_S:g} s")
     if turn.fact.is_so:
         quiet = timing.silence_s if turn.source is Source.HEURISTIC else timing.fades_s(turn.source)
         return _entry("turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
@@ -90,7 +90,7 @@ def put_aside(found: Answers, epoch: Callable[[float], float]) -> tuple[LosingEn
         elif shown is None or claim is shown[1]:
             continue
         elif found.is_awaited and source in LATE:
-            why = "of the turn before: how the last one ended is not told yet"
+            why = "from the previous turn: the outcome of the last one is not known yet"
         else:
             by = shown[1].report.source
             why = f"contradicted since by the agent's own {by.word}" if source > by else f"outranked by {by.word}"

@@ -175,6 +175,11 @@ class Pane:
         return self.own_files.transcript
 
     @property
+    def limited_until(self) -> float:
+        """When the last limit that its agent told of ends, in seconds since the epoch; 0 if none did."""
+        return self.transcript.details.limited_until if self.transcript is not None else 0.0
+
+    @property
     def outcome(self) -> str:
         """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
         decision, transcript = self.decision, self.transcript

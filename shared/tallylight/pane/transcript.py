@@ -301,7 +301,7 @@ class Transcript:
                 report,
                 status=turn.status,
                 kind=turn.kind,
-                rule=turn.rule or "its record: the turn goes on",
+                rule=turn.rule or "its record: the turn continues",
                 message=turn.message,
                 what=found.reading.asked_for,
                 background=len(found.reading.background) if turn.status is Status.BACKGROUND else 0,

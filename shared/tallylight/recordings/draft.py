@@ -265,10 +265,10 @@ _GLYPHS = {"⠁-⣿": ["U+2801-28FF"], "◐-◗": ["U+25D0-25D7"], "🌑-🌘": 
 
 def write(found: Draft, name: str, processes: Iterable[str], source: str = "") -> str:
     """The text of the file. It is read back before it is returned: what is written here can be used."""
-    lines = [f"# {name}. Made by `tally agent new`{f' from {source}' if source else ''}: look it through."]
+    lines = [f"# {name}. Made by `tally agent new`{f' from {source}' if source else ''}: check it."]
     lines += [f"name = {_toml(name)}", f"processes = {_toml(list(processes))}"]
     if found.has_bar:
-        lines.append('progress = "busy"                   # it drew a progress bar; it is taken to mean that it works')
+        lines.append('progress = "busy"                   # its progress bar counts as work')
     if found.glyphs:
         glyphs = [glyph for family in found.glyphs for glyph in _GLYPHS[family]]
         lines += ["", "[title]", "plain_is_idle = true", "", "[[title.rules]]", 'status = "working"']

@@ -91,7 +91,7 @@ def decode(fields: object) -> Evidence | None:
             name, found = fields.get("name"), None
             if name is not None:
                 if not isinstance(name, str) or not _NAME.fullmatch(name):
-                    raise LineError("has a name in the foreground that names no program")
+                    raise LineError("has a foreground name without a program")
                 is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
                 is_candidate = fields.get("candidate") is True
                 found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)

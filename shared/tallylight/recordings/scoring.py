@@ -1,7 +1,7 @@
 """Arithmetic of accuracy: a light and the truth over the same time, and how far apart they are. Pure.
 
 Both are tracks: lists of `(time, word)`, in order, each word true until the next one's time. `score` compares truth and
-light as one of three classes: `working`, `waiting`, and `rest` for all else. docs/accuracy.md is the specification.
+light as one of three classes: `working`, `waiting`, and `rest` for all else. docs/measurements.md is the specification.
 """
 
 from __future__ import annotations

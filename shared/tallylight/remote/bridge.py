@@ -206,7 +206,7 @@ class Bridge:
             result = Refusal("unreachable", str(result))
         elif isinstance(result, Exception):
             result = Refusal("failed", f"it failed there: {type(result).__name__}")
-        too_long = Refusal("too-long", "that is too long to tell")
+        too_long = Refusal("too-long", "that is too long to send")
         self._unsent += encode(Reply(asked.number, result)) or encode(Reply(asked.number, too_long))  # type: ignore[arg-type]
 
     def _deliver(self, call: Callable[[], None]) -> None:

@@ -55,7 +55,7 @@ MAX_PEERS, PEER_S = 16, 5.0
 ENDS_S = 0.5
 #: A snapshot has room for so much of all machines, in bytes as they came.
 _ROOM = MAX_BYTES * 3 // 4
-_WAITS = "is new in config.toml, and is not asked until `tally host sessions` starts again"
+_WAITS = "is new in config.toml, and starts with the next `tally host sessions`"
 
 
 @attrs.define(eq=False)
@@ -75,7 +75,7 @@ class _Peer(Channel):
 def forbidden(level: str, caller: Caller | None, asked: Carried, *, is_key: bool) -> Refusal | None:
     """Why what *caller* asks is not passed on where programs may do *level*; None if it is."""
     if caller is None:
-        return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
+        return Refusal("caller", "only the owner of these machines can ask; nothing was done")
     if is_key:
         caller = seated(caller, process_table.table())
     verb = verb_of(asked, None)
@@ -331,7 +331,7 @@ class MachinesHost:
         name, host, id_ = parts(asked.pane)
         machine = self._machines.get(name)
         if machine is None:
-            self._reply(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
+            self._reply(peer, Refusal("gone", "[machines] has no machine of that name; nothing was done"))
         elif (refused := forbidden(self._level, peer.caller, asked, is_key=is_key)) is not None:
             self._reply(peer, refused)
         else:

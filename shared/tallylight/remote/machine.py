@@ -62,9 +62,9 @@ _CELLS = 160
 _SHOWN = 60
 _UPDATE = "run `tally setup` there with the version of this machine"
 _INSTALL = "has no tally: install it there as here, with its `install.sh`"
-_LOST = Refusal("unreachable", "the connection ended before it was answered; look whether it was done")
-_UNSENT = Refusal("unreachable", "the connection ended before it was asked; nothing was done")
-_STRANGE = Refusal("unreachable", "that machine answers with something else; nothing is known of what it did")
+_LOST = Refusal("unreachable", "the connection ended before it was answered; check whether it was done")
+_UNSENT = Refusal("unreachable", "the connection ended before the request; nothing was done")
+_STRANGE = Refusal("unreachable", "that machine sent a wrong reply; check whether it was done")
 #: What a `Look` tells of a pane. What types and marks is told to be done.
 _FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occupant}
 #: What ends a process where the program was not found, by sh(1) and by ssh(1) where it reaches nobody.
@@ -147,7 +147,7 @@ class Machine:
         if self._hello is not None:
             return "the connection was lost"
         if "unknown verb" in complaint:
-            return f"its tally is older and knows no bridge: {_UPDATE}"
+            return f"its tally is too old for [machines]: {_UPDATE}"
         if code in (_NOT_FOUND, _NOT_EXECUTABLE):
             return _INSTALL
         if code == _UNREACHED and commands.is_ssh(command):
@@ -176,7 +176,7 @@ class Machine:
         try:
             lines = self._lines.feed(data)
         except TooLongError:
-            self._fault = f"says something that no bridge says{self._quoted()}"
+            self._fault = f"sent an unknown message{self._quoted()}"
             return
         for line in lines:
             if self._hello is None:
@@ -192,7 +192,7 @@ class Machine:
         self._greeted += size
         if not isinstance(found, Hello):
             if self._greeted > MAX_GREETING:
-                self._fault = f"says something that no bridge says{self._quoted()}"
+                self._fault = f"sent an unknown message{self._quoted()}"
             return
         version = sanitise(found.version, cells=20, graphemes=20) or "of no version"
         if found.protocol != PROTOCOL:
@@ -209,7 +209,7 @@ class Machine:
     def _quoted(self) -> str:
         """What it said instead of who it is, if anything: the end of a sentence."""
         words = sanitise(self._before.decode("utf-8", "replace").strip(), cells=_SHOWN, graphemes=_SHOWN)
-        return f": it says {words!r}" if words else ""
+        return f": {words!r}" if words else ""
 
     def _take(self, found: Message, size: int) -> None:
         match found:
@@ -219,7 +219,7 @@ class Machine:
                     is_new = self.panes.put((host, pane.id), Row(self._shown(host, pane), size))
                     self.is_changed = self.is_changed or is_new
                     if self.panes.is_cut and not was_cut:
-                        self._set(f"{self.says}; it has more panes than are shown", is_up=True)
+                        self._set(f"{self.says}; some of its panes are not shown", is_up=True)
             case PaneGone(host, id_):
                 self.is_changed = self.panes.drop((host, id_)) or self.is_changed
             case Reply(number, reply) if number in self._asked:
@@ -266,7 +266,7 @@ class Machine:
             self._number += 1
             line = encode(Ask(self._number, host, asked))
             if not line or len(self._asked) >= MAX_ASKED or len(self._unsent) + len(line) > MAX_UNSENT:
-                done(Refusal("busy", f"{self.name} has not answered what it was asked before; nothing was done"))
+                done(Refusal("busy", f"{self.name} has not answered an earlier request; nothing was done"))
                 return
             near_id = local_id(self.name, host, asked.pane)
             self._queue(line)
@@ -276,7 +276,7 @@ class Machine:
         """Tell those whose reply is overdue."""
         for number in [number for number, (until, *_) in self._asked.items() if now >= until]:
             _, done, _ = self._asked.pop(number)
-            done(Refusal("unreachable", f"{self.name} does not answer; look whether it was done"))
+            done(Refusal("unreachable", f"{self.name} does not answer; check whether it was done"))
 
     def output(self, now: float) -> bytearray:
         """What is to be sent; whoever has sent some of it takes it out."""

@@ -46,13 +46,13 @@ class Marks:
             return "this machine takes no marks: `marks = true` in [fleet] allows them"
         mark = decode_mark(payload)
         if is_stored or mark is None:
-            return "it is no mark, or one that the broker had kept"
+            return "it is not a mark, or the broker kept it"
         shown = (pane for one in hosts if one.name == host for pane in one.panes)
         pane = next((pane for pane in shown if pane.id == id_), None)
         if pane is None:
             return "there is no such pane now"
         if pane.status is not mark.status or abs(pane.since - mark.since) > SAME_S:
-            return f"it is {pane.status} now, and not what was seen"
+            return f"it is {pane.status} now, and changed after it was seen"
         if mark.verb == "snooze" and pane.status not in NEEDS_PERSON:
-            return f"it needs nobody now: it is {pane.status}"
+            return f"it needs nothing now: it is {pane.status}"
         return Request(mark.verb, pane.id, () if mark.minutes is None else (f"{mark.minutes:g}",))

@@ -77,13 +77,13 @@ class Publisher:
         """Put a mark to the host of its pane, and tell what was done, or why nothing."""
         asked = self._marks.take(host, pane, payload, self._feed.snapshots, now, is_stored=is_stored)
         if isinstance(asked, str):
-            done = f"nothing is done: {asked}" if asked else ""
+            done = f"mark ignored: {asked}" if asked else ""
         else:
             try:
                 requests.send(host, asked, self._environ)
                 done = asked.verb
             except RequestError as error:
-                done = f"nothing is done: {error}"
+                done = f"mark ignored: {error}"
         if done:
             self._report(f"a mark for {host}:{pane}: {done}")
 
@@ -95,5 +95,5 @@ class Publisher:
                 f"another machine, or another `tally publish`, is called {self._machine} since {since}: not shown; "
                 "give this one another name with `machine` in [fleet]"
             )
-        other = f"another machine wants to be called {self._machine}, too, and is not shown"
+        other = f"another machine also uses the name {self._machine}, and is not shown"
         return other if self._outbox.name.follower is not None else ""

@@ -118,10 +118,10 @@ class Subscriber:
         notes = []
         for name, (presence, panes) in self.mirror.there.items():
             if panes.is_cut:
-                notes.append(f"{name} shows more than fits; some of its panes are left out")
+                notes.append(f"{name} has too many panes; some are left out")
             if presence.namesake:
-                remedy = "`machine` in [fleet] gives it another one"
-                notes.append(f"another machine has the name {name}, too, and is not shown; {remedy}")
+                remedy = "rename it with `machine` in its [fleet]"
+                notes.append(f"another machine also uses the name {name}, and is not shown; {remedy}")
         if self.mirror.is_full or len(self._asked) >= MAX_ASKED:
             notes.append(f"there are more machines than {MAX_MACHINES}; the others are left out")
         denied = sorted(self.link.denied - {self._mark})
@@ -176,7 +176,7 @@ class Subscriber:
         self._is_changed = True
         self.is_complete = False
         if is_up:
-            # A broker that forgot what it had must not leave us with what it said before.
+            # A broker that forgot what it had must not leave us with earlier text.
             self.mirror.clear()
             self._received_at = None
             self._asked.clear()

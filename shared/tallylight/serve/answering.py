@@ -42,7 +42,7 @@ MAX_RUNS = 20_000
 _AT_PROMPT = (Status.IDLE, Status.DONE)
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
-UNREACHED = Refusal("unreachable", "nothing can be seen of that pane, or done to it, from here")
+UNREACHED = Refusal("unreachable", "that pane cannot be seen or used from here")
 
 
 @attrs.define

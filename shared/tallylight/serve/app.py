@@ -108,7 +108,7 @@ class Service:
         app = FastAPI(
             title="Tallylight",
             version=__version__,
-            description="What all coding agents of this machine do, and what they ask.",
+            description="The state and questions of all coding agents on this machine.",
             lifespan=self.lifespan,
             docs_url=None,
             redoc_url=None,

@@ -90,7 +90,7 @@ def change(file: Path, how: Callable[[dict[str, Device]], Known]) -> dict[str, D
     """Keep what *how* makes of what is kept: that. `OSError` and `TallyError` if it cannot be written."""
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     checked_directory(file.parent, create=True)
-    with locked(file.parent, "another process writes there and does not end; try again", PATIENCE_S):
+    with locked(file.parent, "another process keeps that file busy; try again", PATIENCE_S):
         before = read(file)
         after = dict(how(dict(before)))
         if after != before:

@@ -37,7 +37,7 @@ class Sum(BaseModel):
     worked_s: float = Field(description="seconds that it worked")
     waited_s: float = Field(description="seconds that it waited for a person")
     questions: int
-    errors: int = Field(description="turns that failed, or whose agent vanished")
+    errors: int = Field(description="turns that failed or vanished")
 
 
 class History(Versioned):

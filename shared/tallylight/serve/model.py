@@ -60,9 +60,9 @@ class Changes(BaseModel):
 
     model_config = ConfigDict(from_attributes=True)
 
-    added: int = Field(description="lines of files that git knows, as `removed`")
+    added: int = Field(description="added lines in tracked files")
     removed: int
-    new: int = Field(description="files and directories that git does not know")
+    new: int = Field(description="untracked files and directories")
     ahead: int
     behind: int
 
@@ -74,7 +74,7 @@ class Beside(BaseModel):
 
     branch: Clean = Field(description="the short commit, if `is_detached`")
     is_detached: bool
-    worktree: Clean = Field(description="the name of one that git has linked")
+    worktree: Clean = Field(description="the name of its linked git worktree")
     changes: Changes | None = Field(description="null where they are not known")
 
 
@@ -88,38 +88,36 @@ class Session(BaseModel):
     """One pane with an agent. Times are seconds since the epoch; every text was written by a program and is cleaned."""
 
     address: str = Field(description="unique among all hosts: `kitty-4711:3`")
-    name: str = Field(description="the shortest name that tells it from all others: `3`, `tmux 2`")
+    name: str = Field(description="its shortest unique name: `3`, `tmux 2`")
     label: Label
     host: str
-    machine: Clean = Field(description="the other machine that it is on, by its name here; nothing for this one")
+    machine: Clean = Field(description="its machine, by its name here; empty for this one")
     id: str
     status: StatusWord
     kind: KindWord | None
     agent: Clean
     project: Clean
     title: Clean
-    host_title: Clean = Field(description="the detached session or workspace it belongs to")
+    host_title: Clean = Field(description="its detached session or workspace")
     message: Clean
-    question: Clean = Field(description="what it asks, while it waits")
-    what: Clean = Field(description="the one thing needed to decide that: `Bash: npm test`, or nothing")
+    question: Clean = Field(description="its question, while it waits")
+    what: Clean = Field(description="the subject of the question: `Bash: npm test`, or empty")
     choices: list[Keys]
     progress: Clean = Field(description="`3/7`, or nothing")
-    tasks: list[Clean] = Field(description="what there is to do, in order")
-    doing: Clean = Field(description="the current task, or in a word what it does")
-    topic: Clean = Field(description="what the conversation is about, as the agent says")
+    tasks: list[Clean] = Field(description="its tasks, in order")
+    doing: Clean = Field(description="the current task or activity")
+    topic: Clean = Field(description="the topic of the conversation, in the agent's words")
     mode: Clean
     worktree: Clean
-    model: Clean = Field(description="by the agent's own record, as the next five")
-    context: int | None = Field(description="percent of its context that is used")
+    model: Clean = Field(description="from the agent's own record, like the next five")
+    context: int | None = Field(description="used part of its context, in percent")
     beside: Beside | None = Field(description="null where no repository is known")
     children: list[Child] = Field(description="its subagents")
     reply: Reply = Field(description="the first lines of its last reply")
-    outcome: Reply = Field(description="while it is done: the last sentence of that, or the question that it ends with")
-    diffstat: tuple[int, int] | None = Field(
-        description="while it is done: how many lines were added and removed there and are not committed"
-    )
-    limited_until: float = Field(description="until when a limit stops it; 0 for none")
-    cost: float | None = Field(description="in US dollars, where the agent itself states it")
+    outcome: Reply = Field(description="when done: the last sentence of its reply, or its final question")
+    diffstat: tuple[int, int] | None = Field(description="when done: uncommitted lines added and removed there")
+    limited_until: float = Field(description="end of the agent's limit; 0 for none")
+    cost: float | None = Field(description="in US dollars, as the agent reports it")
     background: int = Field(description="background tasks and subagents that still run")
     since: float = Field(description="when this status began")
     seen: bool
@@ -127,7 +125,7 @@ class Session(BaseModel):
     muted_until: float
     source: str = Field(description="the source that decided the status")
     rule: Clean
-    can_see: bool = Field(description="whether its screen can be asked for")
+    can_see: bool = Field(description="whether its screen can be read")
     can_type: bool = Field(description="whether it can be answered from here")
 
 
@@ -135,7 +133,7 @@ class Sessions(Versioned):
     """Sessions, neediest first."""
 
     sessions: list[Session]
-    stale: str = Field(description="why what is shown may be out of date: `kitty-4711: … as of 12:03:10`, or nothing")
+    stale: str = Field(description="why the list may be out of date: `kitty-4711: … as of 12:03:10`, or empty")
 
 
 class Counts(Versioned):
@@ -170,7 +168,7 @@ class Question(Versioned):
     context: list[str] = Field(description="the rows above the choices, from the top of the screen")
     first: int = Field(description="the index in `context` of the row where the dialog begins")
     choices: list[Choice]
-    missing: str = Field(description="what is not on the screen; then no choice has keys, and no answer is taken")
+    missing: str = Field(description="the part that is not on the screen; then no answer is accepted")
 
 
 class Run(BaseModel):
@@ -191,9 +189,9 @@ class Buffer(Versioned):
     question: Question | None
     pid: int = Field(description="the agent's process; 0 if no agent is in the foreground")
     start: int
-    can_say: bool = Field(description="whether `POST text` would be typed")
+    can_say: bool = Field(description="whether it accepts `POST text`")
     can_interrupt: bool = Field(description="whether there is a turn to interrupt")
-    why: str = Field(description="why nothing can be done to it, where that has a reason of its own")
+    why: str = Field(description="why it accepts nothing, if there is a special reason")
 
 
 class _Given(BaseModel):

@@ -31,7 +31,7 @@ class SignIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    name: str = Field(max_length=4 * NAME_CELLS, description="what a person calls it by")
+    name: str = Field(max_length=4 * NAME_CELLS, description="the name that the person gave it")
 
 
 class Key(Versioned):

@@ -34,7 +34,7 @@ def installation(system: System) -> Iterator[Finding]:
         return
     state = environment.look(system, environment.running_source(), environment.base_python())
     if state.build:
-        text = f"{name} is not of this version ({tallylight.__version__}), or damaged"
+        text = f"{name} is damaged, or not version {tallylight.__version__}"
         yield Finding("installation", Health.STALE, text, SETUP)
     elif set(state.stale) - {place.command}:
         broken = ", ".join(system.short(path) for path in state.stale)
@@ -67,7 +67,7 @@ def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
         if done.returncode == 0:
             yield Finding(name, Health.OK, "imports")
         elif name == "psutil" and Path("/proc/self/stat").exists():
-            yield Finding(name, Health.OK, "is not installed, and not needed: /proc is read instead")
+            yield Finding(name, Health.OK, "not installed and not needed: /proc is read instead")
         else:
             reason = (done.stderr.strip().splitlines() or ["failed"])[-1]
             yield Finding(name, Health.BROKEN, f"does not import: {reason}", "run ./install.sh again")
@@ -119,15 +119,15 @@ def _tab_bar(system: System, answer: free_keys.Answer) -> Finding:
     is_hidden = answer.bar_style == "hidden"
     if not is_hidden and min_tabs <= 1:
         return Finding(what, Health.OK, "always shown")
-    without = "hidden by tab_bar_style" if is_hidden else f"not shown with fewer than {min_tabs} tabs"
+    without = "hidden by tab_bar_style" if is_hidden else f"hidden with fewer than {min_tabs} tabs"
     show = "set another tab_bar_style in kitty.conf" if is_hidden else "run `tally setup --tab-bar`"
     if config.kitty.os_window_title == "off":
-        text = f'{without}, and [kitty] os_window_title is "off": no light is seen then'
+        text = f'{without}, and [kitty] os_window_title is "off": you see no light then'
         return Finding(what, Health.BROKEN, text, f'{show}, or set os_window_title = "auto" in config.toml')
     if not answer.has_decorations:
-        text = f"{without}; the mark is in the window's title then, and hide_window_decorations hides that, too"
-        return Finding(what, Health.BROKEN, text, f"{show}; a task bar may show the mark nevertheless")
-    return Finding(what, Health.OK, f"{without}; the mark is in the window's title then")
+        text = f"{without}; the mark moves to the window's title, but hide_window_decorations hides that too"
+        return Finding(what, Health.BROKEN, text, f"{show}; a task bar may still show the mark")
+    return Finding(what, Health.OK, f"{without}; the mark moves to the window's title")
 
 
 def _keys(system: System, bound: list[key_bindings.Binding], answer: free_keys.Answer | None) -> Iterator[Finding]:
@@ -160,7 +160,7 @@ def _kitty_conf(system: System, conf: Path) -> Finding:
     if not kitty_conf.is_writable(conf):
         line = kitty_conf.include_line(system, conf)
         text = f"{name} does not include Tallylight as it should, and cannot be changed"
-        return Finding(what, Health.MISSING, text, f"where it is managed, add the line `{line}`")
+        return Finding(what, Health.MISSING, text, f"add this line where that file is managed: `{line}`")
     if data is None or not blocks:
         return Finding(what, Health.MISSING, f"{name} does not include Tallylight", SETUP)
     if not all(block.whole for block in blocks):
@@ -197,12 +197,12 @@ def in_force(system: System, hosts: Iterable[Snapshot]) -> Iterator[Finding]:
     from tallylight.config.powers import ALLOW, is_more  # setup begins without attrs
 
     config, _ = config_file.load_config(system.env)
-    remedy = "if you changed that, start the host again; if not, a program did: look through config.toml"
+    remedy = "if you changed it, restart the host; otherwise a program did: check config.toml"
     for host in hosts:
-        until = f"in force in {host.name} until it starts again"
+        until = f"in force in {host.name} until it restarts"
         if is_more(config.scripting, host.allow):
             text = f'scripting.allow is "{config.scripting}" in config.toml, and "{host.allow}" {until}'
             yield Finding("in force", Health.STALE, text, remedy)
         for key in host.withheld:
             if key != ALLOW:
-                yield Finding("in force", Health.STALE, f"{key} was changed in config.toml, and is not {until}", remedy)
+                yield Finding("in force", Health.STALE, f"{key} was changed in config.toml, but is not {until}", remedy)

@@ -17,7 +17,7 @@ from tallylight.wire.text import sanitise
 
 #: Servers that are asked.
 MAX_SERVERS = 8
-_START = "kitty and WezTerm watch what they show; elsewhere run `tally host sessions` (docs/sessions.md)"
+_START = "kitty and WezTerm watch their own sessions; elsewhere run `tally host sessions`"
 
 
 def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:

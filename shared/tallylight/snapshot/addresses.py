@@ -87,7 +87,7 @@ def labelled(panes: Iterable[Found], labels: Labels) -> tuple[Found, ...]:
 
 def add_pane(parser: argparse._ActionsContainer, name: str = "pane", nargs: str | None = None, help_: str = "") -> None:
     """Let a command name a pane, as `pick` takes it, by the argument or the option *name*."""
-    default = "; by default this one, else the neediest" if nargs == "?" else ""
+    default = "; by default this one, else the most urgent" if nargs == "?" else ""
     parser.add_argument(name, nargs=nargs, type=_named, metavar="PANE", help=help_ or f"{NAMED}{default}")
 
 

@@ -17,21 +17,21 @@ from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, declared, k
 class ReasonEntry:
     """Why a pane shows what it shows."""
 
-    source: str = key("", "what says so: `protocol`, `title`, `heuristic`")
+    source: str = key("", "the source: `protocol`, `title`, `heuristic`")
     rule: str = key("", "the rule that made the report: `osc-1338`")
-    changes: str = key("", "what would change it")
-    at: float = key(0.0, "when it was said, in seconds since the epoch")
+    changes: str = key("", "what changes it next")
+    at: float = key(0.0, "the time of the report, in seconds since the epoch")
 
 
 @attributes.frozen(kw_only=True)
 class LosingEntry:
     """A claim that was put aside."""
 
-    source: str = key("", "what says so")
+    source: str = key("", "the source")
     rule: str = key("", "the rule that made the report")
-    status: str = key("", "what it says")
-    why: str = key("", "the rule of trust by which it lost")
-    at: float = key(0.0, "when it was said, in seconds since the epoch")
+    status: str = key("", "the reported status")
+    why: str = key("", "the rule of trust that decided against it")
+    at: float = key(0.0, "the time of the report, in seconds since the epoch")
 
 
 @attributes.frozen(kw_only=True)
@@ -39,11 +39,11 @@ class AnswerEntry:
     """The answer to one question of trust."""
 
     question: str = key("", "`turn`, `asks` or `rest`")
-    answer: str = key("", "what is true of it")
-    source: str = key("", "what says so")
+    answer: str = key("", "the answer")
+    source: str = key("", "the source")
     rule: str = key("", "the rule that made the report")
-    changes: str = key("", "what would change it")
-    at: float = key(0.0, "when it was said, in seconds since the epoch")
+    changes: str = key("", "what changes it next")
+    at: float = key(0.0, "the time of the report, in seconds since the epoch")
 
 
 #: The fields of a report that a record carries when they are not empty.
@@ -55,12 +55,12 @@ class RecordEntry:
     """One record of a pane. *fields* are those of its report that are not empty, beside the others in JSON."""
 
     id: str = key("", '`""` is the pane itself, `a/b` a child of `a`', ID)
-    status: Status = attributes.field(metadata=declared("what it shows", STATUS))
-    kind: Kind | None = key(None, "what it waits for", KIND)
-    agent: str = key("", "the name of the agent")
-    source: str = key("", "what says so")
+    status: Status = attributes.field(metadata=declared("its status", STATUS))
+    kind: Kind | None = key(None, "the kind of waiting", KIND)
+    agent: str = key("", "the agent")
+    source: str = key("", "the source")
     rule: str = key("", "the rule that made the report")
-    at: float = key(0.0, "when it was said, in seconds since the epoch")
+    at: float = key(0.0, "the time of the report, in seconds since the epoch")
     fields: Mapping[str, str] = attributes.field(factory=dict)
 
     @classmethod
@@ -101,14 +101,14 @@ class ConversationEntry:
     No output of a program makes one.
     """
 
-    agent: str = key("", "the name of the agent")
-    session: str = key("", "its session")
-    cwd: str = key("", "the directory it runs in", PATH)
-    flags: tuple[str, ...] = key((), "the dangerous ones that its process had")
-    options: tuple[str, ...] = key((), "options that restricted it, with their values")
-    lost: tuple[str, ...] = key((), "the names of other options, which are not kept")
+    agent: str = key("", "the agent")
+    session: str = key("", "its session id")
+    cwd: str = key("", "its directory", PATH)
+    flags: tuple[str, ...] = key((), "dangerous options of its process")
+    options: tuple[str, ...] = key((), "restricting options, with their values")
+    lost: tuple[str, ...] = key((), "names of options that are not kept")
     relayed: bool = key(False, "it ran behind `tally run`")
-    program: str = key("", "the file that ran, of an agent that no agent file names", PATH, is_always=False)
+    program: str = key("", "the program file of an agent without an agent file", PATH, is_always=False)
 
 
 @attributes.frozen(kw_only=True)
@@ -117,4 +117,4 @@ class MachineEntry:
 
     name: str = attributes.field(metadata=declared("its name in `[machines]`", short(MAX_WORD)))
     is_up: bool = key(False, "it answers", name="up")
-    says: str = key("", "what a person is told of it")
+    says: str = key("", "its state in words")

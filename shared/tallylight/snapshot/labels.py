@@ -35,7 +35,7 @@ def named(name: str) -> str:
 class Label:
     """What a person gave one conversation. A file of an earlier version may hold more, which is left out."""
 
-    name: str = key("", "the name you gave its conversation", short(MAX_TEXT, named))
+    name: str = key("", "the name that you gave the conversation", short(MAX_TEXT, named))
 
     from_json = Reads()
     to_json = write

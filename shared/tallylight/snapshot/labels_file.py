@@ -49,7 +49,7 @@ def read(file: Path) -> Labels:
     except DecodeError:
         found = None
     if found is None:
-        raise BrokenError(f"{file} does not hold names as this version keeps them; it is left out")
+        raise BrokenError(f"{file} has another version's format; it is ignored")
     return found
 
 
@@ -61,7 +61,7 @@ def change(file: Path, how: Callable[[Labels], Labels]) -> tuple[Labels, str]:
     """
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     checked_directory(file.parent, create=True)
-    with locked(file.parent, "another list writes there and does not end; try again", PATIENCE_S):
+    with locked(file.parent, "another list keeps that file busy; try again", PATIENCE_S):
         message = ""
         try:
             found = read(file)

@@ -113,7 +113,7 @@ def send(name: str, request: Request, environ: Mapping[str, str] = os.environ) -
         data = json.dumps(request.to_json(), separators=(",", ":")).encode("ascii")
         read_write.atomic_write(path, data, 0o600, durable=False)
     except FileNotFoundError:
-        raise RequestError(f"{name} takes no requests; is it running, and of this version?") from None
+        raise RequestError(f"{name} accepts no requests; is it running, and the same version?") from None
     except OSError as error:
         raise RequestError(f"{folder}: {error.strerror or error}") from None
     except SnapshotError as error:

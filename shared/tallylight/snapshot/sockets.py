@@ -63,7 +63,7 @@ def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
     connects, `OSError` for all else.
     """
     if not hasattr(socket, "SO_PEERCRED"):
-        raise SocketError("this system does not say who connects to a socket, so nothing is taken from scripts")
+        raise SocketError("this system cannot identify who connects to a socket, so scripts are refused")
     path = path_of(f"{host}-{os.getpid()}", environ)
     try:
         _sweep(checked_directory(path.parent, create=True))
@@ -106,7 +106,7 @@ def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ
             closing.pop_all()
             return made
     except (FileNotFoundError, ConnectionRefusedError):
-        raise SocketError(f"{name} takes nothing from scripts; is it running, and of this version?") from None
+        raise SocketError(f"{name} does not accept scripts; is it running, and the same version?") from None
     except OSError as error:
         raise SocketError(f"{path}: {error.strerror or error}") from None
     except SnapshotError as error:

@@ -287,7 +287,9 @@ def stale(folder: Path, snapshots: Sequence[Snapshot]) -> list[StaleError]:
         if one.stale
     ]
     if why := unwritable(str(folder if folder.exists() else folder.parent)):
-        what = f"what terminals show here is {_as_of(snapshots)}" if snapshots else "no terminal can tell what it shows"
+        what = (
+            f"the state of these terminals is {_as_of(snapshots)}" if snapshots else "no terminal can write its state"
+        )
         errors.append(StaleError(folder, f"{why}; {what}"))
     return errors
 
@@ -338,7 +340,7 @@ def read(path: Path) -> Snapshot:
         raise SnapshotError(path, f"has version {found_json.get('version')!a:.20}, this program reads {VERSION}")
     snapshot = Snapshot.from_json(found_json, MAX_PANES)
     if path.stem != snapshot.name:
-        raise SnapshotError(path, "is not what its name says")
+        raise SnapshotError(path, "does not match its name")
     return snapshot
 
 

@@ -28,7 +28,7 @@ def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Clai
         return None  # it was silent, or had used up its limit: a program that has left is owed no answer
     if has_ended and status is Status.WORKING:
         status = Status.DOWN if source in _OWN_WORDS else Status.DONE
-        rule = "it vanished in mid-turn" if status is Status.DOWN else "it ended after its last output"
+        rule = "it vanished during a turn" if status is Status.DOWN else "it ended after its last output"
     elif status in (NEEDS_PERSON if has_ended else (Status.WAITING, Status.DONE)):
         rule = f"it ended while {status}" if has_ended else _LEFT[is_gone]
     else:

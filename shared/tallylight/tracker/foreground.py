@@ -33,9 +33,9 @@ def unclaimed(
 ) -> tuple[Source | None, Status, str]:
     """Source, status and rule of a record without a claim; *at_prompt*: the shell has shown its prompt."""
     if foreground is not None and foreground.is_candidate:
-        return None, Status.ACTIVE, f"{foreground.name} may be an agent, and neither asks nor says anything"
+        return None, Status.ACTIVE, f"{foreground.name} may be an agent, but asks and reports nothing"
     if foreground is not None and foreground.is_agent:
-        rule = "it is starting" if is_starting else "nothing said or shown lately"
+        rule = "it is starting" if is_starting else "no output lately"
         return Source.HEURISTIC, Status.IDLE, rule
     if foreground is not None:
         return None, Status.ACTIVE, f"{foreground.name} is in the foreground"

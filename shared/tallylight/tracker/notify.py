@@ -50,7 +50,7 @@ _TELLS: dict[tuple[Status, Kind | None], str] = {
     (Status.ERROR, None): "failed",
     (Status.DONE, Kind.QUESTION): "is done, and asks you something",
     (Status.DONE, None): "is done",
-    (Status.DOWN, None): "vanished in the middle of its turn",
+    (Status.DOWN, None): "vanished during its turn",
 }
 _DIGITS = re.compile(r"[0-9]+")
 #: How an agent advertises itself, up to the end of the sentence: `Tip: auto mode handles these prompts for you`.

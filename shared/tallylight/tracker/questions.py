@@ -35,7 +35,7 @@ class View:
         """
         source = claim.report.source
         if self.is_explicit and source in _MUTED:
-            return "explicit wins: the agent speaks for itself"
+            return "explicit wins: the agent reports its own status"
         fades_s = self.timing.fades_s(source)
         if claim.report.status is not Status.WORKING or not fades_s:
             return ""

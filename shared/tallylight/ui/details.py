@@ -47,10 +47,21 @@ def limit(pane: Pane, now: float) -> str:
     """Until when a limit stops it, on the clock of this place: `limited until 11:08`, or with the day."""
     if pane.limited_until <= now:
         return ""
-    is_soon = pane.limited_until - now < 86_400
-    return (
-        f"limited until {time.strftime('%H:%M' if is_soon else '%a %d %b %H:%M', time.localtime(pane.limited_until))}"
-    )
+    return f"limited until {clock(pane.limited_until, now)}"
+
+
+def clock(at: float, now: float) -> str:
+    """*at* on the clock of this place: `11:08`, or with the day."""
+    return time.strftime("%H:%M" if at - now < 86_400 else "%a %d %b %H:%M", time.localtime(at))
+
+
+def queued(pane: Pane, now: float) -> str:
+    """What waits to be typed into it, and until when, or why it is not typed; nothing for nothing."""
+    if not pane.queued:
+        return ""
+    if pane.unsent:
+        return f"not sent, {pane.unsent}: {pane.queued}"
+    return f"{f'at {clock(pane.queued_until, now)}' if pane.queued_until > now else 'queued'}: {pane.queued}"
 
 
 def summary(pane: Pane, now: float) -> str:

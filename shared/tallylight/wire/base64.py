@@ -20,7 +20,7 @@ def decode_bytes(value: bytes) -> bytes:
     except binascii.Error as error:
         raise DecodeError("bad-encoding", f"not base64: {error}") from None
     if binascii.b2a_base64(data, newline=False) != packed:
-        raise DecodeError("bad-encoding", "base64 whose spare bits are not zero")
+        raise DecodeError("bad-encoding", "base64 with spare bits that are not zero")
     return data
 
 

@@ -48,7 +48,7 @@ def test_a_level_is_lowered_at_once_and_raised_at_the_next_start(system: System,
         return found.allow, found.withheld
 
     assert told("all") == ("own", ("scripting.allow",))
-    assert "until this starts again" in system.poller.problems["scripting.allow"]
+    assert "until this host restarts" in system.poller.problems["scripting.allow"]
     assert told("own") == ("own", ())
     assert "scripting.allow" not in system.poller.problems
     system.poller.close()

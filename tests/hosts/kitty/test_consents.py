@@ -68,7 +68,7 @@ def test_nobody_is_asked_where_not_all_of_it_is_seen(desk: Desk, columns: int, l
     desk.columns, desk.lines = 60, int(told.text.partition("60 columns and ")[2].split()[0])
     assert desk.ask() is None
     desk.tab = None
-    assert desk.ask() == Refusal("gone", "the pane in which a person would be asked is gone; nothing was done")
+    assert desk.ask() == Refusal("gone", "the pane for the question is gone; nothing was done")
 
 
 @each("word, is_yes", [(b"yes", True), (b"", False), (b"no", False), (b"y", False), (b"yes!", False), (b"YES", False)])

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import attrs
 import pytest
 
-from tallylight.actions.queue import ENDED, READY_S
+from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, WATCH_S
 from tallylight.actions.say import Busy
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
-from tests.actions.desk import START, holder, look
+from tests.actions.desk import PID, START, holder, look
 from tests.actions.words import asked
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -27,10 +27,15 @@ class Queueing(Pane):
 
     queued: Queued | None = None
     changes: int = 0
+    limited_until: float = 0.0
 
     def queue(self, queued: Queued | None) -> None:
         self.queued = queued
         self.changes += 1
+
+
+#: When a limit ends, in seconds since the epoch: at 1000 of the clock of a room.
+ENDS = 1_800_000_000
 
 
 class Room:
@@ -43,7 +48,8 @@ class Room:
         self.pane = self.host.panes[3] = Queueing(holder("claude"), Status.WORKING)
         self.list = importlib.import_module("tallylight.hosts.kitty.agent_list")._List(self.host, Path(), None)
         self.now, self.start = 1000.0, START
-        monkeypatch.setattr(self.queue, "time", SimpleNamespace(monotonic=lambda: self.now))
+        clock = SimpleNamespace(monotonic=lambda: self.now, time=lambda: ENDS - 1000 + self.now)
+        monkeypatch.setattr(self.queue, "time", clock)
         table = SimpleNamespace(start=lambda _pid: self.start)
         monkeypatch.setattr(self.queue.process_table, "table", lambda: table)
 
@@ -88,7 +94,7 @@ def test_it_is_typed_when_the_turn_has_ended(room: Room) -> None:
 
 def test_the_last_one_counts_and_it_can_be_taken_back(room: Room) -> None:
     """One text waits in a pane: another takes its place, and `E` none."""
-    assert room.put("first") == room.put("second") == "queued, and typed when its turn has ended"
+    assert room.put("first") == room.put("second") == "queued until its turn ends"
     assert room.pane.queued is not None and room.pane.queued.text == "second"
 
     assert room.act("unqueue", "3") == "nothing is queued for it any more"
@@ -124,3 +130,18 @@ def test_nothing_else_can_be_queued(room: Room) -> None:
     del room.host.boss.window_id_map[3]
     room.ticks(1)
     assert room.window.written == []
+
+
+def test_a_text_for_the_end_of_a_limit(room: Room) -> None:
+    """Nothing is typed at the prompt before that; then it is, once; and the text goes when the agent goes on."""
+    room.ends()
+    room.now = 400.0
+    room.pane.limited_until = ENDS
+    room.pane.queue(Queued(pid=PID, start=START, text="continue", at=ENDS + MARGIN_S))
+    room.ticks(604)
+    assert room.window.written == [] and room.pane.changes == 1
+    room.ticks(4)
+    assert len(room.window.written) == 1 and room.pane.queued is not None and room.pane.queued.typed == 1
+    room.pane.status = Status.WORKING
+    room.ticks(WATCH_S)
+    assert len(room.window.written) == 1 and room.pane.queued is None

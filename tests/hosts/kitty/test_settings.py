@@ -98,9 +98,7 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
     write(config, f"[kitty]\nstyle = 'off'\n{_MORE}")
     running.until(lambda: notices(running), "the notice")
     assert (host.surfaces.tabs.style, host.config.scripting, host._notices.settings.command) == ("off", "own", ())
-    assert len(running.kitty.log) == 2 and all(
-        "in force until kitty starts again" in line for line in running.kitty.log
-    )
+    assert len(running.kitty.log) == 2 and all("in force until kitty restarts" in line for line in running.kitty.log)
 
     def snapshot() -> tuple[str, tuple[str, ...]]:
         found, _ = read_snapshots(running.run / "tallylight")

@@ -376,7 +376,7 @@ def test_what_is_not_word_for_word_the_same_is_left_out() -> None:
     person.screens["2"] = attrs.evolve(question_of(SAME[1]), context=("$ rm -r /", "May I?"), first=0)
     person.screens["3"] = attrs.evolve(question_of(SAME[2]), missing="its end")
     person.press("A", "S")
-    assert person.now.mode is Mode.ANSWER and person.now.message == "no other agent asks the very same"
+    assert person.now.mode is Mode.ANSWER and person.now.message == "no other agent asks exactly the same"
 
 
 def test_what_is_the_same_has_to_be_read() -> None:

@@ -59,7 +59,7 @@ def test_a_name_that_is_left_is_not_kept() -> None:
     assert now.mode is Mode.LIST and effects == ()
     now, _ = pressed(listed(SHOP, DOCS), "n", *"some")
     gone = state.refreshed(now, tuple(row for row in now.rows if row.address != now.selected), NOW)
-    assert gone.mode is Mode.LIST and "nothing was named" in gone.message
+    assert gone.mode is Mode.LIST and "nothing was renamed" in gone.message
 
 
 def test_a_named_row_is_found_by_its_name() -> None:

@@ -184,6 +184,40 @@ def test_a_key_of_another_tab_answers_nothing(monkeypatch: pytest.MonkeyPatch) -
     assert actions.answers == [8.0]
 
 
+class Noting(Hiding):
+    """The same, with all that was drawn since the last read, by when."""
+
+    def __init__(self, *reads: tuple[float, bool, bytes]) -> None:
+        super().__init__(*reads)
+        self.heads = list[tuple[float, bool, bool]]()
+
+    def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
+        self.heads.append((self.now, "2 turns" in self.shown, "1 agent" in self.shown))
+        self.shown = ""
+        return super().read(timeout, also)
+
+
+def test_after_half_an_hour_without_a_key_it_says_what_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands in the first line from the first key on, for a minute."""
+    after = (0.0, 1.0, 1700.0, 1.0, 1900.0, 1.0, 58.0, 5.0, 1.0)
+    keys = (b"j", b"", b"j", b"", b"j", b"", b"", b"", b"q")
+    terminal = Noting(*((seconds, True, key) for seconds, key in zip(after, keys, strict=True)))
+    asked = list[float]()
+
+    def away(_rows: object, seconds: float) -> str:
+        asked.append(seconds)
+        return f"the last {seconds:.0f} s: 2 turns"
+
+    monkeypatch.setattr(loop, "time", terminal)
+    monkeypatch.setattr(loop.reading, "away", away)
+    monkeypatch.setattr(loop.Reading, "begin", lambda self, read, **_: self._read.put(read()))
+    labels = LabelsFile(Path("/nowhere/labels.json"))
+    loop.run(terminal, terminal, Asked(terminal), lambda *_: [], own=OWN, labels=labels)
+    assert asked == [1901.0]
+    assert [now for now, is_told, _ in terminal.heads if is_told] == [3602.0]
+    assert [now for now, _, is_counted in terminal.heads if is_counted] == [0.0, 3666.0]
+
+
 class Answering(Scripted):
     """A terminal that tells its colours, with a key that was typed before; then its person closes the list."""
 

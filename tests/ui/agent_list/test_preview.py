@@ -192,7 +192,7 @@ def test_the_last_reply_is_wrapped() -> None:
     """All that is known of it, broken between words."""
     reply = "All tests pass now. " * 6
     assert " ".join(on(Page.REPLY, pane(1, "done", reply=reply))).split() == reply.split()
-    assert on(Page.REPLY, pane(1)) == ["nothing is known of its last reply"]
+    assert on(Page.REPLY, pane(1)) == ["its last reply is unknown"]
 
 
 def test_the_plan_has_its_steps() -> None:
@@ -204,7 +204,7 @@ def test_the_plan_has_its_steps() -> None:
     assert steps == ["✓ Read the code", "▸ Write the test", "· Change the code", "Explore working"]
     assert on(Page.PLAN, pane(1, tasks=TASKS)) == [f"· {task}" for task in TASKS]
     assert on(Page.PLAN, pane(1, progress="1/9", tasks=TASKS))[-1] == "… of 9 steps in all"
-    assert on(Page.PLAN, pane(1)) == ["it has told no plan"]
+    assert on(Page.PLAN, pane(1)) == ["it reported no plan"]
 
 
 # Whom it shows ---------------------------------------------------------------------------------------------------

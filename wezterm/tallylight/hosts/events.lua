@@ -42,7 +42,7 @@ local IDLE_S = 15
 
 --- What is wrong, in words; `tally doctor` has the same names.
 local PROBLEMS = {
-  titles = 'another format-tab-title handler came first; see `wrap` in docs/wezterm.md',
+  titles = 'another format-tab-title handler came first; put tallylight.wrap(…) around it',
   keys = 'config.keys was set after apply_to_config, so its keys are gone; set it before',
   handlers = 'a handler registered before apply_to_config fails or returns false, so ours are not called; see above',
 }

@@ -146,7 +146,7 @@ local function start(tally, now)
   else
     failures = failures + 1
     if failures == 1 then
-      wezterm.log_warn('tallylight: no sidecar, so only the tally variable is shown: ' .. problem)
+      wezterm.log_warn('tallylight: no sidecar, so lights come only from the tally variable: ' .. problem)
     end
   end
 end

@@ -174,7 +174,7 @@ class Turns:
         if now - since < UNDECIDED_S:
             return None
         self._undecided = None
-        return self._report_of(reading, Status.IDLE, "status file: idle, and no end of the turn in its transcript")
+        return self._report_of(reading, Status.IDLE, "status file: idle, without an end of the turn in its transcript")
 
     @property
     def _is_settled(self) -> bool:

@@ -102,7 +102,7 @@ def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) 
             for call in tables(data.get("toolRequests")):
                 found.called(call.get("toolCallId"), call.get("name"), target(call.get("arguments")))
         case "assistant.turn_end" if found.is_answered and found.background:
-            found.ended(Status.BACKGROUND, at, rule="the turn ended, a command runs on")
+            found.ended(Status.BACKGROUND, at, rule="the turn ended, a command still runs")
         case "assistant.turn_end" if found.is_answered:
             found.ended(Status.DONE, at)
         case "abort":

@@ -228,7 +228,7 @@ class Reading:
         working = {id_ for id_, turn in turns.items() if turn is None or turn.status is Status.WORKING}
         found.children = {id_: self.left[id_] for id_ in self.left if id_ in working}
         if working:
-            rule = "its record: the turn ended, a subagent runs on"
+            rule = "its record: the turn ended, a subagent still runs"
             found.turn = attrs.evolve(self.turn, status=Status.BACKGROUND, rule=rule)
             found.background = frozenset(working)
             return found
@@ -257,7 +257,7 @@ _ORDER: dict[bool | None, int] = {True: 0, None: 1, False: 2}
 #: How the end of a turn is called that its status says all about.
 _ENDS = {
     Status.DONE: "the turn ended",
-    Status.IDLE: "the turn was broken off",
+    Status.IDLE: "the turn was interrupted",
     Status.ERROR: "the turn failed",
 }
 #: How agents call a task that is done, and one that is being done.

@@ -136,7 +136,7 @@ def order(socket: str, env: Mapping[str, str], *command: str, given: bytes | Non
     """What a command of the tmux server at *socket* printed; `SessionError` if it did not do it."""
     done = unstuck(lambda: run_tmux(socket, env, *command, given=given))
     if done is None or done.code != 0:
-        raise SessionError("tmux could not do it, or the session is gone")
+        raise SessionError("tmux refused, or the session is gone")
     return done.output.decode("utf-8", "replace")
 
 

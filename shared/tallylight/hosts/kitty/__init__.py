@@ -3,7 +3,7 @@ kitty: everything that runs inside the kitty process, and the only room that imp
 
 `starter` is what kitty loads, `watcher` what it calls; `host` looks at the windows and shows what is decided. Nothing
 on kitty's main thread waits or reads the disk. `light` and `light_text` are for a `tab_bar.py` of your own: see
-docs/kitty.md.
+docs/lights.md.
 """
 
 from __future__ import annotations

@@ -25,11 +25,11 @@ def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal
     if not page.fits(columns, rows):
         size = f"window {window.id} has {columns} columns and {rows} lines"
         enough = f"make it larger ({ENOUGH_COLUMNS} columns and {page.lines(ENOUGH_COLUMNS)} lines do), and try again"
-        text = f"a person is asked only where they see all of the question, and {size}: {enough}; nothing was done"
+        text = f"the question does not fit: {size}; {enough}; nothing was done"
         return Refusal("room", text)
     tab = window.tabref()
     if tab is None:
-        return Refusal("gone", "the pane in which a person would be asked is gone; nothing was done")
+        return Refusal("gone", "the pane for the question is gone; nothing was done")
 
     def make(fd: int) -> Any:
         run = channel.own_code("tallylight.ui.consent", f"main({page.what!r}, {fd})")

@@ -154,7 +154,7 @@ class KittyHost(Engine[int]):
         for problem in problems:
             _log(problem)
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        body = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
+        body = sanitise(f"{problems[0]}{more}; run `tally doctor`")
         self.guarded("notice of mistakes", self.notify)("Tallylight: settings", body)
 
     def apply(self, config: Config) -> None:

@@ -16,12 +16,15 @@ from tallylight.hosts.kitty.typist import WindowTypist
 
 def look(host: KittyHost) -> None:
     """See to all that waits."""
-    now = time.monotonic()
+    now, wall = time.monotonic(), time.time()
     for id_, pane in tuple(host.panes.items()):
         waits = pane.queued
         if waits is None or waits.problem or (window := host.boss.window_id_map.get(id_)) is None:
             continue
         is_alive = process_table.table().start(waits.pid) == waits.start
-        found = queue.step(WindowTypist(host, window, pane), host.once, waits, now, is_alive=is_alive)
+        typist = WindowTypist(host, window, pane)
+        found = queue.step(
+            typist, host.once, waits, now, is_alive=is_alive, wall=wall, limited_until=pane.limited_until
+        )
         if found != waits:
             pane.queue(found)

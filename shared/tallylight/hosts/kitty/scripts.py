@@ -87,7 +87,7 @@ class Scripts:
             self._listener = result
             self._door.register(result, select.POLLIN)
         elif not isinstance(result, SnapshotError):  # of the directory the snapshot tells, which lies in it, too
-            log_error(f"tallylight: scripts: {result}; nothing can be asked of this kitty")
+            log_error(f"tallylight: scripts: {result}; scripts cannot reach this kitty")
 
     def look(self) -> None:
         """Take those who have come; what they ask is heard from now on until all have gone."""

@@ -150,7 +150,7 @@ class SettingsReader:
             raise found if isinstance(found, Exception) else TypeError(found)
         before, self.current = self.current, found
         self.taken(found)
-        wrong = (*found.problems, *(f"{one} until kitty starts again" for one in found.withheld))
+        wrong = (*found.problems, *(f"{one} until kitty restarts" for one in found.withheld))
         if wrong and (before is None or (found.problems, found.withheld) != (before.problems, before.withheld)):
             self.report(wrong)
 

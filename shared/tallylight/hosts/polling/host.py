@@ -256,7 +256,7 @@ class PollingHost(Engine[str]):
             self.problems.pop(ALLOW, None)
             self._store.allow, self._is_unsaved = self._powers.config.scripting, True
             self._store.withheld = tuple(one.key for one in self._powers.withheld)
-            self.problems |= {one.key: f"{one} until this starts again" for one in self._powers.withheld}
+            self.problems |= {one.key: f"{one} until this host restarts" for one in self._powers.withheld}
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         """*call*, of which a fault costs this pane, or this part, this tick."""

@@ -6,6 +6,8 @@ says, and the process table: only a person, at a list that has the terminal of i
 
 A pane that any process has answered is looked at until its agent has gone on, for its next question may look the same.
 
+What waits for the end of a limit is kept on the disk, and goes on with the next host (`hosts.polling.shifts`).
+
 Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
 touched on the host's loop alone.
 """
@@ -35,6 +37,7 @@ from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.peers import caller_at
+from tallylight.hosts.polling import shifts
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
@@ -67,6 +70,10 @@ class DeferredTexts:
         self._once = Once(SETTLE_S, self._answered)
         #: The panes in which a text waits.
         self._waiting: set[str] = set()
+        #: What waits for the end of a limit, as the file has it; and what an earlier host left, until its pane is seen.
+        self._file = shifts.path(host, environ)
+        self._kept: dict[str, Queued] = {}
+        self._left = shifts.load(self._file)
         #: Whether a pane of this host was answered, and its agent was not seen to go on.
         self._has_answered = False
 
@@ -89,7 +96,9 @@ class DeferredTexts:
             try:
                 if ready:
                     self._hear()
+                self._go_on()
                 self.look(time.monotonic())
+                self._keep()
                 self.look_at_answered()
             except Exception as error:  # the next one may well succeed
                 self._poller.problems["texts that wait"] = f"{type(error).__name__}: {error}"
@@ -140,9 +149,29 @@ class DeferredTexts:
             if isinstance(typist, Refusal):
                 continue
             is_alive = process_table.table().start(waits.pid) == waits.start
-            after = queue.step(typist, self._once, waits, now, is_alive=is_alive)
+            after = queue.step(
+                typist, self._once, waits, now, is_alive=is_alive, wall=time.time(), limited_until=entry.limited_until
+            )
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
+
+    def _go_on(self) -> None:
+        """Have what an earlier host left wait in its panes, as far as their agents still run."""
+        table = process_table.table()
+        for id_, queued in list(self._left.items()):
+            if table.start(queued.pid) != queued.start:
+                del self._left[id_]
+            elif self._on_loop(lambda id_=id_: self._poller.entry(id_)) is not None:  # type: ignore[misc]
+                del self._left[id_]
+                self._on_loop(lambda id_=id_, queued=queued: self._set(id_, queued))  # type: ignore[misc]
+
+    def _keep(self) -> None:
+        """Keep on the disk what waits for the end of a limit."""
+        found = {id_: self._on_loop(lambda id_=id_: self._waits(id_)) for id_ in self._waiting}  # type: ignore[misc]
+        now = self._left | {id_: one[0] for id_, one in found.items() if one is not None and one[0].at}
+        if now != self._kept:
+            shifts.save(self._file, now.items())
+            self._kept = now
 
     def look_at_answered(self) -> None:
         """Look at what was answered in panes of this host: an agent that has gone on may ask the same again."""

@@ -86,7 +86,7 @@ def server_of(environ: Mapping[str, str]) -> int:
     except (OSError, TallyError):
         text = ""
     if not is_number(text, 10) or process_table.table().start(int(text)) is None:
-        raise TallyError(f"{path} names no mux server that runs; give its process id with --pid")
+        raise TallyError(f"{path} has no running mux server; give its process id with --pid")
     return int(text)
 
 

@@ -153,7 +153,7 @@ class WezTermSource:
             raise NoAnswerError(f"{self._wezterm} is not there")
         rows = pane_list.read_list(done.output) if done.code == 0 else None
         if rows is None:
-            raise NoAnswerError(f"{self._wezterm} cli gives no list of panes (exit {done.code})")
+            raise NoAnswerError(f"`{self._wezterm} cli list` failed (exit {done.code})")
         self._rows = {row.id: row for row in rows}
         self._listed_at = at
         return rows

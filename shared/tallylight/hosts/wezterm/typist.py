@@ -121,7 +121,7 @@ class WezTermPane:
             if again is not None and attrs.evolve(again, title=row.title) == row:
                 return row, pane_list.look(done.output, row)
             row = again
-        raise SessionError("that pane is being drawn all the time; nothing was typed")
+        raise SessionError("that pane keeps changing; nothing was typed")
 
     def _row(self) -> Row | None:
         done = self._cli("list", "--format", "json")

@@ -78,7 +78,7 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
     except ValueError:
         raise ForbiddenError("that is not the address of a push service") from None
     if parts.scheme != "https":
-        raise ForbiddenError("push services are spoken to by https only")
+        raise ForbiddenError("push services need https")
     if not host or "@" in parts.netloc:
         raise ForbiddenError("that is not the address of a push service")
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
@@ -86,7 +86,7 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
     if {own, f"{own}:{port}"} & set(private):
         return Endpoint(host, port, target, is_private=True)
     if port != HTTPS:
-        raise ForbiddenError(f"push services are spoken to at port {HTTPS} only")
+        raise ForbiddenError(f"push services need port {HTTPS}")
     if not _is_outside(host):
         raise ForbiddenError(f"{own:.80} is not in the public internet; `[push] private_hosts` can name it")
     return Endpoint(host, port, target)
@@ -128,7 +128,7 @@ def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
             wait = answer.getheader("Retry-After", "")
             return Reply(answer.status, float(wait) if re.fullmatch("[0-9]{1,6}", wait) else 0.0)
     except (http.client.HTTPException, ValueError) as error:
-        raise OSError(f"it answers with something else than HTTP: {type(error).__name__}") from None
+        raise OSError(f"it does not answer in HTTP: {type(error).__name__}") from None
     finally:
         end.cancel()
 

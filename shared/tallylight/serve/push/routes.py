@@ -43,7 +43,7 @@ class Offer(Versioned):
     """Whether this server sends messages to browsers, and to how many."""
 
     key: str = Field(description="`applicationServerKey`, in base64url; nothing where no messages are sent")
-    why: str = Field(description="why none are sent, and what to do about that")
+    why: str = Field(description="why none are sent, and the remedy")
     devices: int = Field(description="browsers that get messages")
 
 

@@ -41,7 +41,7 @@ def name_key(state: State, pressed: str) -> tuple[State, Effects]:
         return listing(state), ()
     if pressed == "enter":
         label = attrs.evolve(row.label, name=labels.named(naming.text))
-        return notified(listing(state), "named" if label.name else "it has no name any more"), (Relabel(row, label),)
+        return notified(listing(state), "named" if label.name else "its name was removed"), (Relabel(row, label),)
     text = editor.line_pressed(naming.text, pressed)
     return (state if text is None else named(state, text)), ()
 

@@ -19,7 +19,6 @@ from tallylight.ui import beside, details
 from tallylight.ui.agent_list import flow, question
 from tallylight.ui.agent_list.question import INDENT, NUMBER, Part
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.agent_list.table import queued
 from tallylight.ui.layout import GAP, UNBOUNDED, age, clean, folded, left
 from tallylight.ui.spans import Line, Span, filled
 from tallylight.wire.styled import Style
@@ -111,7 +110,14 @@ def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
         return list(told.lines)
     seen: list[str] = []
     says = pane.outcome or pane.message
-    known = (queued(row), details.limit(pane, state.now), says, pane.reply, details.doing(pane), details.children(pane))
+    known = (
+        details.queued(pane, state.now),
+        details.limit(pane, state.now),
+        says,
+        pane.reply,
+        details.doing(pane),
+        details.children(pane),
+    )
     for text in known:
         if text and not any(text in other for other in seen):
             seen.append(text)

@@ -91,6 +91,8 @@ def _head(state: State) -> Line:
         room = max(3, state.columns - len(found) - 2)
         typed = end_of(state.filter, room - 2)
         return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))
+    if state.away:
+        return (Span(clean(f" {state.away}", state.columns), is_bold=True),)
     levels = ((0, 0, 0),) if geometry.is_narrow(state) else ((1, 1, 1), (1, 1, 0), (1, 0, 0), (0, 0, 0))
     heads = [_counts(state, *words) for words in levels]
     return next((head for head in heads if cells(head) <= state.columns), heads[-1])

@@ -7,8 +7,8 @@ from __future__ import annotations
 #: A line that begins with a letter other than a key is the heading of a group.
 HELP: tuple[str, ...] = (
     "Answer",
-    "  1-9        answer the question below; one that is cut there is shown first",
-    "  a          show the whole question and what stands above it",
+    "  1-9        answer the question below; a cut question is shown whole first",
+    "  a          show the whole question and the rows above it",
     "  A          answer all questions, one page after the other",
     "  e, E       write to it, or queue a text for the end of its turn; cancel that",
     "Go",
@@ -21,7 +21,7 @@ HELP: tuple[str, ...] = (
     "Arrange",
     "  /          filter: words, is:waiting, is:unread, agent:codex, project:shop",
     "  o, O       sort by need, age or name; group by project, machine or terminal",
-    "  z          show the idle ones that stand in one line, or fold them",
+    "  z          unfold or fold the idle ones",
     "  n          name its conversation; an empty name removes it",
     "Mark and end",
     "  s          snooze it, or end the snooze",

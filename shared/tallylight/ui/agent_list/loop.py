@@ -49,6 +49,8 @@ COLOURS_S = 0.1
 #: How long, in seconds, to wait for a file that is as new as the picture. A host keeps it back for half a second at
 #: most; a disk that does not respond is not waited for.
 PATIENCE_S = 3.0
+#: After so many seconds without a key a person was away, and is told for so long what happened.
+AWAY_S, BACK_S = 1800.0, 60.0
 
 #: Makes the explanation of a row, at most so many columns wide, at this time.
 Explain = Callable[[Row, int, float], list[str]]
@@ -112,6 +114,10 @@ class _List:
     _questions: Reading[tuple[Row, Reply]] = attrs.Factory(Reading)
     _screens: Screens = attrs.Factory(lambda self: Screens(self.actions), takes_self=True)
     _week: Reading[History | str] = attrs.Factory(Reading)
+    _away: Reading[str] = attrs.Factory(Reading)
+    #: When a key came last, and when one came after a long time without any.
+    _keyed_at: float = float("inf")
+    _back_at: float = float("-inf")
     _beside: Watch | None = None
     #: What was explained in the preview: which row, as of which refresh, in how many columns.
     _explained: tuple[str, float, int] | None = None
@@ -149,6 +155,7 @@ class _List:
                 self.state = flow.read(self.state, *asked)
         if (week := self._week.poll()) is not None:
             self.state = state.looked_back(self.state, week)
+        self._welcome(now)
         if self.make_beside is not None and self._drawn is not None:
             # The repositories of the agents that can be seen.
             if self._beside is None:
@@ -156,6 +163,11 @@ class _List:
             if self._beside.poll((row.pane for row in state.visible(self.state)), now):
                 self.state = state.filtered(attrs.evolve(self.state, beside=self._beside.known))
         self._explain()
+
+    def _welcome(self, now: float) -> None:
+        """Show what happened while the person was away, for a while."""
+        if (away := self._away.poll()) is not None or (self.state.away and now - self._back_at >= BACK_S):
+            self.state = attrs.evolve(self.state, away=away or "")
 
     def _explain(self) -> None:
         """Keep the explanation in the preview as new as its row."""
@@ -175,7 +187,7 @@ class _List:
         try:
             return row, self.actions.perform(row, Look(row.pane.id, QUESTION))
         except Exception as error:  # on a thread nobody else would hear of it
-            return row, Refusal("fault", f"what it asks could not be read: {error or type(error).__name__}")
+            return row, Refusal("fault", f"its question could not be read: {error or type(error).__name__}")
 
     def _draw(self) -> None:
         # What a person has read by this drawing changes what the next one says of it.
@@ -192,7 +204,12 @@ class _List:
             name = "background" if event.is_background else "foreground"
             self._ground, self._drawn = attrs.evolve(self._ground, **{name: event.colour}), None
             return
-        self.state, effects = press.press(self.state, event, time.monotonic())
+        now = time.monotonic()
+        if now - self._keyed_at >= AWAY_S:
+            self._back_at = now
+            self._away.begin(functools.partial(reading.away, self.state.rows, now - self._keyed_at))
+        self._keyed_at = now
+        self.state, effects = press.press(self.state, event, now)
         for effect in effects:
             self._carry_out(effect)
 
@@ -247,8 +264,10 @@ class _List:
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
         until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        until_week = reading.WAIT_S if self._week.is_going or self._questions.is_going else math.inf
-        patience = min(until_look, until_age, until_week)
+        until_read = (
+            reading.WAIT_S if any(one.is_going for one in (self._week, self._away, self._questions)) else math.inf
+        )
+        patience = min(until_look, until_age, until_read)
         if self.make_beside is not None:
             # At once, when the first picture stands.
             patience = min(patience, self._beside.due() - now if self._beside is not None else 0.0)
@@ -305,8 +324,8 @@ class _List:
                 self.state = writing.begun(self.state, row, holder, why)
             case Done(), Say():
                 self.state = writing.sent(self.state, "sent")
-            case Done(), DeferredText():
-                self.state = writing.sent(self.state, "queued until its turn ends; E cancels it")
+            case Done(text=text), DeferredText():
+                self.state = writing.sent(self.state, f"{text}; E cancels it")
             case Done(), Open():
                 self._is_open = self.state.is_panel
             case ((Done(text=text) | Refusal(text=text)), _):

@@ -226,7 +226,7 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
         if not found.editor.text.strip():
             return states.notified(state, "there is nothing to send"), ()
         held, text = found.holder, found.editor.text
-        later = DeferredText(held.pane, held.pid, held.start, text)
+        later = DeferredText(held.pane, held.pid, held.start, text, found.at)
         asked = later if found.why else Say(held.pane, held.pid, held.start, text, enter=True)
         return state, (Perform(row, asked),)
     after = editor.pressed(found.editor, name)

@@ -144,7 +144,7 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
         lines += _words(f"… of {found.total} steps in all", columns)
     if pane.children:
         lines += [(), *_words(details.children(pane), columns)]
-    return lines or _words("it has told no plan", columns)
+    return lines or _words("it reported no plan", columns)
 
 
 def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list[Line]:
@@ -162,9 +162,7 @@ def _words(text: str, columns: int) -> list[Line]:
 
 _PAGES: dict[Page, Callable[[Preview, Pane, int], list[Line]]] = {
     Page.SCREEN: _screen,
-    Page.REPLY: lambda _, pane, columns: _words(
-        pane.reply or pane.message or "nothing is known of its last reply", columns
-    ),
+    Page.REPLY: lambda _, pane, columns: _words(pane.reply or pane.message or "its last reply is unknown", columns),
     Page.PLAN: _plan,
     Page.WHY: lambda preview, _, columns: [line for text in preview.why for line in _words(text, columns)],
 }

@@ -150,7 +150,7 @@ def _before(question: Question, columns: int) -> Iterator[Part]:
         del rows[0]
     if rows:
         yield Part("")
-        yield Part("what it said before", is_before=True)
+        yield Part("earlier text", is_before=True)
     for row in rows:
         yield from (Part(part, is_before=True) for part in folded(row, max(1, columns - INDENT)))
 

@@ -12,15 +12,17 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from tallylight.model.errors import TallyError
+from tallylight.snapshot import away as aways
 from tallylight.snapshot import history_file
 from tallylight.snapshot.history import History
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.week import DAYS
+from tallylight.ui.layout import duration
 from tallylight.wire.styled import StyledScreen
 
 #: Seconds between two looks whether it has been read, and from the beginning of one look at a screen to the next.
@@ -101,3 +103,14 @@ def week() -> History | str:
         return str(error)
     except Exception:  # the list stays, whatever is wrong with the file
         return "it could not be read"
+
+
+def away(panes: Iterable[Row], seconds: float) -> str:
+    """What happened in the last *seconds*, in one line; nothing if that cannot be read."""
+    try:
+        now = time.time()
+        turns = history_file.recent(os.environ, now, DAYS).turns
+        words = aways.in_one_line(aways.since(turns, panes, now - seconds))
+    except Exception:  # the list stays, whatever is wrong with the file
+        return ""
+    return f"the last {duration(seconds)}: {words}" if words else ""

@@ -66,6 +66,8 @@ class Writing:
     editor: Editor
     #: Why the agent takes no text now: it is queued. Nothing if it does.
     why: str = ""
+    #: Until when, in seconds since the epoch, if a limit stops it; 0 for the end of its turn.
+    at: int = 0
 
 
 @attrs.frozen
@@ -129,6 +131,8 @@ class State:
     sought: str | None = None
     #: What mode WEEK shows, from the line *scroll* on.
     week: Week = None
+    #: What happened while the person was away, for a while after their return.
+    away: str = ""
     #: What stands beside the status of agents, by `Pane.agent_pid`.
     beside: Mapping[int, Beside] = attrs.field(factory=dict)
     #: What there is to tell the person; until the next key.

@@ -43,7 +43,7 @@ _BEGIN = (
     "Start one in any tab, such as claude or codex.",
     "It appears here by itself.",
     "",
-    "Does one run already? tally doctor says what is missing.",
+    "Is one running already? Run tally doctor.",
 )
 
 

@@ -86,7 +86,7 @@ def _lost(state: State) -> str:
     if state.writing is not None and address != state.writing.address:
         return f"{state.writing.name} is no longer in the list; the draft is kept"
     if state.naming is not None and address != state.naming.address:
-        return "that agent is no longer in the list; nothing was named"
+        return "that agent is no longer in the list; nothing was renamed"
     return ""
 
 
@@ -167,7 +167,7 @@ def proposed(state: State, proposal: Proposal | Together) -> State:
         return state
     if isinstance(proposal, Together):
         if len(proposal.targets) < 2:
-            return notified(state, "no other agent asks the very same")
+            return notified(state, "no other agent asks exactly the same")
     elif not proposal.targets:
         return notified(state, outcome(proposal.act, 0, proposal.left_out))
     return _laid_out(attrs.evolve(state, mode=Mode.CONFIRM, title=proposal.title), proposal)

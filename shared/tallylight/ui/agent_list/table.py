@@ -80,7 +80,7 @@ def branch_of(row: Row, state: State) -> str:
 def said(row: Row, state: State) -> Said:
     """What tells most: what it asks, what its turn came to, or what it does."""
     pane, now = row.pane, state.now
-    before = [queued(row), details.limit(pane, now)]
+    before = [details.queued(pane, now), details.limit(pane, now)]
     if is_snoozed(pane, now):
         before.append(f"snoozed {left(pane.snoozed_until - now)}")
     if pane.background and pane.status is Status.BACKGROUND:
@@ -93,14 +93,6 @@ def said(row: Row, state: State) -> Said:
         behind = details.bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
     return Said(clean(words, _SAID), behind, needs(row, now), bool(pane.asks and pane.what))
-
-
-def queued(row: Row) -> str:
-    """What a person has queued for it, and whether it will be sent; nothing for nothing."""
-    pane = row.pane
-    if not pane.queued:
-        return ""
-    return f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else f"queued: {pane.queued}"
 
 
 def diffstat(row: Row) -> str:

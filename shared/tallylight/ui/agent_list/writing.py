@@ -13,7 +13,9 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Occupant
+from tallylight.actions.queue import ends
 from tallylight.snapshot.rows import Row
+from tallylight.ui import details
 from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.record import Mode, State, Writing
@@ -26,15 +28,18 @@ def begun(state: State, row: Row, holder: Occupant, why: str = "") -> State:
     """
     Write to *holder*, who is in the pane of *row*, if that is still what is selected.
 
-    *why* says why it takes no text now: then what is written is for the end of its turn.
+    *why* says why it takes no text now: then what is written is for the end of its turn. While a limit stops it, that
+    is for the end of the limit.
     """
     if state.mode is not Mode.LIST or state.selected != row.address:
         return state
     editor = dict(state.drafts).get(row.address, Editor())
     pane = row.pane
     name = pane.project or pane.title or row.name
-    writing = Writing(address=row.address, name=name, holder=holder, editor=editor, why=why)
-    state = states.notified(state, f"{why.partition(';')[0]}: what you write is queued") if why else state
+    at = ends(pane.limited_until) if not why and pane.limited_until > state.now else 0
+    why = why or details.limit(pane, state.now)
+    writing = Writing(address=row.address, name=name, holder=holder, editor=editor, why=why, at=at)
+    state = states.notified(state, f"{why.partition(';')[0]}: your text will be queued") if why else state
     return states.settled(attrs.evolve(state, mode=Mode.WRITE, writing=writing))
 
 

@@ -1,0 +1,68 @@
+"""
+What happened while you were away: a line for each conversation, of its turns that ended since then and of what its
+pane shows now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from tallylight.model.status import NEEDS_PERSON, Kind, Status
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.history import Sum, total
+from tallylight.snapshot.turns import Turn
+
+
+@attrs.frozen
+class Away:
+    """What the turns of one conversation come to, and the pane that shows it; None if that is gone."""
+
+    total: Sum
+    found: Found | None
+
+
+def left_at(turns: Iterable[Turn]) -> float:
+    """Return when the last turn began, in seconds since the epoch: a person was there. 0 without any turn."""
+    return max((turn.began for turn in turns if not turn.goes_on), default=0.0)
+
+
+def since(turns: Sequence[Turn], panes: Iterable[Found], then: float) -> list[Away]:
+    """
+    Return what ended after *then*, in seconds since the epoch, or needs a person now; what needs one first.
+
+    *turns* are those of `History`, *panes* are lit, neediest first.
+    """
+    ended: dict[tuple[str, str, str], list[Turn]] = {}
+    for turn in turns:
+        if turn.ended > then and not turn.doing:
+            ended.setdefault((turn.agent, turn.project, turn.session), []).append(turn)
+    lines: list[Away] = []
+    for found in panes:
+        pane = found.pane
+        key = pane.agent, pane.project, pane.session
+        if key in ended or (pane.status in NEEDS_PERSON and pane.since > then):
+            lines.append(_line(key, ended.pop(key, []), found))
+    left = sorted(ended.items(), key=lambda one: max(turn.ended for turn in one[1]), reverse=True)
+    return lines + [_line(key, own, None) for key, own in left]
+
+
+def _line(key: tuple[str, str, str], turns: Iterable[Turn], found: Found | None) -> Away:
+    return Away(attrs.evolve(total(turns), agent=key[0], project=key[1]), found)
+
+
+def in_one_line(lines: Iterable[Away]) -> str:
+    """Return what all of it comes to: `3 turns, 1 question, 1 failed, 2 wait for you`; nothing for nothing."""
+    every = list(lines)
+    panes = [line.found.pane for line in every if line.found is not None]
+    limited = sum(pane.kind is Kind.LIMIT for pane in panes)
+    waits = sum(pane.status is Status.WAITING for pane in panes) - limited
+    counts = (
+        (sum(line.total.turns for line in every), "turn", "turns"),
+        (sum(line.total.questions for line in every), "question", "questions"),
+        (sum(line.total.errors for line in every), "failed", "failed"),
+        (limited, "at a limit", "at a limit"),
+        (waits, "waits for you", "wait for you"),
+    )
+    return ", ".join(f"{count} {one if count == 1 else more}" for count, one, more in counts if count)

@@ -376,14 +376,19 @@ end
 ---@type table<integer, boolean> # the windows with the sidecar's character behind their titles, by id
 local marked = {}
 
---- Whether the sidecar has put a character behind the title of a window, or taken it away, of which nothing is drawn: it
---- has found out something where no terminal was quiet.
+--- Whether the sidecar has put its character behind the title of a window, or taken it away: it has found out something
+--- where no terminal was quiet.
 ---@param window table
 ---@return boolean
 local function has_knocked(window)
-  local mux_window = window:mux_window()
-  local id, is_marked = mux_window:window_id(), mux_window:get_title():sub(-#KNOCK) == KNOCK
-  local was_marked = marked[id] == true
+  local is_there, id, title = pcall(function()
+    local mux_window = window:mux_window()
+    return mux_window:window_id(), mux_window:get_title()
+  end)
+  if not is_there then
+    return false
+  end
+  local is_marked, was_marked = title:sub(-#KNOCK) == KNOCK, marked[id] == true
   marked[id] = is_marked or nil
   return is_marked ~= was_marked
 end

@@ -5,8 +5,8 @@ Tables of the recordings that the rules were made with, of those that were held 
 words of a status, a row an agent. And below each of them what was known of each wait for a permission.
 
 Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
-compared with the truth that is marked in it. docs/measurements.md says what is counted. `--worst` lists, for each row, the
-recordings that spoil it, with the times at which light and truth part.
+compared with the truth that is marked in it. docs/measurements.md says what is counted. `--worst` lists, for each row,
+the recordings that spoil it, with the times at which light and truth part.
 
 The engine reads the recordings in the way a host would hear them: output is drawn on a screen that is looked at four
 times a second, nothing is known that was not recorded, and each decision comes when it would have come.

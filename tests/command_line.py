@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from tallylight.cli import emit, hook, main, prompt
+from tallylight.cli import emit, hook, main, prompt, shell_init
 from tallylight.relay import shell
 
 
@@ -34,6 +34,7 @@ def is_understood(argv: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> bool:
         patch.setattr(hook, "main", lambda given: hook.make_parser().parse_args(given))
         patch.setattr(prompt, "main", lambda given: prompt.make_parser().parse_args(given))
         patch.setattr(shell, "steps_aside", and_leave(bool))
+        patch.setattr(shell_init, "render", and_leave(shell_init.render))
         try:
             main.main(list(argv))
         except _Parsed:

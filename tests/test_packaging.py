@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import email
 import hashlib
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -66,6 +69,27 @@ def test_what_is_no_package_is_told(tmp_path: Path) -> None:
         assert done.returncode == code and "is no source package" in done.stderr
     assert fill().returncode == 2
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_what_an_index_shows(tmp_path: Path) -> None:
+    """README with whole addresses of links and pictures, where the project is, and what the package is for."""
+    where = {"GITHUB_SERVER_URL": "https://forge.example", "GITHUB_REPOSITORY": "me/tallylight", "GITHUB_SHA": "f" * 40}
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    done = subprocess.run(build, cwd=ROOT, env={**os.environ, **where}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as made:
+        (name,) = (name for name in made.namelist() if name.endswith(".dist-info/METADATA"))
+        told = email.message_from_bytes(made.read(name))
+    text = str(told.get_payload())
+    at = f"{ADDRESS}/(raw|blob)/{'f' * 40}"
+    links = re.findall(r'\]\(([^)]+)\)|src(?:set)?="([^"]+)"', text)
+    assert links and all(re.match(f"https?://|#|{at}", "".join(pair)) for pair in links)
+    files = [match[2] for match in re.finditer(rf"{at}/([^)#\"\s]+)", text)]
+    assert files and all((ROOT / file).exists() for file in files)
+    assert f"Repository, {ADDRESS}" in told.get_all("Project-URL", []) and told["Author"]
+    assert {"Environment :: Console", "Operating System :: MacOS"} <= set(told.get_all("Classifier", []))
 
 
 def test_there_is_one_place_for_the_address() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import importlib.machinery
 import importlib.util
+import json
 import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -119,11 +122,44 @@ def test_only_who_publishes_may_sign(workflow: dict[str, Any]) -> None:
         "publish": {"id-token": "write", "attestations": "write"},
         "announce": {"contents": "write"},
     }
-    # What comes from outside is of a named version, and no text of an event is put into a shell.
-    uses = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert uses and all(re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v1)", one) for one in uses)
-    runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
-    assert not any("${{" in run for run in runs)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.stem)
+def test_what_comes_from_outside_stays_as_it_is(path: Path) -> None:
+    """Each action is named by its commit, which nobody can move, and no text of an event is put into a shell."""
+    used = re.findall(r"uses: (.*)", path.read_text("utf-8"))
+    assert used and all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used)
+    jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+    assert not any("${{" in step.get("run", "") for job in jobs for step in job["steps"])
+
+
+def test_a_pull_request_is_tested() -> None:
+    """On Linux and macOS, with the oldest Python; it can read, and nothing else."""
+    found = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text("utf-8"))
+    matrix = found["jobs"]["test"]["strategy"]["matrix"]
+    assert {system.partition("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
+    assert matrix["python"][0] == "3.11" and found["permissions"] == {"contents": "read"}
+    # YAML reads the word `on` as true.
+    assert "pull_request" in found[True] and found["jobs"]["test"]["steps"][-1]["run"] == ".ci/run --fast"
+
+
+def test_the_bill_of_materials(tmp_path: Path, workflow: dict[str, Any]) -> None:
+    """It has both files with their checksums and all that a wheel needs; it is signed, and not sent to PyPI."""
+    wheel, archive = tmp_path / "tallylight-1.0-py3-none-any.whl", tmp_path / "tallylight-1.0.tar.gz"
+    archive.write_bytes(b"sources")
+    with zipfile.ZipFile(wheel, "w") as made:
+        needs = "Requires-Dist: attrs>=22\nRequires-Dist: psutil>=5.9\nRequires-Dist: uvicorn; extra == 'serve'\n"
+        made.writestr("tallylight-1.0.dist-info/METADATA", f"Name: tallylight\nVersion: 1.0\n{needs}\n")
+    said = subprocess.check_output([ROOT / "packaging/sbom", wheel, archive])
+
+    found = json.loads(said)
+    assert found["metadata"]["component"]["version"] == "1.0"
+    checksum = hashlib.sha256(b"sources").hexdigest()
+    assert [one["name"] for one in found["components"]] == [wheel.name, archive.name, "attrs", "psutil"]
+    assert found["components"][1]["hashes"] == [{"alg": "SHA-256", "content": checksum}]
+    steps = workflow["jobs"]["publish"]["steps"]
+    (attested,) = (step["with"] for step in steps if step.get("uses", "").startswith("actions/attest-sbom@"))
+    assert attested == {"subject-path": "dist/*", "sbom-path": "sbom/tallylight.cdx.json"}
 
 
 def test_the_oldest_python_is_tested(workflow: dict[str, Any]) -> None:

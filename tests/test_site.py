@@ -76,11 +76,11 @@ def test_the_vectors_have_an_address(site: Path) -> None:
 def test_the_first_page_can_be_shared(site: Path) -> None:
     """It has a sentence and a picture for previews, an icon, its film for both looks, and commands to copy."""
     page = (site / "index.html").read_text("utf-8")
-    told = dict(re.findall(r'<meta content="([^"]+)" (?:name|property)="([^"]+)"', page))
-    said = {name: text for text, name in told.items()}
-    assert {"description", "og:title", "og:description", "og:image", "twitter:card"} <= said.keys()
-    assert (site / said["og:image"].partition("/_images/")[2].join(("_images/", ""))).is_file()
-    assert 'rel="icon"' in page and "film-dark.gif" in page and "film-light.gif" in page
+    metas = re.findall(r'<meta content="([^"]+)" (?:name|property)="([^"]+)"', page)
+    found = {name: text for text, name in metas}
+    assert {"description", "og:title", "og:description", "og:image", "twitter:card"} <= found.keys()
+    assert (site / "_images" / found["og:image"].rpartition("/")[2]).is_file()
+    assert 'icon" href="_static/icon.svg"' in page and "film-dark.gif" in page and "film-light.gif" in page
     assert "copybutton.js" in page and "install.sh" in page and "REPOSITORY" not in page
 
 

@@ -298,3 +298,19 @@ def test_whatever_is_said_only_claude_runs(verb: Verb, said: list[str], session:
         rest = [word for word in found.argv[1:] if word not in ("--resume", "--continue", "--fork-session")]
         assert len(rest) <= 1
         assert not any(word.startswith("-") or " " in word for word in rest)
+
+
+@each(
+    ("folder", "begins"),
+    [
+        ("/w/api", "/w/api"), ("/w/api/", "/w/api"), ("/w", "/w"), ("/w/ap", "/w/api/src"),
+        ("/w/api/src/..", "/w/api/src"),        ("/", "/w/api/src"), ("/tmp/other", "/w/api/src"),
+        ("/w/api/src/deep", "/w/api/src"), ("w", "/w/api/src"),
+    ],
+)  # fmt: skip
+@each("verb", list(Verb))
+def test_a_folder_that_the_agent_reports(verb: Verb, folder: str, begins: str) -> None:
+    """It is where a fork begins if the agent works in it or below it; any other is only shown."""
+    pane = {"agent": "claude", "session": ID, "cwd": folder}
+    assert planned(verb, scene(CLAUDE, process_cwd="/w/api/src", **pane)).cwd == begins
+    assert planned(verb, scene(CLAUDE, process_cwd="/w/api/src", **{**pane, "agent": "codex"})).cwd == "/w/api/src"

@@ -25,6 +25,9 @@ SENTENCE = "fix the tests"
         ("claude", SENTENCE, ("claude", SENTENCE)),
         ("claude", "two\nlines", ("claude", "two\nlines")),
         ("codex", "$(touch made) `x` ; rm", ("codex", "$(touch made) `x` ; rm")),
+        ("claude", "update", ("claude", "update ")),
+        ("codex", " exec ", ("codex", "exec ")),
+        ("pi", "fix", ("pi", "fix ")),
         ("gemini", "update", ("gemini", "--prompt-interactive", "update")),
         ("qwen", SENTENCE, ("qwen", "--prompt-interactive", SENTENCE)),
         ("opencode", SENTENCE, ("opencode", "--prompt", SENTENCE)),
@@ -46,11 +49,6 @@ def test_the_prompt_is_one_word_at_the_end(name: str, prompt: str, words: tuple[
         ("gemini", "--yolo", "prompt"),
         ("opencode", "-h", "prompt"),
         ("claude", "@selection and more", "prompt"),
-        ("claude", "update", "prompt"),
-        ("claude", "mcp", "prompt"),
-        ("codex", "exec", "prompt"),
-        ("codex", " exec ", "prompt"),
-        ("pi", "update", "prompt"),
         ("aider", SENTENCE, "prompt"),
         ("claude", "a\x1b[A b", "text"),
         ("claude", "a\0 b", "text"),
@@ -82,7 +80,7 @@ def test_a_file_of_a_program_that_runs_others() -> None:
 def test_every_agent_can_be_started() -> None:
     """Each file gives a program, and a prompt stands where its list has it."""
     with_prompt = {one.name for one in AGENTS if not isinstance(start.words_of(one, SENTENCE), Refusal)}
-    assert with_prompt == {"claude", "codex", "copilot", "gemini", "kilo", "opencode", "pi", "qwen"}
+    assert with_prompt == {"claude", "codex", "copilot", "gemini", "grok", "kilo", "opencode", "pi", "qwen", "vibe"}
     assert all(not isinstance(start.words_of(one, ""), Refusal) for one in AGENTS)
 
 

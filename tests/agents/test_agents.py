@@ -27,7 +27,7 @@ def test_packaged_files_are_all_good() -> None:
     assert errors == []
     assert {agent.name for agent in agents} == {
         *("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "cursor-agent", "amp", "goose"),
-        *("crush", "kimi", "pi", "cline"),
+        *("crush", "kimi", "pi", "cline", "grok", "nanocoder", "vibe", "auggie", "droid"),
     }
     assert [parse_agent(text, name).name for name, text in PACKAGED] == [name for name, _ in PACKAGED]
 

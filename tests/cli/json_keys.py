@@ -153,28 +153,44 @@ PARTS: dict[str, Part] = {
         "`tally wait --json`",
         "One object a line, for each pane.",
         {
+            "version": _VERSION,
             "address": _ADDRESS,
             "state": Key(
-                {"enum": [*_STATUS["enum"], "gone"]}, "its status, or `gone`: it was closed or its agent ended"
+                {"enum": [*_STATUS["enum"], "gone", "no-turn"]},
+                "its status, or `gone`: it was closed or its agent ended, or `no-turn`: no turn followed the text",
             ),
             "pane": Key(_or_null(_to("pane")), "its last known state; null if it was never seen"),
         },
     ),
     "read": Part(
         "`tally read --json`",
-        "One object. Absent parts, and those that you did not ask for, are null.",
+        "One object, whatever happens. Absent parts, and those that you did not ask for, are null.",
         {
             "version": _VERSION,
-            "address": _ADDRESS,
-            "status": Key(_STATUS, "its status"),
+            "address": Key(_or_null(_TEXT), "the pane; null if no pane has that name"),
+            "status": Key(_or_null(_STATUS), "its status"),
             "kind": Key(_or_null({"enum": [kind.value for kind in Kind]}), "the kind of waiting"),
-            "agent": Key(_TEXT, "the agent: `claude`"),
+            "agent": Key(_or_null(_TEXT), "the agent: `claude`"),
             "question": Key(_or_null(_to("question")), "its question"),
             "reply": Key(
                 _or_null(_TEXT),
                 "its last reply; while it waits without a readable question, what it waits for",
             ),
             "screen": Key(_or_null(_list(_TEXT)), "the rows of its screen, without trailing empty ones"),
+            "refused": Key(_or_null(_TEXT), "the [rule](commands.md#rules) that refused it"),
+            "text": Key(_or_null(_TEXT), "the refusal as a sentence"),
+        },
+    ),
+    "send": Part(
+        "`tally send --json`",
+        "One object, also for `tally interrupt --json`. `tally send --wait --json` prints that of `tally wait`.",
+        {
+            "version": _VERSION,
+            "address": Key(_or_null(_TEXT), "the pane; null if no pane has that name"),
+            "at": Key(_or_null(_NUMBER), "when the text was sent, for `tally wait --since`"),
+            "done": Key(_or_null(_TEXT), "what was done"),
+            "refused": Key(_or_null(_TEXT), "the [rule](commands.md#rules) that refused it"),
+            "text": Key(_TEXT, "the same as a sentence"),
         },
     ),
     "question": Part(
@@ -276,7 +292,7 @@ def schema() -> Schema:
     """One definition for each object, which has no other keys than these."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "The JSON of tally status, wait, read and watch",
+        "title": "The JSON of tally status, wait, read, send and watch",
         "definitions": {name: _object(_keys(name)) for name in PARTS},
     }
 
@@ -298,7 +314,7 @@ def page() -> str:
     """docs/json.md."""
     parts = [
         "# JSON\n",
-        "`tally status`, `tally wait`, `tally read` and `tally watch` print these objects for programs. "
+        "`tally status`, `tally wait`, `tally read`, `tally send` and `tally watch` print these objects for programs. "
         "[JSON Schema](json.schema.json) has the same definitions.\n\n"
         "* Times are seconds since the epoch.\n"
         "* Texts come from other programs, with control characters escaped: sanitise them before you print them.\n"

@@ -13,10 +13,14 @@ import pytest
 from tallylight.cli import doctor, status, why
 from tallylight.cli.output import UNBOUNDED, Output
 from tallylight.files.system import System
+from tallylight.model.decision import Decision, Reason
 from tallylight.model.finding import Health
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
+from tallylight.serve.model import session_of
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import ConversationEntry, Pane
+from tallylight.tracker.notify import View, notice
 from tallylight.ui import details
 from tallylight.ui.agent_list.draw import draw
 from tallylight.wire.text import width
@@ -173,3 +177,30 @@ def test_doctor_tells_of_a_disk_that_hangs() -> None:
     (found,) = (one for one in doctor.examine(System(), Wire(kitty=7)) if one.what == "disk")
     assert (found.what, found.is_fault) == ("disk", True)
     assert found.text == "/mnt/far does not respond: the files of claude, codex there are not read"
+
+
+@each(
+    ("shown", "kind", "what"),
+    [
+        (Status.WAITING, Kind.PERMISSION, "Bash: npm test"),
+        (Status.WAITING, Kind.INPUT, ""),
+        (Status.ERROR, None, ""),
+        (Status.WORKING, None, ""),
+    ],
+)
+def test_what_it_says_of_the_moment_stands_beside_every_status(shown: Status, kind: Kind | None, what: str) -> None:
+    """Also while it waits or has failed, and beside its tasks: in both lists, `why`, the page and the notification."""
+    word = "the API fails"
+    told = attrs.evolve(TOLD, status=shown, kind=kind, what=what, detail=word, since=NOW, vars=(("ticket", "X-1"),))
+    explained = io.StringIO()
+    why.draw(Output(explained, UNBOUNDED), Found(HOST, told), NOW)
+    listing = "\n".join("".join(span.text for span in line) for line in draw(listed(told, columns=120)))
+    report = Report(source=Source.PROTOCOL, status=shown, agent="claude", detail=word, what=what, message="Look")
+    decision = Decision(shown, kind, Reason(Source.PROTOCOL, "osc-26", 0.0, ""), 0.0, report)
+
+    assert word in wide(told)[0]
+    assert f"Rename the helpers: {word}" in explained.getvalue()
+    assert word in listing
+    assert "ticket X-1" in explained.getvalue() and "ticket X-1" in listing
+    assert word in session_of(Found(HOST, told), can_see=True, can_type=True).doing
+    assert shown is Status.WORKING or word in notice("1", View(decision=decision, visible=False)).body

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def findings(system: FakeSystem, wire: FakeWire | None = None, **env: str) -> di
     system = dataclasses.replace(system, env={**system.env, **env})
     found = {finding.what: finding for finding in doctor.examine(system, wire or FakeWire())}
     for finding in found.values():
-        assert bool(finding.remedy) == finding.is_fault
+        assert bool(finding.remedy) == (finding.is_fault or finding.health is Health.HINT)
     return found
 
 
@@ -367,7 +368,7 @@ def test_sessions_that_nobody_looks_after_are_told(system: FakeSystem) -> None:
             return subprocess.CompletedProcess([], 0, listed, "")
 
     found = findings(WithScreen(**vars(system)), FakeWire())["sessions"]
-    assert (found.health, "tally host sessions" in found.text) == (Health.SKIPPED, True)
+    assert (found.health, "tally host sessions" in found.remedy) == (Health.HINT, True)
 
 
 def test_what_makes_an_agent_behind_ssh_exact(system: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,11 +380,36 @@ def test_what_makes_an_agent_behind_ssh_exact(system: FakeSystem, monkeypatch: p
     monkeypatch.setattr(wire, "snapshots", lambda: ([host], []))
 
     found = findings(system, wire)["far agents"]
-    assert (found.health, found.text.partition(". ")[0]) == (
-        Health.SKIPPED,
-        "only the screen of an agent behind ssh can be read",
-    )
-    assert "`tally run`" in found.text and "[machines]" in found.text
+    assert (found.health, found.text) == (Health.HINT, "only the screen of an agent behind ssh can be read")
+    assert "`tally run`" in found.remedy and "[machines]" in found.remedy
+
+
+def test_a_machine_without_a_terminal(home: Path) -> None:
+    """Where there is neither kitty nor WezTerm one of them is missing; at the far end of ssh none is needed."""
+    for env, shown in (({}, {"terminal"}), ({"SSH_CONNECTION": "192.0.2.1 5 192.0.2.2 22"}, set())):
+        bare = make_system(home, kitty=False, **env)
+        found = {finding.what: finding for finding in doctor.examine(bare, FakeWire())}
+        assert found.keys() & {"terminal", "kitty", "kitty.conf"} == shown
+        assert all(found[what].health is Health.MISSING and "tmux" in found[what].remedy for what in shown)
+
+
+def test_completions_are_told(system: FakeSystem, home: Path) -> None:
+    """Not there, which is no fault, or where a shell finds them."""
+    assert findings(system, XDG_DATA_DIRS=str(home))["completions"].health is Health.HINT
+    packaged = home / "share/bash-completion/completions/tally"
+    packaged.parent.mkdir(parents=True)
+    packaged.write_text("# completions")
+    assert findings(system, XDG_DATA_DIRS=f"{home / 'share'}")["completions"].health is Health.OK
+
+
+def test_the_state_of_each_is_coloured(system: FakeSystem) -> None:
+    """Green is well, amber can be better, red is wrong; without colours the words stand alone."""
+    assert doctor.main(["--color", "always"], system, FakeWire()) == 0
+    green = output.Output(sys.stdout, colour=True).lit(Status.DONE, "ok       ")
+    assert f"{green}  installation" in system.text
+    system.said.clear()
+    assert doctor.main([], system, FakeWire()) == 0
+    assert "\x1b" not in system.text
 
 
 def test_narrow_terminal_breaks_between_words() -> None:

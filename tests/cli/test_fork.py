@@ -246,6 +246,19 @@ def test_asked_and_agreed(desk: Desk, kitten: Path) -> None:
 
 
 @pytest.mark.slow
+def test_where_no_pane_can_be_opened_it_is_started_here(desk: Desk, kitten: Path) -> None:
+    """In another terminal than kitty's and tmux's the page asks, and the agent takes its place; a place is refused."""
+    elsewhere = bare_environment(PATH=surroundings(desk)["PATH"], XDG_RUNTIME_DIR=str(desk.folder / "run"))
+    for more, code, said in (([], 1, b"Enter"), (["--location", "tab"], 1, b"nothing was started")):
+        with Terminal(columns=120) as terminal:
+            process = terminal.start([*COMMAND, *more], elsewhere)
+            terminal.wait_for(said)
+            terminal.type(b"q" * (not more))
+            assert process.wait(30) == code
+    assert not kitten.exists()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [b"\x1b", b"q", b"\x03", b"\x1b[200~\r\x1b[201~"])
 def test_asked_and_left(desk: Desk, kitten: Path, keys: bytes) -> None:
     """Esc, q and Ctrl-C leave; an Enter that is pasted is none; the terminal is given back as it was."""

@@ -90,6 +90,16 @@ def test_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help", "bogus"]) == 2
 
 
+@pytest.mark.parametrize(("verb", "own"), [("agent", "check"), ("config", "edit"), ("host", "sessions")])
+def test_a_verb_with_verbs_of_its_own(verb: str, own: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Alone it prints them, which is what somebody wants who has typed no more."""
+    assert main([verb]) == 2
+    told = capsys.readouterr().err
+    assert "exit codes:" in told and f" {own} " in told
+    assert main([verb, "nothing"]) == 2
+    assert "exit codes:" not in capsys.readouterr().err
+
+
 def test_emit_is_helped_with_all_that_it_reads() -> None:
     """The parser that words the help of `emit` has the options of the one that reads it."""
     actions = {option: action for action in emit.make_parser()._actions for option in action.option_strings}

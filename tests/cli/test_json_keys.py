@@ -76,6 +76,10 @@ def test_every_key_is_printed_and_said(
     asked = desk.host.once.ask(desk.module.WindowTypist(desk.host, desk.window, desk.host.panes[3]))
     assert isinstance(asked, Question)
     printed += [("read", read.document(found, told)) for told in (asked, "All is well.", Rows(("a",)))]
+    for verb in ("read", "send", "interrupt"):
+        for pane in ("3", "99"):
+            desk.run(lambda verb=verb, pane=pane: main([verb, pane, *["x"] * (verb == "send"), "--json"]))  # type: ignore[misc]
+            printed.append(("read" if verb == "read" else "send", json.loads(capsys.readouterr().out)))
 
     watch, broker = Watch(), BrokerWatch()
     lines = list(watch.changes({"kitty-1": (FULL,)}))

@@ -71,6 +71,10 @@ def test_a_reply_asks_no_terminal(runtime: Path, capsys: pytest.CaptureFixture[s
     told = capsys.readouterr()
     assert json.loads(told.out)["reply"] is None
     assert "no reply of" in told.err
+    assert json.loads(told.out)["refused"] == "no-reply"
+    assert main(["read", "99", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)  # type: ignore[assignment]
+    assert (told["address"], told["refused"]) == (None, "pane")  # type: ignore[index]
 
 
 def test_a_shell_is_not_read(runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]) -> None:

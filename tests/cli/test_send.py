@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from pathlib import Path
 
 import attrs
@@ -18,19 +19,20 @@ from tallylight.actions.once import Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.request import id_of, read_id
 from tallylight.cli import send
-from tallylight.cli.exit_codes import GONE, REFUSED
+from tallylight.cli.exit_codes import FAILED, GONE, REFUSED, TIMED_OUT
 from tallylight.cli.main import main
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import as_caller, at
 from tests.actions.desk import PID, START, Desk, seen
-from tests.cli.panes import WAITING, publish
+from tests.cli.panes import NOW, WAITING, publish
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
 from tests.tables import each
 
+IDLE_PANE = attrs.evolve(WAITING, status=Status.IDLE, kind=None, message="", since=NOW)
 DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-after-turn-80", "claude/working-80"
 
 
@@ -52,6 +54,26 @@ def test_a_text_goes_to_the_agent_at_its_prompt(
     told = json.loads(capsys.readouterr().out)
     assert (told["done"], told["refused"]) == ("typed, and Enter not pressed", None)
     assert desk.window.written == ["\x1b[200~go on\x1b[201~\r", "\x1b[200~a\nb\x1b[201~"]
+
+
+def test_it_waits_for_its_own_turn(runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--wait` returns what the turn came to that the text began, and not what the pane shows from before."""
+    publish(runtime, [IDLE_PANE])
+    desk = a_desk(kitty, IDLE, Status.IDLE)
+
+    class Working(list[str]):
+        def append(self, text: str) -> None:
+            publish(runtime, [attrs.evolve(IDLE_PANE, status=Status.ERROR, since=time.time() + 1)])
+
+    desk.window.written = Working()
+    assert desk.run(lambda: main(["send", "3", "go on", "--wait", "--timeout", "60"])) == FAILED
+    assert capsys.readouterr().out.split() == ["3", "error", "claude", "tallylight"]
+    assert main(["send", "3", "go on", "--wait", "--no-enter"]) == 2
+    publish(runtime, [IDLE_PANE])
+    desk.window.written = []
+    assert desk.run(lambda: main(["send", "3", "go on", "--wait", "--timeout", "0"])) == TIMED_OUT
+    assert desk.run(lambda: main(["send", "3", "go on", "--json"])) == 0
+    assert json.loads(capsys.readouterr().out)["at"] == pytest.approx(time.time(), abs=60)
 
 
 def test_an_answer_is_of_what_was_read(runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]) -> None:

@@ -113,4 +113,4 @@ def test_doctor_asks_for_no_kitty_in_tmux(home: Path) -> None:
     assert "kitty" not in found and "tmux" not in found
     assert found["light"].health is Health.SKIPPED
     bare = {finding.what for finding in doctor.examine(machine(home), FakeWire())}
-    assert "kitty" in bare
+    assert "terminal" in bare

@@ -13,11 +13,11 @@ from tallylight.actions.answer import Done
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.start import Start
-from tallylight.cli.exit_codes import REFUSED
+from tallylight.cli.exit_codes import REFUSED, TIMED_OUT, WAITS
 from tallylight.cli.main import main
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tests.cli.panes import HOST, WAITING, publish
+from tests.cli.panes import HOST, NOW, WAITING, publish
 
 
 @pytest.fixture
@@ -49,6 +49,23 @@ def test_the_address_is_printed(asked: list[tuple[str, ...]], capsys: pytest.Cap
     assert asked == [(here, HOST, "claude", "tab", "helper", "fix it now"), (here, HOST, "claude", "split", "", "")]
 
 
+def test_it_waits_for_the_turn_of_its_prompt(
+    asked: list[tuple[str, ...]], runtime: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The address is all that is printed, and the exit code says what the turn came to."""
+    for pane, more, code in (
+        (attrs.evolve(WAITING, since=NOW + 1), [], WAITS),
+        (attrs.evolve(WAITING, status=Status.IDLE, since=NOW + 1), ["--timeout", "0"], TIMED_OUT),
+    ):
+        publish(runtime, [pane])
+        assert main(["start", "claude", "--wait", "--prompt", "fix it now", *more]) == code
+        assert capsys.readouterr().out == f"{HOST}:3\n"
+    publish(runtime, [attrs.evolve(WAITING, since=NOW + 1)])
+    assert main(["start", "claude", "--wait", "--prompt", "fix it now", "--json"]) == WAITS
+    assert json.loads(capsys.readouterr().out)["state"] == "waiting"
+    assert main(["start", "claude", "--wait"]) == 2
+
+
 def test_what_is_refused(
     asked: list[tuple[str, ...]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,7 +74,7 @@ def test_what_is_refused(
     told = capsys.readouterr()
     assert (json.loads(told.out)["refused"], json.loads(told.out)["address"]) == ("agent", None)
     assert told.err.startswith("tally start: agent: ")
-    assert main(["start", "claude", "--prompt", "update", "--worktree", "x"]) == REFUSED
+    assert main(["start", "claude", "--prompt", "@x y", "--worktree", "x"]) == REFUSED
     assert main(["start", "claude", "--prompt=--yolo now"]) == REFUSED
     monkeypatch.delenv("KITTY_PID")
     assert main(["start", "claude"]) == REFUSED
@@ -111,6 +128,9 @@ def test_in_tmux_it_is_started_from_here(
     monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: str(runtime))
     assert main(["start", "claude", "--in", "tmux"]) == REFUSED
     assert "tally host sessions" in capsys.readouterr().err
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
+    assert main(["start", "claude"]) == REFUSED
+    assert "tally host sessions" in capsys.readouterr().err
 
     publish(runtime, [Pane(id="tmux/1/%3", status=Status.IDLE)], host="sessions")
     address = f"{HOST.replace('kitty', 'sessions')}:tmux/1/%3"
@@ -122,7 +142,7 @@ def test_in_tmux_it_is_started_from_here(
     monkeypatch.setenv("TMUX_PANE", "%1")
     assert main(["start", "claude"]) == 0
     assert started.pop()[1:] == (str(runtime), "Claude Code", str(runtime))
-    for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "update"], "prompt"), (["codex"], "program")):
+    for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "@x y"], "prompt"), (["codex"], "program")):
         assert main(["start", *argv, "--in", "tmux"]) == REFUSED
         assert f"tally start: {rule}: " in capsys.readouterr().err
     # Its own configuration is that of the host, not one that the caller names.

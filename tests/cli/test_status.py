@@ -178,6 +178,8 @@ def test_what_a_turn_came_to() -> None:
     done = attrs.evolve(DONE, message="Finished", outcome="All 12 tests pass.", diffstat=(120, 14))
     (line,) = drawn([done])
     assert line.endswith("  All 12 tests pass.  +120 −14")
+    (line,) = drawn([attrs.evolve(done, diffstat=(12, 0))])
+    assert line.endswith("  All 12 tests pass.  +12")
     (line,) = drawn([attrs.evolve(done, outcome="", diffstat=(0, 0))])
     assert line.endswith("  Finished")
 

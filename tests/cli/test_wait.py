@@ -14,11 +14,12 @@ from tallylight.cli.main import main
 from tallylight.cli.wait import GONE, GONE_S, Wait
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
 
 IDLE = attrs.evolve(DONE, status=Status.IDLE)
+LOOKED_AT = ReasonEntry(rule="idle; seen")
 FAILED = attrs.evolve(DONE, status=Status.ERROR)
 DOWN = attrs.evolve(DONE, status=Status.DOWN)
 
@@ -84,6 +85,95 @@ def test_an_agent_that_has_left_its_pane_is_gone() -> None:
     assert states(waited.look(shown(shell), 1)) == [GONE]
 
 
+def test_a_look_at_what_is_done_does_not_undo_it() -> None:
+    """One of several has finished and was looked at, which makes it idle: it still has finished."""
+    waited = waiting_for("done", panes=("1", "2"), is_all=True)
+    working = attrs.evolve(WORKING, id="2")
+    assert waited.look(shown(DONE, working), 0) == ()
+    looked_at = attrs.evolve(IDLE, since=NOW, reason=LOOKED_AT)
+    assert states(waited.look(shown(looked_at, attrs.evolve(DONE, id="2")), 1)) == ["done", "done"]
+    assert waiting_for("done").look(shown(looked_at), 0) == ()
+
+
+@attrs.define
+class Turn:
+    """A pane to which a text was sent at `NOW`, and what `wait` says of it, second by second."""
+
+    waited: Wait
+    now: float = NOW
+
+    @classmethod
+    def after(cls, pane: Pane) -> Turn:
+        """The text goes to *pane*."""
+        turn = cls(Wait(wait.AT_REST, True, NOW, (f"{HOST}:{pane.id}",), is_turn=True))
+        turn.waited.clock = lambda: turn.now
+        assert turn.at(NOW, pane) == []
+        return turn
+
+    def at(self, now: float, pane: Pane) -> list[str]:
+        """What is said of *pane* at *now*."""
+        self.now = now
+        return states(self.waited.look(shown(pane), now))
+
+
+@each(
+    "end",
+    [DONE, IDLE, FAILED, DOWN, attrs.evolve(WAITING, id="1")],
+)
+def test_the_turn_that_was_sent_is_waited_for(end: Pane) -> None:
+    """What the pane showed before is no end, however long its turn takes to begin; a look at it is none either."""
+    turn = Turn.after(DONE)
+    assert turn.at(NOW + 1, attrs.evolve(IDLE, since=NOW + 0.5, reason=LOOKED_AT)) == []
+    assert turn.at(NOW + 9, attrs.evolve(WORKING, id="1", since=NOW + 8)) == []
+    assert turn.at(NOW + 900, attrs.evolve(WORKING, id="1", since=NOW + 8)) == []
+    assert turn.at(NOW + 901, attrs.evolve(end, since=NOW + 901)) == [end.status]
+
+
+def test_a_turn_that_is_over_before_anybody_waits() -> None:
+    """`send --json`, then `wait --since`: it is over at once, also if somebody has looked at its end already."""
+    for end in (DONE, IDLE):
+        turn = Turn(Wait(wait.AT_REST, True, NOW, (f"{HOST}:1",), is_turn=True))
+        turn.waited.clock = lambda turn=turn: turn.now  # type: ignore[misc]
+        assert turn.at(NOW + 60, attrs.evolve(end, since=NOW + 20)) == [end.status]
+
+
+def test_a_turn_that_nobody_saw() -> None:
+    """One that was over between two looks has ended, and is not taken for a look at what was done before."""
+    turn = Turn.after(DONE)
+    ended = attrs.evolve(IDLE, since=NOW + 1)
+    assert turn.at(NOW + 2, ended) == []
+    assert turn.at(NOW + wait.STARTS_S, ended) == ["idle"]
+
+
+def test_no_turn_follows() -> None:
+    """A command of the agent's own begins none: that is said, and nobody waits for ever."""
+    turn = Turn.after(DONE)
+    assert turn.at(NOW + wait.STARTS_S - 1, DONE) == []
+    assert turn.at(NOW + wait.STARTS_S, DONE) == [wait.NO_TURN]
+    asked = attrs.evolve(WAITING, id="1")
+    assert Turn.after(asked).at(NOW + wait.STARTS_S, asked) == ["waiting"]
+
+
+def test_a_text_that_waits_has_its_turn_after_the_present_one() -> None:
+    """The end of the turn that goes on is not the end of the one that was sent; a text that is given up has none."""
+    queued = attrs.evolve(DONE, queued="then commit it")
+    turn = Turn.after(attrs.evolve(queued, status=Status.WORKING))
+    assert turn.at(NOW + 60, attrs.evolve(queued, since=NOW + 60)) == []
+    assert turn.at(NOW + 61, attrs.evolve(DONE, since=NOW + 60)) == []
+    assert turn.at(NOW + 62, attrs.evolve(WORKING, id="1", since=NOW + 62)) == []
+    assert turn.at(NOW + 63, attrs.evolve(DONE, since=NOW + 63)) == ["done"]
+    assert turn.at(NOW + 64, attrs.evolve(DONE, unsent="its agent has ended", queued="x")) == [wait.NO_TURN]
+
+
+def test_the_reply_is_that_of_the_turn() -> None:
+    """A title may tell the end before the record has the reply: `read` is not to print an earlier one."""
+    turn = Turn.after(attrs.evolve(DONE, reply="Before."))
+    end = attrs.evolve(DONE, reply="Before.", since=NOW + 5)
+    assert turn.at(NOW + 5, end) == []
+    assert turn.at(NOW + 6, attrs.evolve(end, reply="Now.")) == ["done"]
+    assert turn.at(NOW + 5 + wait.SETTLE_S, end) == ["done"]
+
+
 @pytest.mark.parametrize("is_json", [False, True])
 def test_what_is_printed(runtime: Path, capsys: pytest.CaptureFixture[str], *, is_json: bool) -> None:
     """A line for each pane that was waited for: by default every agent that does not work."""
@@ -94,6 +184,7 @@ def test_what_is_printed(runtime: Path, capsys: pytest.CaptureFixture[str], *, i
     if is_json:
         told = [json.loads(line) for line in lines]
         assert [(one["address"], one["state"]) for one in told] == [(f"{HOST}:3", "waiting"), (f"{HOST}:1", "done")]
+        assert {one["version"] for one in told} == {1}
         assert told[0]["pane"]["message"] == "Allow rm -r build?"
     else:
         assert lines == [
@@ -106,7 +197,13 @@ def test_what_is_printed(runtime: Path, capsys: pytest.CaptureFixture[str], *, i
     "panes, argv, code",
     [
         ([DONE], [], 0),
-        ([IDLE], [], 0),
+        ([IDLE], ["--timeout", "0"], wait.TIMED_OUT),
+        ([IDLE], ["--all"], 0),
+        ([IDLE], ["1"], 0),
+        ([IDLE, WORKING], ["--for", "idle"], 0),
+        ([DONE], ["1", "--since", str(NOW - 11)], wait.NOTHING),
+        ([DONE], ["1", "--since", "1"], 0),
+        ([DONE], ["1", "--since", "1", "--new"], 2),
         ([FAILED], [], wait.FAILED),
         ([DOWN], [], wait.FAILED),
         ([WAITING, FAILED], [], wait.WAITS),

@@ -74,7 +74,7 @@ def test_unknown_program() -> None:
         attrs.evolve(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title", agent_pid=7)
     )
 
-    assert "  program   mystery, which no agent file names; if it is an agent: `tally agent new mystery`" in plain
+    assert "  program   mystery, without an agent file; if it is an agent: `tally agent new mystery`" in plain
     assert "  agent     mystery?\n" in taken
     assert "is taken for an agent by a spinner in its title; to describe it: `tally agent new mystery`" in taken
     assert "program" not in drawn(WAITING)

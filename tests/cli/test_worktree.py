@@ -17,7 +17,7 @@ from tests.cli.conftest import runtime as runtime  # a fixture
 def test_it_is_made(
     runtime: Path, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where it is said, of the repository around this directory or another; with a note on the user's own filters."""
+    """Where it is said, from this repository or another; with a note on the user's own filters."""
     (tmp_path / ".gitconfig").write_text('[filter "own"]\nsmudge = cat\n')
     (repo / ".gitattributes").write_text("a filter=own\n")
     git(repo, "add", ".")

@@ -91,6 +91,12 @@ REAL = [
     ("goose", "goose", "goose", "/home/u/.local/bin/goose"),
     ("kimi", "kimi-code", "kimi-code", NODE),
     ("pi", "pi", "pi", NODE),
+    ("auggie", "MainThread", "node /n/.bin/auggie", NODE),
+    ("droid", "droid", "/n/@factory/cli-linux-x64/bin/droid", "/n/@factory/cli-linux-x64/bin/droid"),
+    ("grok", "MainThread", "node /n/.bin/grok", NODE),
+    ("nanocoder", "MainThread", "node /n/.bin/nanocoder", NODE),
+    ("vibe", "vibe-rs", "/v/site-packages/vibe/_bin/vibe-rs", "/v/site-packages/vibe/_bin/vibe-rs"),
+    ("vibe", "vibe", "/v/bin/python3 /v/bin/vibe", "/usr/bin/python3.13"),
     ("cline", "cline", "/n/@cline/cli-linux-x64/bin/cline", "/n/@cline/cli-linux-x64/bin/cline"),
     ("cursor-agent", "node", "/h/.local/bin/cursor-agent --use-system-ca /h/x/index.js", "/h/x/node"),
     (

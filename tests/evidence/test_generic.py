@@ -9,8 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tallylight.evidence.dialogs import read_dialog
+from tallylight.evidence.prompts import question_before, read_screen
 from tallylight.evidence.tail import read_tail
+from tallylight.evidence.unknown import candidate
 from tallylight.model.dialog import Dialog
+from tallylight.model.status import Status
 from tests.evidence.test_prompts import SCREENS, Screen, load
 from tests.tables import each
 
@@ -44,9 +47,13 @@ BY_FILE_ALONE = {
     "kilo/denied-80", "kilo/question-120", "kilo/question-80", "kilo/review-90", "kimi/trust-100",
     "opencode/question-120", "opencode/question-80", "opencode/question-beside-132", "opencode/review-80",
     "qwen/login-80", "qwen/start-login-80",
+    "auggie/login-90", "droid/login-90", "grok/permission-100", "nanocoder/permission-100",
+    "nanocoder/permission-edit-100", "nanocoder/question-100", "vibe/permission-100", "vibe/permission-edit-100",
+    "vibe/question-100",
 }  # fmt: skip
 #: The person's own menus that look like a dialog in any program; `evidence.looks` tells who has opened them.
-OWN_MENUS = {"codex/menu-approvals-80", *(f"codex/menu-model-{columns}" for columns in ("120", "40", "80"))}
+OWN_MENUS = {f"codex/menu-{name}" for name in ("approvals-80", "model-120", "model-40", "model-80")}
+OWN_MENUS |= {"gemini/menu-editor-60", "gemini/menu-editor-80", "pi/menu-login-90"}
 
 
 def name_of(path: Path) -> str:
@@ -76,3 +83,46 @@ def test_all_screens(path: Path) -> None:
     waits = screen.facts["shows"].startswith("waiting")
 
     assert (read(screen) is not None) == ((waits and name_of(path) not in BY_FILE_ALONE) or name_of(path) in OWN_MENUS)
+
+
+@each(
+    ("screen", "works"),
+    [
+        ("The plan\n\n✻ Thinking…", True),
+        ("Thinking", True),
+        ("● Thinking about the schema", True),
+        ("⠋ Running the tests", True),
+        ("Bash(pytest tests/unit)", True),
+        ("● Read(/home/me/api.py)\n  12 lines", True),
+        ("The server is running.\nRunning in the background (↓ to manage)", True),
+        ("Done! All is saved.", False),
+        ("Error: Failed to connect", False),
+        ("Thinking ahead, I would split the module.", False),
+        ("✓ a\n✓ b", False),
+        ("Bash(pytest)\n  ok\n>", False),
+        ("⠋ Running\na\nb\nc", False),
+        ("", False),
+    ],
+)
+def test_a_program_that_says_that_it_works(screen: str, works: bool) -> None:
+    """In words or glyphs that no agent file knows, on its last rows: it is not silent. One at a prompt does not."""
+    found = read_screen(candidate("mine"), screen.splitlines(), 0)
+    assert (found is not None and found.status is Status.WORKING) is works
+
+
+@each(
+    ("screen", "question"),
+    [
+        ("> fix it\nI see two ways.\n\nWhich one?\n\n> ", "I see two ways. Which one?"),
+        ("Which one?\n>█", "Which one?"),
+        ("Which one?\n❯\u00a0", "Which one?"),
+        ("\n".join(map(str, range(20))) + "\n>", " ".join(map(str, range(10, 20)))),
+        ("> fix it\n>", ""),
+        ("Which one?\n> the fir", ""),
+        ("Which one?", ""),
+        ("", ""),
+    ],
+)
+def test_what_stands_before_a_prompt(screen: str, question: str) -> None:
+    """Up to ten rows above an empty prompt, as far as what the person typed before."""
+    assert question_before(screen.splitlines()) == question

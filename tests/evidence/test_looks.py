@@ -204,6 +204,17 @@ def at(*lines: str, row: int | None = None, column: int = 0) -> Look:
 
 IDLE = ("─" * 40, "❯ ", "─" * 40)
 SHORT = "  ? for shortcuts"
+MODES = (
+    "hi",
+    "",
+    "",
+    "Select Permission Mode",
+    "",
+    "❯ 1. Manual Approval",
+    "  2. Allow All",
+    "",
+    "enter to confirm · esc to cancel",
+)
 MENU = ("─" * 40, "Sign in with?", "", "❯ Browser", "  API key", "", "Enter to select · Esc to close")
 
 
@@ -223,6 +234,7 @@ def test_what_a_person_opens_is_no_news() -> None:
         ("", ("hi", "", "Showing the transcript · ctrl+o to toggle")),
         ("/theme", ("hi", "", "Theme", "  Dark", "  Light")),
         ("/auth", MENU),
+        ("/permissions", MODES),
     ):
         eyes = reader()
         told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
@@ -230,6 +242,44 @@ def test_what_a_person_opens_is_no_news() -> None:
             told(eyes, at("hi", "─" * 40, f"❯ {typed[:length]}", "─" * 40, SHORT, row=2, column=2 + length), 1)
         assert words([report for report in told(eyes, at(*shown), 12) if report.status]) in ([], ["idle"]), shown
         assert eyes.dialog is None
+
+
+def test_a_command_in_the_middle_of_the_screen() -> None:
+    """Kilo has its input there at its start: what a command opens is the person's own."""
+    eyes = reader("kilo")
+    below = ("", "  tab agents  ctrl+p commands", "", " ~/project:main   7.7.9")
+    row = f"{'┃':>20}  "
+    told(eyes, at("", "", "", row, *below, row=3, column=len(row)))
+    row += "/sessions"
+    told(
+        eyes, at("/sessions   what was before", "/share   it", "/skills   list", row, *below, row=3, column=len(row)), 1
+    )
+    said = told(eyes, at("Sessions   esc", "", "", "No results found", "", "pin ctrl+f  delete ctrl+d", "", ""), 12)
+    assert words(said) in ([], ["idle"])
+
+
+def test_an_agent_that_is_told_to_end() -> None:
+    """It takes its time, and what it draws meanwhile is no work; who types something else is told what that is."""
+    for command, shown in (("/exit", "idle"), ("/help", "None")):
+        eyes = reader()
+        told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
+        row = f"❯ {command}"
+        told(eyes, at("hi", "─" * 40, row, "─" * 40, SHORT, row=2, column=len(row)), 2)
+        said = told(eyes, at(*[""] * 5, row=0), sent.TYPED_LOOKS + 2)
+        said += told(eyes, at("a", "b", "c", "d", "Bye"), 12)
+        assert words(said)[-1] == shown, command
+
+
+def test_a_login_that_a_person_asked_for() -> None:
+    """`/auth` is the person's own; the same at the start, or after another key, is the agent's question."""
+    login = at(*[""] * 3, "Connect a Provider", "› OpenAI")
+    for typed, shown in (("/auth", "idle"), ("fix", "waiting/auth")):
+        eyes = reader("qwen")
+        assert words(told(eyes, login)) == ["waiting/auth"]
+        told(eyes, at("hi", "─" * 40, "> ", "─" * 40, SHORT, row=2, column=2))
+        row = f"> {typed}"
+        told(eyes, at("hi", "─" * 40, row, "─" * 40, SHORT, row=2, column=len(row)), 2)
+        assert words(told(eyes, login, 12))[-1] == shown, typed
 
 
 def test_the_same_menu_is_asked_where_nobody_typed() -> None:
@@ -253,6 +303,16 @@ def test_text_that_ends_in_a_question() -> None:
     eyes = reader("aider")
     told(eyes, at("hi", "> "))
     assert words(told(eyes, at("hi", "> my Password:"), 12)) in ([], ["idle"])
+
+
+def test_an_answer_that_ends_in_a_question() -> None:
+    """Aider draws its answer as wide as the screen, the cursor behind it: it works, however long that stands."""
+    eyes = reader("aider")
+    told(eyes, at("hi", "> "))
+    for shown in ("Some words.", "Continue? [y/N]"):
+        asked = at("> fix it", "", shown, column=79)
+        assert words(told(eyes, asked, 12)) == ["working"], shown
+    assert words(told(eyes, at("> fix it", "", "Continue? [y/N]", "", "Tokens: 2 sent.", "> ")))[-1] == "done"
 
 
 def typing(eyes: ScreenReader, *texts: str) -> list[Report]:
@@ -280,6 +340,20 @@ def test_a_prompt_that_is_sent(texts: tuple[str, ...], shown: str) -> None:
     said = typing(eyes, *texts, *(texts[-1],) * 3)
 
     assert (words(said) or ["idle"])[-1] == shown
+
+
+def test_a_menu_with_its_cursor_elsewhere() -> None:
+    """What stands before the cursor while a menu is open was typed by nobody: that it goes sends no prompt."""
+    eyes = reader("kimi")
+    box = ("hi", "╭" + "─" * 38, "│ > {}", "╰" + "─" * 38, " 0% of it")
+    menu = ("hi", "─" * 40, " ↑↓ navigate · Enter select · Esc cancel", "─" * 40, " 0% of it")
+    for texts in (("", "/m", "/model"), ("",)):
+        for text in texts:
+            rows = [row.format(text) for row in box]
+            shown = told(eyes, at(*rows, row=2, column=4 + len(text)), 2)
+        for look in (at(*menu, row=4, column=9), at(*(row.format("") for row in box), row=2, column=4)):
+            shown += told(eyes, look)
+        assert words(shown) in ([], ["idle"])
 
 
 def test_another_row_of_the_same_input() -> None:

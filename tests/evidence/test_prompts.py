@@ -66,7 +66,8 @@ def test_screens_of_real_agents(path: Path) -> None:
 
 def test_every_agent_that_was_run_has_its_screens() -> None:
     """Idle, and a question or permission for each of them; nothing else is known of its screen than what was seen."""
-    for name in ("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi", "cline"):
+    names = ("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi", "cline")
+    for name in (*names, "grok", "nanocoder", "vibe"):
         shown = {load(path).facts["shows"] for path in SCREENS if path.parent.name == name}
         assert {"idle", "waiting/permission", "working"} <= shown, name
     assert not [a.name for a in AGENTS if a.screen_rules and not any(p.parent.name == a.name for p in SCREENS)]
@@ -84,6 +85,22 @@ def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
     found = read_screen(screen.agent, [*screen.lines, "", *box], len(screen.lines) + len(box))
 
     assert found is None or found.status is not Status.WAITING
+
+
+LONG_ERRORS = ("claude", "cline", "copilot", "gemini", "grok", "kimi", "nanocoder", "qwen", "vibe")
+
+
+@each("path", [p for p in SCREENS if p.stem.startswith("error") and p.parent.name in LONG_ERRORS], ids=str)
+def test_a_long_error(path: Path) -> None:
+    """What a server says may take four more rows; and what was answered before it is of another turn."""
+    screen = load(path)
+    rule = next(rule for rule in screen.agent.screen_rules if rule.name == screen.facts["rule"])
+    at = next(n for n, row in enumerate(read_tail(screen.lines)) if rule.lines[0].match(row.text))
+    lines = [*screen.lines[: at + 1], *["   and more of what the server says"] * 4, *screen.lines[at + 1 :]]
+
+    found = read_screen(screen.agent, lines, screen.cursor + 4, columns=int(screen.facts["columns"]))
+
+    assert found is not None and found.status is Status.ERROR
 
 
 DIALOG = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", " Esc to cancel"]

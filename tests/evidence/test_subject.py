@@ -29,6 +29,27 @@ def what(*lines: str) -> str:
 ABOVE: dict[str, tuple[list[str], str]] = {
     "a command behind a prompt": (["Run this command?", "", "  $ npm test", ""], "Shell: npm test"),
     "that is wrapped": (["Run it?", "", "$ npm test", "  --workspace web", ""], "Shell: npm test --workspace web"),
+    "said above the dialog, and explained below": (
+        [
+            "● Running a command · $ npm tes…",
+            EDGE,
+            "Run it?",
+            "",
+            "$ npm test --offline --silent",
+            "  --workspaces",
+            "  To see it",
+            "",
+        ],
+        "Shell: npm test --offline --silent --workspaces",
+    ),
+    "in lines, and shown above as well": (
+        ["$ cat > a <<E", "  one", "  E", "", EDGE, "Run it?", "", "$ cat > a <<E", "one", "E", ""],
+        "Shell: cat > a <<E one E",
+    ),
+    "in lines": (
+        ["● Running a command · $ cat > a <<E…", EDGE, "Run it?", "", "$ cat > a <<E", "· one", "· E", "To see it", ""],
+        "Shell: cat > a <<E one E",
+    ),
     "a block between lines": (
         [EDGE, " Bash command", " Tip: more of it", DASHED, " make", DASHED, "Do you want to proceed?"],
         "Bash: make",
@@ -36,6 +57,24 @@ ABOVE: dict[str, tuple[list[str], str]] = {
     "a block of a subagent": (
         [EDGE, " Bash command · from the Explore agent", DASHED, " make", DASHED, "Do you want to proceed?"],
         "Bash: make",
+    ),
+    "a block with a remark below it": (
+        [EDGE, " Bash command", DASHED, " rm $X", DASHED, "A variable can't be checked", "", "Proceed?"],
+        "Bash: rm $X",
+    ),
+    "a tool of a server": (
+        [
+            EDGE,
+            " Tool use",
+            " ledger — Add Entry Tool: (MCP)",
+            DASHED,
+            " title: x",
+            DASHED,
+            "About it:",
+            " │ It adds",
+            "Proceed?",
+        ],
+        "ledger — Add Entry: title: x",
     ),
     "two rows in a block": (
         [EDGE, " Bash command", DASHED, " make a", " make b", DASHED, "Proceed?"],
@@ -49,6 +88,39 @@ ABOVE: dict[str, tuple[list[str], str]] = {
     "a tool, wrapped, and in full": (
         ["? Shell ls -l (to see", "what there is)", "", "ls -l", "", "Allow execution?"],
         "Shell: ls -l",
+    ),
+    "below a question that names the tool": (
+        [EDGE, "Allow the fs.bash tool (rm *)?", "rm -rf build; touch", "made", ""],
+        "Shell: rm -rf build; touch made",
+    ),
+    "a call above a tree": (
+        [
+            "⏺ Run bash command(npm test",
+            "--silent)",
+            "  ⎿ Requesting confirmation",
+            "  ⎿ Command: npm test",
+            "",
+            "Proceed?",
+        ],
+        "Shell: npm test --silent",
+    ),
+    "a tool in lines, and in full": (
+        [
+            "? Shell cat > a <<E of it all     ←",
+            "one",
+            "E (to see)",
+            "",
+            "cat > a <<E of it all",
+            "one",
+            "E",
+            "",
+            "Allow it?",
+        ],
+        "Shell: cat > a <<E of it all one E",
+    ),
+    "a tool with what it is for": (
+        ["? Shell touch two (to try it) ←", "", "touch two", "", "Allow it?"],
+        "Shell: touch two",
     ),
     "a file that is made": (["Do you want to create a/new.txt?"], "Write a/new.txt"),
     "a file that is changed": (["Do you want to make this edit to app.py?"], "Edit app.py"),
@@ -87,6 +159,7 @@ def test_what_stands_above_a_question_in_a_row() -> None:
     assert what("a.py", "Add file to the chat? [y/N]") == "Read a.py"
     assert what("https://a.example", "Add URL to the chat? [y/N]") == "Fetch a.example"
     assert what("npm test", "", "Run shell command? [y/N]") == ""
+    assert what("3 passed", "Add command output to the chat? [y/N]") == ""
     assert what("so it is", "Really? [y/N]") == ""
 
 

@@ -59,7 +59,7 @@ def test_one_is_started_where_there_is_none(started: Started, tmp_path: Path) ->
     keeper = Beside({"XDG_RUNTIME_DIR": str(tmp_path), "A": "b"}, lambda *words: ["tally", *words])
     keeper.keep(10.0)
     keeper.keep(11.0)
-    assert started.argvs == [["tally", "host", "sessions", "--with-parent"]]
+    assert started.argvs == [["tally", "host", "sessions", "--with-parent", str(os.getpid())]]
     assert started.envs == [{"XDG_RUNTIME_DIR": str(tmp_path), "A": "b"}]
     started.code = 1
     keeper.keep(11.5)
@@ -89,7 +89,7 @@ def test_a_kitty_with_tmux_in_it(rig: Rig, started: Started) -> None:
     rig.table.processes[TMUX.pid] = TMUX
     rig.boss.open(2, TMUX.pid)
     rig.until(lambda: started.argvs, "the host of sessions")
-    assert started.argvs == [["tally", "host", "sessions", "--with-parent"]]
+    assert started.argvs == [["tally", "host", "sessions", "--with-parent", str(os.getpid())]]
     assert rig.kitty.log == []
 
 
@@ -169,6 +169,15 @@ def test_only_one_of_all_that_start_at_once(tally: Callable[..., subprocess.Pope
     assert ended.returncode == 1
     assert "the sessions are already watched by " in ended.communicate()[1]
     until(lambda: watched_by(tmp_path) == [other.pid], "its snapshot")
+
+
+@pytest.mark.programs
+def test_one_whose_terminal_ended_while_it_started(tally: Callable[..., subprocess.Popen[str]]) -> None:
+    """It does not stay for ever: the number says which process it belongs to, whoever its parent is by now."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert tally("--with-parent", str(gone.pid)).wait(60) == 0
+    assert tally("--with-parent", "x").wait(60) == 2
 
 
 @pytest.mark.programs

@@ -22,7 +22,7 @@ from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.permission import PERSON_ONLY
-from tallylight.actions.request import decode_reply, encode
+from tallylight.actions.request import Reply, Visible, decode_reply, encode
 from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.foreground import NOBODY
 from tallylight.hosts.detached import pane as detached
@@ -354,6 +354,31 @@ def test_what_was_answered_is_watched_by_its_host(room: Room, served: PollingHos
 
 
 @pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_a_script_has_a_text_wait_in_its_own_pane(
+    room: Room, served: PollingHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that it started, and one text; it does not take the place of another one, nor does it take one back."""
+    question, script = room.asked("echo one"), CALLERS[Who.SCRIPT]
+    pane, given = room.pane(), (str(question.pid), str(question.start))
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: script)
+    own = script.being, (question.pid, question.start)
+    monkeypatch.setattr(Multiplexers, "started_by", lambda *_: own)
+
+    def said(*words: str, **more: bool) -> Reply | Visible:
+        with sockets.connect(f"sessions-{os.getpid()}", 30, room.environ) as connection:
+            connection.sendall(encode(asked(*words), **more))
+            return decode_reply(connection.recv(4096))
+
+    until(lambda: said("queue", pane.id, *given, "") != text_queue._GONE, "the host knows no pane")
+    assert isinstance(said("queue", pane.id, *given, "then commit it"), Done)
+    assert getattr(said("queue", pane.id, *given, "or not"), "rule", "") == "queued"
+    # Nor does a key that the process table does not bear out make it a person.
+    for is_key in (False, True):
+        assert getattr(said("unqueue", pane.id, is_key=is_key), "rule", "") == "permission"
+    assert not served.problems and room.typed == b""
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
 def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent, another user, a pane that is not there, another process, and words that make no sense."""
     question = room.asked("echo one")
@@ -383,7 +408,7 @@ def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: p
             flood.sendall(b"x" * 65536)
     for who in (Who.SCRIPT, Who.AGENT, Who.STRAY, Who.UNKNOWN):
         monkeypatch.setattr(text_queue, "caller_of", lambda *_, who=who: CALLERS[who])
-        assert said("queue", room.pane().id, *given, "x") == PERSON_ONLY.text
+        assert "nothing was done" in told(encode(asked("queue", room.pane().id, *given, "x")))
     monkeypatch.setattr(text_queue.sockets, "peer", lambda _: sockets.Peer(1, os.getuid() + 1))
     path = sockets.path_of(name, room.environ)
     with socket.socket(socket.AF_UNIX) as connection, sockets._address(path) as address:

@@ -111,5 +111,5 @@ def test_what_it_does_is_told(pane: Pane) -> None:
     told = entry(pane)
 
     assert (told.progress, told.tasks) == ("1/3", ("a", "b", "c"))
-    assert (told.mode, told.worktree, told.detail) == ("plan", "/w/fix", "edit-file")
+    assert (told.mode, told.worktree, told.detail) == ("plan", "/w/fix", "edit a file")
     assert told.reason.rule == "osc-26"

@@ -385,6 +385,24 @@ def test_the_end_of_a_progress_bar_is_the_end_of_a_turn(pane: Pane) -> None:
     assert pane.decision.status is Status.WORKING
 
 
+@pytest.mark.parametrize("ended", [9.7 + tenth / 10 for tenth in range(15)])
+def test_a_progress_bar_that_ends_beside_a_dialog(pane: Pane, ended: float) -> None:
+    """Whenever it ends: what waits goes on to."""
+    asks = ["─" * 40, "Do you want to run this command?", "❯ 1. Yes", "  2. No", "↑↓ to select · Enter to confirm"]
+    pane.foreground(COPILOT.pid, 0)
+    pane.progress(True, 1)
+    shown = []
+    for tick in range(40, 60):
+        now = tick / 4
+        pane.screen(lambda: rows(*asks, cursor=3), now)
+        if now < ended + 0.25:
+            pane.progress(now < ended, now)
+        pane.tick(now)
+        shown.append(pane.decision.status)
+
+    assert set(shown[shown.index(Status.WAITING) :]) == {Status.WAITING}
+
+
 def test_a_plain_commands_progress_bar_is_nothing(pane: Pane) -> None:
     """A build that shows its progress lights nothing."""
     pane.foreground(VIM.pid, 0)
@@ -571,6 +589,15 @@ def test_an_agent_that_was_first_seen_as_env_may_start_slowly(pane: Pane, table:
     pane.screen(lambda: rows("a b c d e f", "g h i j k l", "m n o p q r"), 30)
     pane.tick(30 + 4)
     assert pane.decision.status is Status.IDLE  # it has begun to draw, and loads
+
+
+def test_a_line_across_is_no_text_yet(pane: Pane) -> None:
+    """Aider draws one and loads on, on a busy machine for longer than anything else: nobody is asked anything."""
+    pane.foreground(AIDER.pid, 0)
+    for tick in range(1, 40 * 4):
+        pane.screen(lambda tick=tick: rows("" if tick < 4 else "─" * 80), tick / 4)  # type: ignore[misc]
+        pane.tick(tick / 4)
+        assert pane.decision.status is Status.IDLE, tick
 
 
 def test_a_pane_without_evidence_is_as_old_as_its_first_look(pane: Pane) -> None:

@@ -250,6 +250,21 @@ def test_another_program_there(tmp_path: Path, above: list[str]) -> None:
     assert pane.decision.status is Status.WAITING
 
 
+@pytest.mark.parametrize("ended", [0.1 * tenth for tenth in range(-4, 18)])
+def test_a_progress_bar_that_ends_beside_a_dialog(pane: Pane, ended: float) -> None:
+    """Whenever it ends, so long after the dialog is drawn: no end is shown before the dialog, and none after."""
+    now = drawn = show(pane, BOX, 1.0, 3.0, work="Thinking")
+    pane.progress(True, now)
+    shown = []
+    for tick in range(-3, 40):
+        now = show(pane, ASKING if tick >= 0 else BOX, now, 0.25, "Thinking")
+        pane.progress(now < drawn + 1.0 + ended, now)
+        shown.append(pane.decision.status)
+
+    assert Status.DONE not in shown
+    assert set(shown[shown.index(Status.WAITING) :]) == {Status.WAITING}
+
+
 def test_signs_of_two_programs_there(tmp_path: Path) -> None:
     """An input of one program and a progress bar of the next make no agent."""
     pane = far(tmp_path)

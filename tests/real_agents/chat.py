@@ -11,17 +11,19 @@ from typing import Any
 from tests.real_agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire, states
 
 #: What agents call the tools that the script calls: the first one that is offered is taken.
-_SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command")
+_SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command", "execute_bash")
 _QUESTIONS = ("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question")
 _TASKS = ("task", "agent", "invoke_agent", "Agent")
-_EDITS = ("write_file", "create", "write", "Write", "write_to_file", "editor")
+_EDITS = ("write_file", "create", "create_file", "write", "Write", "write_to_file", "editor")
 _FETCHES = ("web_fetch", "webfetch")
 _TODOS = ("todowrite", "todo_write", "write_todos", "update_todo", "TodoList")
 _PLANS = ("exit_plan_mode", "plan_exit")
 #: What agents add to a prompt in turns of its own.
 _NOISE = ("<system-reminder>", "<environment", "<current_datetime>", "<context", "<reminder>")
 #: How a request beside the main loop begins its instructions, or says what it is for.
-_SIDE = re.compile(r"title generator|generate a [^.]{0,60}title|session title|suggestion mode", re.I)
+_SIDE = re.compile(
+    r"title generator|name coding-agent sessions|generate a [^.]{0,60}title|session title|suggestion mode", re.I
+)
 
 
 class Chat(Dialect):
@@ -174,7 +176,7 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
         offered["is_background"] = call.word == "BACKGROUND"
     if "mode" in wanted and call.word == "BACKGROUND":
         offered["mode"] = "async"
-    return name, offered
+    return name, {key: value for key, value in offered.items() if key in wanted} if wanted else offered
 
 
 #: The tools that a word may mean, and what they take: the target under its several names, and all else.
@@ -229,7 +231,7 @@ def _question(wanted: dict[str, Any], word: str) -> dict[str, Any]:
         are_words = wanted["options"].get("items", {}).get("type") == "string"
         return {"question": text, "options": list(choices) if are_words else options}
     question = {"question": text, "header": header, "options": options, "multiSelect": False, "type": "choice"}
-    known = wanted.get("questions", {}).get("items", {}).get("properties") or question
+    known = wanted.get("questions", {}).get("items", {}).get("properties") or question.keys() - {"type"}
     return {"questions": [{key: value for key, value in question.items() if key in known}]}
 
 

@@ -140,9 +140,16 @@ KIMI = _npm("kimi", "2.1.0", "@moonshot-ai/kimi-code")
 #: The bundle alone: two packages of its own that 1.5.2 names, and brings with it, the registries do not have.
 PI = _npm("pi", "1.5.2", "@earendil-works/pi-coding-agent")._replace(how="bundle", loads=("jiti",))
 CLINE = _npm("cline", "3.0.65", "cline")
+GROK = _npm("grok", "0.0.34", "@vibe-kit/grok-cli")
+NANOCODER = _npm("nanocoder", "1.30.0", "@nanocollective/nanocoder")
+VIBE = _chosen(Agent("vibe", "3.0.3", "mistral-vibe=={version}", "bin/vibe", "pip", "mistral-vibe"))
 AIDER = _chosen(Agent("aider", "0.86.2", "aider-chat=={version}", "bin/aider", "pip", "aider-chat"))
 AGENTS = {
-    agent.name: agent for agent in (NODE, CLAUDE, CODEX, OPENCODE, GEMINI, QWEN, COPILOT, KILO, AIDER, KIMI, PI, CLINE)
+    agent.name: agent
+    for agent in (
+        *(NODE, CLAUDE, CODEX, OPENCODE, GEMINI, QWEN, COPILOT, KILO, AIDER, KIMI, PI, CLINE),
+        *(GROK, NANOCODER, VIBE),
+    )
 }
 #: The Pythons that aider's dependencies are made for, best first.
 _PYTHONS = ("python3.12", "python3.11", "python3.10")

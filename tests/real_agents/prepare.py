@@ -242,6 +242,48 @@ def _cline(home: Path, port: int) -> Launch:
     return Launch(["cline", "--auto-approve", "false", "-i"], {"CLINE_NO_AUTO_UPDATE": "1"}, HOME)
 
 
+def _grok(home: Path, port: int) -> Launch:
+    settings = {"apiKey": "scripted", "baseURL": f"http://127.0.0.1:{port}/v1", "defaultModel": "scripted"}
+    _write(home / ".grok/user-settings.json", {**settings, "models": ["scripted"]})
+    return Launch(["grok"], {}, HOME)
+
+
+def _nanocoder(home: Path, port: int) -> Launch:
+    provider = {"name": "Scripted", "baseUrl": f"http://127.0.0.1:{port}/v1", "apiKey": "scripted"}
+    _write(
+        home / ".config/nanocoder/agents.config.json",
+        {"nanocoder": {"providers": [{**provider, "models": ["scripted"]}]}},
+    )
+    # What is typed at once is a paste to it, and stands there as its length.
+    preferences = {"trustedDirectories": [str(HOME / "project")], "nanocoder": {"paste": {"singleLineThreshold": 2000}}}
+    _write(home / ".config/nanocoder/nanocoder-preferences.json", preferences)
+    return Launch(["nanocoder"], {}, HOME)
+
+
+def _vibe(home: Path, port: int) -> Launch:
+    _write(home / ".vibe/config.toml", _VIBE_CONFIG.format(port=port))
+    return Launch(["vibe", "--trust"], {"SCRIPTED_KEY": "scripted", "MISTRAL_API_KEY": "scripted"}, HOME)
+
+
+_VIBE_CONFIG = """
+active_model = "scripted"
+default_agent = "ask"
+enable_telemetry = false
+enable_update_checks = false
+enable_auto_update = false
+
+[[providers]]
+name = "scripted"
+api_base = "http://127.0.0.1:{port}/v1"
+api_key_env_var = "SCRIPTED_KEY"
+
+[[models]]
+name = "scripted"
+provider = "scripted"
+alias = "scripted"
+"""
+
+
 _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "claude": _claude,
     "codex": _codex,
@@ -254,4 +296,7 @@ _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "kimi": _kimi,
     "pi": _pi,
     "cline": _cline,
+    "grok": _grok,
+    "nanocoder": _nanocoder,
+    "vibe": _vibe,
 }

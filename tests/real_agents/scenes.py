@@ -227,6 +227,67 @@ def resume(s: Session) -> None:
     s.leave()
 
 
+def turns(s: Session) -> None:
+    """An answer, a command that is approved, one that is refused, and an answer and a command that are stopped."""
+    s.turn("SLOW 3")
+    s.mark("done")
+    s.rest(4)
+    s.turn("AFTER 1 TOOL rm -rf build; touch made; sleep 4 THEN SLOW 1")
+    s.asked("permission")
+    s.rest(4)
+    s.approve(40)
+    s.rest(4)
+    s.turn("AFTER 1 TOOL touch two THEN AFTER 1 fine")
+    s.asked("permission")
+    s.rest(3)
+    s.keys(s.manner.deny, s.manner.denied)
+    if s.manner.denied == "working":
+        s.finished()
+    s.rest(5)
+    s.turn("SLOW 30")
+    s.mark("working")
+    s.rest(4)
+    _stop(s)
+    s.turn("AFTER 1 TOOL touch three; sleep 20 THEN fine")
+    s.asked("permission")
+    s.rest(2)
+    s.keys(s.manner.approve, "working")
+    s.rest(4)
+    _stop(s)
+    if s.agent == "nanocoder":  # it takes no command while its model answers, and one goes on after it was stopped
+        s.keys(("\x03", "\x03"))
+        s.ended()
+    else:
+        s.leave()
+
+
+def _stop(s: Session) -> None:
+    """Stop the agent; that its model goes on for a while, it does not show."""
+    since = len(s.model.marks)
+    s.keys(s.manner.interrupt, "idle")
+    s.rest(5)
+    s.passed_over |= {mark["epoch"] for mark in s.model.marks[since:]}
+
+
+def failure(s: Session) -> None:
+    """A request that fails, a question if the agent has any, and `kill -9` where it asks to write a file."""
+    s.turn("AFTER 1 ERROR 400")
+    s.mark("error")
+    s.rest(6)
+    if s.manner.question:
+        s.turn("AFTER 1 ASK THEN AFTER 1 fine")
+        s.asked("question")
+        s.rest(4)
+        s.keys(s.manner.answer, "working")
+        s.mark("done")
+        s.rest(4)
+    s.turn("AFTER 1 EDIT /home/user/project/part.py THEN fine")
+    s.asked("permission")
+    s.rest(5)
+    s.kill()
+    s.ended()
+
+
 def count(s: Session, name: str) -> int:
     """How often the model has marked `name` since the last prompt that was sent."""
     return [mark["mark"] for mark in s.model.marks[s.since :]].count(name)
@@ -255,6 +316,8 @@ class Scene(NamedTuple):
 #: The agents that play every scene of `_ALL`, and those that play some.
 MANY = ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "kilo")
 FEW = ("kimi", "pi", "cline")
+#: Those that play two of their own, in two sizes.
+NEW = ("grok", "nanocoder", "vibe")
 _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
 _SOME = (permission, question, interrupt, text, denial, error)
 #: What not every agent has.
@@ -290,4 +353,6 @@ def scenes() -> list[Scene]:
                 found.append(Scene(agent, play.__name__, play, "relay"))
             if play in _HOOKED.get(agent, ()):
                 found.append(Scene(agent, play.__name__, play, "hooks"))
+    for agent in NEW:
+        found += [Scene(agent, "turns", turns), Scene(agent, "failure", failure, size=(72, 26))]
     return found

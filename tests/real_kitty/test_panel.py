@@ -215,14 +215,15 @@ def test_how_it_looks(desk: Desk) -> None:
     (desk.kitty.home / "screen").write_text(better_told(SCREEN.read_text("utf-8")))
     cart = desk.kitty.home / "cart"
     cart.mkdir()
-    asking = desk.kitty.launch("sh", "-c", "read -r go; exec ~/.local/bin/claude", keep_focus=True, cwd=str(cart))
+    argv = ("sh", "-c", "read -r go; exec ~/.local/bin/claude")
+    asking = desk.kitty.launch(*argv, tab_title="cart", keep_focus=True, cwd=str(cart))
     with settings(desk, "\n[panel]\nwidth = 28\n"):
         desk.show(asking)
         desk.press(*PANEL)
         panel = desk.panel("forge")
         # Beside the panel: it draws as wide as its window is when it starts.
         desk.kitty.send_text(asking, "\r")
-        desk.kitty.wait_text(panel, "cart")
+        desk.kitty.wait_text(panel, "npm test")
         desk.kitty.wait_text(panel, "docs")
         shot = desk.kitty.screenshot(picture(desk, "panel"))
         desk.keep(shot, "panel")

@@ -446,28 +446,30 @@ def test_the_agent_that_was_started_is_named() -> None:
 # Answers -------------------------------------------------------------------------------------------------------
 
 
-@each("query", [b"\x1b]7501;?\x07", b"\x1b]7501;?\x1b\\"])
+@each("end", [b"\x07", b"\x1b\\"])
+@each(("query", "answer"), [(b"7501;?", b"7501;?"), (b"88;query", b"88;supported;v=1")])
 @each("core", [RelayCore(), RelayCore(passthrough=True), RelayCore(wrap=envelope.tmux_wrap)])
-def test_the_query_is_answered_before_the_terminal_can(query: bytes, core: RelayCore) -> None:
+def test_a_query_is_answered_before_the_terminal_can(core: RelayCore, query: bytes, answer: bytes, end: bytes) -> None:
     """The answer has the query's terminator and comes before the terminal's to the question asked next."""
-    core.from_child(query + b"\x1b[c", 1.0)
+    core.from_child(b"\x1b]" + query + end + b"\x1b[c", 1.0)
     core.from_user(b"\x1b[?62;c", 1.0)
 
-    assert core.to_child() == query + b"\x1b[?62;c"
+    assert core.to_child() == b"\x1b]" + answer + end + b"\x1b[?62;c"
     assert core.to_terminal().endswith(b"\x1b[c")
 
 
 @each(
     "data",
     [
-        b"\x1b]7501;??\x07", b"\x1b]7501;?:state=idle\x07", b"\x1b]7501\x07", b"\x1b]7501; ?\x07", b"\x1b]88;query\x07",
+        b"\x1b]7501;??\x07", b"\x1b]7501;?:state=idle\x07", b"\x1b]7501\x07", b"\x1b]7501; ?\x07",
+        b"\x1b]88;query;\x07",
         b"\x1b]7501;?:future=1\x07", b"\x1b]7501;\x07", b"\x1b]7501;? \x07", b"\x1b]07501;?\x07", b"\x1b]7501?\x07",
         b"\x1bP7501;?\x1b\\", b"\x1b_7501;?\x1b\\",
         b"\x1bPq\x1b\\]7501;?\x07", b"\x1bPtmux;\x1b\x1b]7501;?\x07\x1b\\", b"\x1b]0;7501;?\x07",
     ],
 )  # fmt: skip
 def test_nothing_else_is_answered(data: bytes) -> None:
-    """Only the exact query is answered; not one in another string, nor any other question."""
+    """Only an exact query is answered; not one in another string, nor any other question."""
     core = RelayCore()
     core.from_child(data, 1.0)
     core.tick(2.0)
@@ -567,7 +569,7 @@ def encoded(text: str) -> str:
 def test_an_arm_never_becomes_output() -> None:
     """Whatever is armed, the terminal gets it as our variable alone, and the program not a byte."""
     line = Line()
-    shown = line.at(1.0, osc(f"88;arm;cmd={encoded('rm')};args={encoded('-rf /')}"), osc("88;query"))
+    shown = line.at(1.0, osc(f"88;arm;cmd={encoded('rm')};args={encoded('-rf /')}"))
     assert shown == variable("resume=rm%0A-rf%0A/")
     assert line.core.to_child() == b""
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from itertools import permutations
+
+import attrs
 
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
+from tallylight.relay.core import RelayCore
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
-from tallylight.wire import envelope
+from tallylight.wire import envelope, osc1338
 from tests.relay.told import Line, told
 from tests.tables import each
 
@@ -73,16 +77,17 @@ def test_a_cleared_status_can_come_again() -> None:
     assert Pane().says(AMBER, "Status=", "Status=awaiting-input") is Status.WAITING
 
 
-@each(
-    ("key", "value", "field", "shown"),
-    [
-        ("Detail", "thinking", "detail", "thinking"), ("TaskProgress", "1/4", "progress", Progress(1, 4)),
-        ("TaskList", "QWRk", "tasks", ("Add",)), ("SessionId", "YTE=", "session", "a1"),
-        ("SessionTitle", "Rml4", "title", "Fix"), ("ProjectFolder", "L3A=", "cwd", "/p"),
-        ("WorkTree", "L3c=", "worktree", "/w"), ("Mode", "cGxhbg==", "mode", "plan"),
-        ("MethodResume", "LS1y", "resume", ("claude", "--r")), ("MethodFork", "LS1m", "fork", ("claude", "--f")),
-    ],
-)  # fmt: skip
+KEYS = [
+    ("Detail", "thinking", "detail", "thinking"), ("TaskProgress", "1/4", "progress", Progress(1, 4)),
+    ("TaskList", "QWRk", "tasks", ("Add",)), ("SessionId", "YTE=", "session", "a1"),
+    ("SessionTitle", "Rml4", "title", "Fix"), ("ProjectFolder", "L3A=", "cwd", "/p"),
+    ("WorkTree", "L3c=", "worktree", "/w"), ("Mode", "cGxhbg==", "mode", "plan"),
+    ("MethodResume", "LS1y", "resume", ("claude", "--r")), ("MethodFork", "LS1m", "fork", ("claude", "--f")),
+]  # fmt: skip
+ALL = ";".join([AMBER, *(f"{key}={value}" for key, value, *_ in KEYS)])
+
+
+@each(("key", "value", "field", "shown"), KEYS)
 def test_an_empty_value_leaves_no_text(key: str, value: str, field: str, shown: object) -> None:
     """Whatever is cleared is gone from the pane, and the light stays as it is."""
     pane = Pane()
@@ -91,6 +96,46 @@ def test_an_empty_value_leaves_no_text(key: str, value: str, field: str, shown: 
 
     assert pane.says(f"{key}=") is Status.WAITING
     assert not getattr(pane.tracker.decision.report, field)
+
+
+@each("frames", [("CodeAgent=", "CodeAgent=codex;Status=idle"), ("CodeAgent=codex;Status=idle",)])
+def test_the_next_agent_inherits_nothing(frames: tuple[str, ...]) -> None:
+    """All that an agent has said goes with its name, its session and how to resume that included."""
+    pane = Pane()
+    pane.says(ALL, *frames)
+    (report,) = pane.line.core.reports()
+    assert report == Report(source=Source.PROTOCOL, rule="osc-26", status=Status.IDLE, agent="codex")
+
+
+@each("together", [True, False])
+def test_keys_are_emptied_in_any_order(*, together: bool) -> None:
+    """Of every two keys, emptied in one frame or in two, in either order, nothing is left, and no other is touched."""
+    fields = {key: field for key, _, field, _ in KEYS}
+    for first, second in permutations([*fields, "Status", "CodeAgent"], 2):
+        pane, emptied = Pane(), {first, second}
+        pane.says(ALL)
+        before = pane.line.core.reports()
+        pane.says(*([f"{first}=;{second}="] if together else [f"{first}=", f"{second}="]))
+        left = pane.line.core.reports()
+        if emptied & {"Status", "CodeAgent"}:
+            assert left == [], (first, second)
+            assert pane.tracker.decision.status is Status.IDLE
+            continue
+        blank = Report(source=Source.PROTOCOL, status=None)
+        names = [fields[key] for key in emptied] + ["project"] * ("ProjectFolder" in emptied)
+        gone = {name: getattr(blank, name) for name in names}
+        assert left == [attrs.evolve(before[0], **gone)], (first, second)
+
+
+@each("ends", ["Status=", "CodeAgent="])
+def test_what_is_emptied_is_not_repeated(ends: str) -> None:
+    """The heartbeat tells an agent again until its status or its name is emptied, and then stops."""
+    line = Line(RelayCore(heartbeat=8.0))
+    line.at(1.0, envelope.osc(26, ALL))
+    assert [report.status for report in told(line.tick(9.0))] == [Status.WAITING]
+    line.at(10.0, envelope.osc(26, ends))
+    assert told(line.tick(17.0)) == []
+    assert line.core.deadline() is None
 
 
 @each(
@@ -127,3 +172,17 @@ def test_a_word_of_its_own_is_no_status() -> None:
 
     assert pane.line.core.reports() == []
     assert pane.tracker.decision.kind is not Kind.LIMIT
+
+
+def test_variables_are_bounded() -> None:
+    """A pane keeps sixteen, however many are said, and each is replaced and removed by its own name alone."""
+    pane = Pane()
+    pane.says(AMBER, *(f"UserVar:v{number}=WC0x" for number in range(40)), "UserVar:v3=", "UserVar:v50=WC0y")
+    (report,) = told(pane.line.core.to_terminal()) or pane.line.core.reports()
+    assert len(report.vars) == osc1338.MAX_VARS
+    assert ("v50", "X-2") in report.vars and "v3" not in dict(report.vars)
+    assert pane.tracker.decision.report.vars == report.vars
+
+    long = b64encode(b"x" * (osc1338.MAX_VAR + 1)).decode()
+    pane.says(f"UserVar:v50={long}", "UserVar:" + "n" * 65 + "=WC0x")
+    assert pane.tracker.decision.report.vars == report.vars

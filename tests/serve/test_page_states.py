@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
@@ -185,6 +186,13 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
     assert browser.texts("section:first-child .tasks li")[2:4] == ["done:\nRun in parallel", "now:\nDrop the sleeps"]
     browser.width(WIDTHS[1], 900)
     is_right(browser, "groups")
+    # The panes of one session stand together, under a heading of their own.
+    of_shop = {"session": "0123456789ab", "agent_pid": os.getpid()}
+    live.shows(*(attrs.evolve(one, **of_shop) if one.project == "shop" else one for one in MANY))
+    browser.keys("g", "g", "g")
+    until(lambda: browser.texts("#list h2")[1:] == ["one pane each"], "there is no group of a session")
+    assert browser.texts("section:first-child .name") == ["shop"] * 2
+    browser.keys("g", "g")
     # The keys can be switched off, for those whose words are taken for keys.
     browser.driver.execute_script("document.getElementById('keys').click()")
     browser.keys("g")

@@ -24,12 +24,16 @@ class FakeSystem(System):
 
     said: list[str] = dataclasses.field(default_factory=list)
     pip_works: bool = True
+    is_online: bool = True
     #: Versions of the packages that its Python has.
     packages: Mapping[str, str] = dataclasses.field(default_factory=dict)
     kitty: str = "kitty 0.41.1 created by Kovid Goyal"
     #: Processes that are kittys, and the signals that were sent.
     kittys: tuple[str, ...] = ()
     signals: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+
+    def reaches(self, host: str, seconds: float) -> bool:
+        return self.is_online
 
     def signal(self, pid: int, number: int) -> bool:
         self.signals.append((pid, number))

@@ -230,6 +230,26 @@ def test_what_this_python_has_is_not_fetched(
         assert not (home / "lib/attrs").is_symlink() and not list(home.rglob("__pycache__"))
 
 
+def test_without_a_network_nothing_is_tried(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the packages of the system, at once; nothing is left. An index of one's own is asked."""
+    monkeypatch.setattr(dependencies, "_OWN_FILES", ())
+    offline = dataclasses.replace(make_system(home), is_online=False)
+    before = sorted(home.rglob("*"))
+    with pytest.raises(TallyError, match="apt install python3-attr python3-psutil"):
+        install(offline, environment.running_source())
+    assert offline.said == [] and sorted(home.rglob("*")) == before
+    assert not dependencies.provide(dataclasses.replace(offline, packages={"attrs": "25.1"}), PYTHON, home / "lib")
+    (home / "other").mkdir()
+    own = dataclasses.replace(offline, env={**offline.env, "PIP_INDEX_URL": "https://index.example"})
+    assert dependencies.provide(own, PYTHON, home / "other")
+
+
+def test_an_index_that_is_not_there_is_told_at_once() -> None:
+    """By the real system: a name that nobody knows, and one that somebody answers for without the port."""
+    assert not System().reaches("nobody.invalid", 1.0)
+    assert not System().reaches("127.0.0.9", 1.0)
+
+
 def test_without_a_network_psutil_is_not_missed_on_linux(home: Path) -> None:
     """attrs is there and psutil is nowhere: that is enough. Without attrs it is not."""
     system = dataclasses.replace(make_system(home, pip_works=False), packages={"attrs": "25.1.0"})

@@ -109,7 +109,7 @@ def test_an_update_does_not_claim_to_be_there(home: Path) -> None:
     system.asked.clear()
     told = setup(system)
 
-    assert "keeps the previous release until it is restarted; `tally doctor` names" in told
+    assert "keeps the previous release until you restart it; `tally doctor` lists" in told
     assert system.asked == []
 
 
@@ -127,7 +127,7 @@ def test_a_kitty_gives_it_back(home: Path, way: str) -> None:
 
     told = setup(system, way, "--yes")
     assert sorted(system.signals) == [(int(PID), signal.SIGUSR1), (4712, signal.SIGUSR1)]
-    assert "Every kitty with lights will read its configuration again." in told
+    assert "Every kitty with lights will reload its configuration." in told
     assert "its lights go out, and its keys are free" in told
 
 

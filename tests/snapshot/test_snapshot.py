@@ -98,7 +98,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         "what", "choices", "prompt", "resume", "fork", "attach", "agent_pid", "conversation", "snoozed_until",
         "muted_until", "unread", "answered", "waited_s", "notified", "visible", "host_title", "said_per_s",
         "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal", "model", "context",
-        "outcome", "diffstat",
+        "outcome", "diffstat", "vars", "queued_until",
         "children", "reply", "limited_until", "cost", "strange_record", "hangs", "queued", "unsent", "unknown", "signs",
     }  # fmt: skip
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600

@@ -245,14 +245,15 @@ def test_one_pane_does_not_chatter() -> None:
 
 
 def test_guesses_are_told_seldom() -> None:
-    """An agent that says nothing and falls silent again and again is told of once a minute, no more."""
-    line = Line(source=Source.HEURISTIC)
-    for _ in range(60):
-        line.be(Status.WAITING, 3).be(Status.WORKING, 3)
-    times = [at for at, what in line.told if isinstance(what, Notice)]
+    """An agent that falls silent at a prompt again and again is told of once a minute, no more; mere silence never."""
+    for question in ("What next?", ""):
+        line = Line(source=Source.HEURISTIC)
+        for _ in range(60):
+            line.be(Status.WAITING, 3, question).be(Status.WORKING, 3)
+        times = [at for at, what in line.told if isinstance(what, Notice)]
 
-    assert len(times) >= 5
-    assert all(b - a >= GUESS_GAP_S for a, b in itertools.pairwise(times))
+        assert len(times) >= 5 if question else not times
+        assert all(b - a >= GUESS_GAP_S for a, b in itertools.pairwise(times))
 
 
 @pytest.mark.parametrize(("turn", "told"), [(29, False), (30, True), (3600, True)])

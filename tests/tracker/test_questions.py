@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tallylight.model.report import Report, Source
@@ -83,7 +83,17 @@ def histories(draw: st.DrawFn) -> list[Fact]:
     return facts
 
 
+#: A goodbye that is late, between the begin and the end of what a title tells.
+LATE_GOODBYE = [
+    Fact(1.5, Source.PROTOCOL, Status.DONE, 0.0),
+    Fact(1.75, Source.TITLE, Status.WORKING, 0.0),
+    Fact(2.0, Source.REGISTRY, None, 0.875),
+    Fact(2.75, Source.TITLE, Status.DONE, 0.0),
+]
+
+
 @given(histories())
+@example(LATE_GOODBYE)
 @settings(max_examples=400, deadline=None)
 def test_facts_end_in_the_same_light_in_any_order(facts: list[Fact]) -> None:
     """How late they are, within two seconds, and what is heard before what, changes nothing."""

@@ -605,6 +605,32 @@ def test_nobody_is_asked_on_a_screen_without_text() -> None:
     assert tracker.decision.status == "waiting"
 
 
+def test_a_blank_screen_is_a_start_of_any_agent() -> None:
+    """One that never speaks is starting while its screen is blank, and at work from the first that it draws."""
+    tracker = Tracker()
+    tracker.foreground(Foreground("aider", 1), 0.0)
+    for second in range(1, 20):
+        tracker.blank(second)
+        tick(tracker, second)
+        assert (tracker.decision.status, tracker.decision.reason.rule) == ("idle", "it is starting")
+    output(tracker, 20)
+    assert tracker.decision.status == "working"
+    tick(tracker, 24.2)
+    assert tracker.decision.status == "waiting"
+
+
+def test_silence_at_a_prompt_has_a_question() -> None:
+    """What stood before the prompt when the agent fell silent is what it asks."""
+    tracker = Tracker()
+    tracker.foreground(Foreground("aider", 1), 0.0)
+    output(tracker, 1)
+    tracker.asks = "Which of the two?"
+    tick(tracker, 5.1)
+    assert (tracker.decision.status, tracker.decision.report.message) == ("waiting", "Which of the two?")
+    output(tracker, 6)
+    assert (tracker.decision.status, tracker.decision.report.message) == ("working", "")
+
+
 def test_an_agent_that_is_slow_to_start_waits_for_nobody() -> None:
     """Until it has drawn anything, for half a minute, it is starting, and then for twenty seconds until it speaks."""
     tracker = Tracker()

@@ -562,6 +562,11 @@ BEHIND = [
         deadline=4,
     ),
     row(
+        "also where it is seen again every second",
+        "0 agent, 1 record done, 2 screen working, 3 screen idle, 3.9 screen idle, 4.8 screen idle, 5 tick",
+        "idle by screen",
+    ),
+    row(
         "and then is",
         "0 agent, 1 screen idle, 2 record working, 3 screen idle, 4 tick",
         "idle by screen",

@@ -8,9 +8,9 @@ import subprocess
 
 from tallylight import wire
 from tallylight.model.status import Kind, Status
-from tallylight.wire import osc1338, user_var
+from tallylight.wire import osc26, osc88, osc1338, user_var
 from tests.helpers import only_sequence
-from tests.wire import published
+from tests.wire import protocol_keys, published
 
 PAGE = (published.FILE.parent / "protocol.md").read_text("utf-8")
 
@@ -50,3 +50,13 @@ def test_a_sender_is_one_line_of_shell() -> None:
     assert first is not None and last is not None
     assert (first.status, first.agent, first.message) == (Status.WAITING, "mine", "Deploy?")
     assert last.status is None
+
+
+def test_the_page_has_every_key_of_every_protocol() -> None:
+    """The table is what `python -m tests.wire.protocol_keys` writes, and has each key that a codec reads."""
+    assert protocol_keys.page_with_table() == PAGE
+    table = protocol_keys.drawn()
+    read = {"OSC 26": {*osc26._READERS, "UserVar:NAME"}, "OSC 1338": set(osc1338._STRICT)}
+    for protocol, keys in read.items():
+        assert {row.key for row in protocol_keys.ROWS if row.protocol == protocol} == keys
+    assert all(f"`{key.decode()}`" in table for key in osc88._TEXTS)

@@ -94,8 +94,8 @@ class PaneClient:
     def perform(self, found: Found, asked: Request) -> Reply:
         """Have done what is *asked*, by the host of the pane, or from here."""
         if not is_asked(found):
-            if self.is_key and isinstance(asked, DeferredText | Unqueue):
-                return self.ask_host(found.host, asked, self.timeout_s, is_key=True)
+            if self.asks_for is None and isinstance(asked, DeferredText | Unqueue):
+                return self.ask_host(found.host, asked, self.timeout_s, is_key=self.is_key)
             return self._perform(found, asked)
         machine = parts(found.pane.id)[0] if is_elsewhere(found.host) else ""
         is_own = isinstance(asked, Close | DeferredText | Unqueue) or asked == Look(found.pane.id, request.OCCUPANT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from tallylight.actions.caller import Being
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.snapshot.schema import Pane
@@ -15,6 +16,9 @@ class Panes(Protocol):
 
     def can_type(self, host: str, pane: Pane) -> bool:
         """Whether anything can be done to it from here, as far as its host says."""
+
+    def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
+        """Who started *pane* for a script, and its first process; None if nobody did, or it is not told here."""
 
     def at(self, host: str, pane: Pane) -> Closer | Refusal:
         """What looks at *pane*, types into it, and closes it."""

@@ -26,7 +26,7 @@ from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows,
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.queued import Queued
 
-_NO_QUEUE = Refusal("queue", "only kitty keeps a text for the end of a turn: wait with `tally wait`, then send")
+_NO_QUEUE = Refusal("queue", "no text can wait for the end of a turn there: wait with `tally wait`, then send")
 _WAITS = Refusal("queued", "a text waits in that pane already; nothing is queued")
 
 #: Whether a caller may do something to the pane, in whose foreground a process is; None while a person is asked.

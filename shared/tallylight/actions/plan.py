@@ -139,11 +139,17 @@ class Scene:
         return self.identity.process if self.identity.agent is not None and self.identity.is_direct else None
 
     def known(self, agent: Agent) -> ConversationEntry:
-        """What the host remembers of *agent*'s own run here; what it does not, as a report and the process tell it."""
+        """
+        What the host remembers of *agent*'s own run here; what it does not, as a report and the process tell it.
+
+        A folder that the agent reports through the terminal counts only if the agent itself works in it.
+        """
         pane = self.pane
         entry = pane.conversation if pane.conversation.agent == agent.name else ConversationEntry()
-        reported = pane.session if pane.agent == agent.name else ""
-        return attrs.evolve(entry, session=entry.session or reported, cwd=entry.cwd or self.process_cwd)
+        reported, folder = (pane.session, pane.cwd.rstrip("/")) if pane.agent == agent.name else ("", "")
+        cwd = entry.cwd or self.process_cwd
+        is_around = folder == posixpath.normpath(folder) and f"{cwd}/".startswith(f"{folder}/")
+        return attrs.evolve(entry, session=entry.session or reported, cwd=folder if is_around else cwd)
 
 
 def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:

@@ -175,7 +175,7 @@ def _has_choices(seen: Seen) -> bool:
 
 def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
     if dialog.choices or dialog.kind not in _IN_WORDS or _has_choices(seen):
-        return Refusal("asking", "its question takes no text; nothing was typed")
+        return Refusal("asking", "it asks something that takes no text; nothing was typed")
     if not shown:
         return Refusal("asking", "it asks for text: look at the question first; nothing was typed")
     if dialog.missing:

@@ -3,9 +3,10 @@ Starting an agent for a script: which argument list, where, and what forbids it.
 
 The list is the agent's name, or that of its data file for a first prompt, with the prompt as one word at its end. No
 script adds an option: what is started asks for its permissions as the agent does by itself. The prompt is never read as
-anything but that: `-` in front would be an option, `@` something of kitty's, and one word alone may be a command. The
-program is looked for by the agent's own name where the host looks for programs. No environment of a script or an agent
-has a say: any program can call itself an agent, and put a program of that name into a directory of its own.
+anything but that: `-` in front would be an option, `@` something of kitty's, and one word alone may be a command, which
+a space behind it prevents. The program is looked for by the agent's own name where the host looks for programs. No
+environment of a script or an agent has a say: any program can call itself an agent, and put a program of that name into
+a directory of its own.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:
         return Refusal(problem.rule, problem.text.replace("typed", "started"))
     if prompt[0] in "-@":
         return Refusal("prompt", f"a prompt cannot begin with {prompt[0]}")
-    if not agent.start[-2].startswith("-") and len(prompt.split()) < 2:
-        return Refusal("prompt", f"{agent.display} may read one word as a command: give it a sentence")
     words = agent.start[:-1]
+    if not words[-1].startswith("-") and len(prompt.split()) < 2:
+        # `update` is a command of some; no program has one that ends with a space.
+        prompt = f"{prompt.strip()} "
     return check_program(words[0], agent) or check_dangerous(words[1:], agent, ()) or (*words, prompt)
 
 

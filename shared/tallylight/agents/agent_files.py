@@ -31,7 +31,7 @@ def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[Tally
     from tallylight.agents import agent
     from tallylight.files.directories import NAME
 
-    users, errors = _users(env)
+    users, errors = of_user(env)
     packaged = [(f"{NAME}/agents/{name}.toml", text) for name, text in packaged_agents()]
     found, more = agent.load_agents(packaged, users)
     return found, [*errors, *more]
@@ -45,11 +45,11 @@ def named_agents(env: Mapping[str, str] = os.environ) -> Agents:
     """
     from tallylight.agents import agent, names
 
-    users, _ = agent.load_agents((), _users(env)[0])
+    users, _ = agent.load_agents((), of_user(env)[0])
     return agent.Agents([*map(agent.named, names.NAMES), *users])
 
 
-def _users(env: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[TallyError]]:
+def of_user(env: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[TallyError]]:
     """The user's own files, each a path and its text, and what is wrong with those that cannot be read."""
     errors: list[TallyError] = []
     # Whether there is such a folder, told without what `files.directories` loads.

@@ -183,6 +183,8 @@ def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str,
 def _watched(name: str, seconds: float, now: Sequence[str]) -> tuple[Found, sightings.Seen]:
     """What the pane shows in the next *seconds*; at this moment alone where a person says what it does *now*."""
     found, client = reached(name)
+    if isinstance(found, Refusal):
+        raise TallyError(found.text)
     if now:
         return found, sightings.of_screen(now[0], _rows(client, found))
     looks = sightings.Looks()

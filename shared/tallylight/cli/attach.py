@@ -37,13 +37,13 @@ def make_parser() -> Parser:
         "or WezTerm is brought to the front.",
         examples={
             "tally attach 'tmux 2'": "a session of this machine",
-            "tally attach 'devbox tmux 0'": "one of the machine that [machines] calls devbox",
+            "tally attach 'devbox tmux 0'": "a session of devbox in [machines]",
         },
         codes={0: "you left it, or it was brought to the front", 1: "no such pane, or it cannot be reached"},
     )
     add_pane(
         parser,
-        help_="one of this machine, 'tmux 2', or of another, devbox/sessions-7:tmux/1867/%%2, as `tally status` says",
+        help_="from `tally status`: of this machine ('tmux 2') or another (devbox/sessions-7:tmux/1867/%%2)",
     )
     parser.add_argument(
         "--hold", action="store_true", help="after a failure, wait for Enter, so that the tab stays open"

@@ -66,7 +66,7 @@ def make_parser() -> Parser:
         examples={"tally config check": "your own", "tally config check dotfiles/config.toml": "another one"},
         codes={0: "nothing is wrong", 1: "something is"},
     )
-    check.add_argument("file", nargs="?", metavar="FILE", help="the file; your own if there is none")
+    check.add_argument("file", nargs="?", metavar="FILE", help="the file; by default your own")
     verbs.add_parser(
         "default",
         help="print the file with every key at its default",

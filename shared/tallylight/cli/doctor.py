@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,9 +25,11 @@ from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
 from tallylight.hooks import state
 from tallylight.hosts.wezterm import pane_list
+from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
-from tallylight.setup import checks, online, report, running_kitty, sessions, wezterm
+from tallylight.model.status import Status
+from tallylight.setup import checks, completions, online, report, running_kitty, sessions, wezterm
 from tallylight.snapshot import history_file, writer
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire import tty
@@ -38,6 +39,12 @@ VERSION = 1
 #: How long a light may take to arrive; the snapshot is at most 0.2 s behind.
 ARRIVES_S = 2.0
 _NOTHING = "no terminal with Tallylight is running"
+_COLOURS = dict.fromkeys(Health, lights.COLOURS[Status.ERROR]) | {
+    Health.OK: lights.COLOURS[Status.DONE],
+    Health.HINT: lights.COLOURS[Status.WAITING],
+    Health.STALE: lights.COLOURS[Status.WAITING],
+    Health.SKIPPED: lights.COLOURS[Status.WORKING],
+}
 
 
 class Wire:
@@ -89,6 +96,7 @@ def make_parser() -> Parser:
         "--online", action="store_true", help="also ask the Python Package Index whether there is a newer release"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_color()
     return parser
 
 
@@ -97,14 +105,14 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
     options = make_parser().parse_args(list(argv))
     system = system or System()
     wire = wire or Wire(system.env)
-    columns = Output.to(sys.stdout, system.env).columns
+    output = Output.chosen(options.color, system.env)
     found = []
     more = online.findings(tallylight.__version__) if options.online else ()
     for finding in itertools.chain(examine(system, wire), more):
         found.append(finding)
         if not (options.json or options.report):
-            head = f"{finding.health.value:<9}  {finding.what:<12}  "
-            system.say(hanging(head, finding.text, finding.remedy, 25, columns))
+            health = output.coloured(_COLOURS[finding.health], f"{finding.health.value:<9}")
+            system.say(hanging(f"{health}  {finding.what:<12}  ", finding.text, finding.remedy, 25, output.columns))
     faults = sum(finding.is_fault for finding in found)
     if options.report:
         text = read_write.text_or_nothing(directories.config_file(system.env))
@@ -122,8 +130,9 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     """Every finding, in the order in which a fault explains the ones after it."""
     yield from checks.installation(system)
     hosts = {host.host for host in wire.snapshots()[0]}
-    is_in_tmux = bool(system.env.get("TMUX")) or "sessions" in hosts
-    yield from checks.terminal(system, has_other=wezterm.look(system).is_here or is_in_tmux)
+    # In tmux, and at the far end of ssh, the terminal may be of another machine.
+    is_elsewhere = "sessions" in hosts or bool(system.env.get("TMUX") or system.env.get("SSH_CONNECTION"))
+    yield from checks.terminal(system, has_other=wezterm.look(system).is_here or is_elsewhere)
     yield from wezterm.findings(system, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
     yield from _feeds(system)
     yield from checks.settings(system)
@@ -140,6 +149,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     light = list(_light(system, wire, blocked=blocked, has_terminal=has_terminal))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
+    yield completions.finding(system)
     yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
     yield from passthrough
     yield from light
@@ -152,8 +162,8 @@ def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
         text = f"{where} does not respond: the files of {names or 'agents'} there are not read"
         yield Finding("disk", Health.BROKEN, text, "mount it again; reading continues when it responds")
     if far := sorted({pane.unknown for pane in panes if pane.signs and pane.agent_pid is None}):
-        text = f"only the screen of an agent behind {', '.join(far)} can be read. {EXACT_THERE}"
-        yield Finding("far agents", Health.SKIPPED, text)
+        text = f"only the screen of an agent behind {', '.join(far)} can be read"
+        yield Finding("far agents", Health.HINT, text, EXACT_THERE)
     for agent in sorted({pane.agent for pane in panes if pane.strange_record}):
         text = f"the records of {agent} have an unknown format: model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)

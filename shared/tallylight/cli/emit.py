@@ -36,14 +36,14 @@ OPTIONS = {
     "--project": ("NAME", "what it works on"),
     "--id": ("PATH", "a separate record under this tab: a subagent"),
     "--kind": ("KIND", f"with waiting: {', '.join(KINDS)}"),
-    "--session": ("ID", "the agent's own name for its session"),
+    "--session": ("ID", "the session id"),
     "--title": ("TEXT", "what the session is about"),
     "--cwd": ("DIR", "where it works"),
     "--worktree": ("DIR", "its git worktree"),
     "--mode": ("TEXT", "the mode it is in: plan …"),
     "--message": ("TEXT", "the question or message"),
     "--what": ("TEXT", "with waiting: the subject, `Bash: npm test`"),
-    "--detail": ("TEXT", "more than the message"),
+    "--detail": ("TEXT", "the current activity"),
     "--progress": ("N/M", "tasks done of all tasks, or a percentage: 40%%"),
     "--background": ("N", "background tasks that still run"),
 }
@@ -60,7 +60,7 @@ def make_parser() -> Parser:
         "TALLY_EMIT_STDOUT=1 writes to standard output instead. Over 4096 bytes, titles, messages and details are cut "
         "first, then paths left out.",
         examples={
-            "tally emit working --tool mine": "the agent called mine works",
+            "tally emit working --tool mine": "an agent named mine works",
             "tally emit waiting --kind permission --what 'Bash: npm test'": "it asks for a permission",
             "tally emit clear": "withdraw the status",
         },

@@ -33,7 +33,7 @@ def make_parser() -> Parser:
         "changes first. Each command is shown before it runs.",
         examples={
             "tally finish ../app-parser --merge": "fast-forward the branch that it came from, then remove it",
-            "tally finish --keep": "of the worktree around this directory, keep the branch alone",
+            "tally finish --keep": "keep only the branch of this worktree",
             "tally finish ../app-parser --drop": "remove it with its branch",
         },
         codes={

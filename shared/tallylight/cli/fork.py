@@ -2,12 +2,14 @@
 `tally fork` and `tally resume`: continue a pane's conversation in a new pane, or say what would do it.
 
 What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty or tmux of the pane, the
-argument list is printed and nothing is started. With `--here` it is started in this very terminal, in the place of
-this program, whoever has the pane; WezTerm's keys open a split with that. docs/commands.md describes the JSON.
+argument list is printed and nothing is started. With `--here`, or where a terminal can open no pane beside that one, it
+is started in this very terminal, in the place of this program; WezTerm's keys open a split with that. docs/commands.md
+describes the JSON.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -63,9 +65,9 @@ def make_parser(verb: Verb = Verb.FORK) -> Parser:
     parser.add_argument(
         "--location",
         choices=[str(place) for place in Place],
-        default=str(Place.VSPLIT),
         metavar="PLACE",
-        help=f"where the new pane opens: {', '.join(Place)}; {Place.VSPLIT} by default",
+        help=f"where the new pane opens: {', '.join(Place)}; by default {Place.VSPLIT}, or this terminal where neither "
+        "kitty nor tmux has the pane",
     )
     if verb is Verb.FORK:
         parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
@@ -88,17 +90,28 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)
     # What was asked for is offered, or why it cannot be: never a fork without its worktree.
     offered = plan if isinstance(plan, Refusal) else here
-    offer = ForkPage(verb, offered, Place(options.location), base is not None, base, options.here)
+    offer = ForkPage(verb, offered, Place(options.location or Place.VSPLIT), base is not None, base, options.here)
     if options.json:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0
+    return _start(options, offer, found, plan, environ)
+
+
+def _start(
+    options: argparse.Namespace, offer: ForkPage, found: Found, plan: Plan | Refusal, environ: Mapping[str, str]
+) -> int:
+    """Ask, and start what is *offer*ed of the pane *found*, or print it where nobody can be asked."""
+    verb = offer.verb
     if options.here:
         return _ask_here(offer, found, environ)
     if isinstance(plan, Refusal):
         raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
     command = launch_command(found, plan, offer.place, os.environ)
-    if options.dry_run or command is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        describe(Output.to(sys.stdout, environ), plan, base)
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if command is None and is_terminal and not (options.location or options.dry_run):
+        return _ask_here(attrs.evolve(offer, is_here=True), found, environ)
+    if options.dry_run or command is None or not is_terminal:
+        describe(Output.to(sys.stdout, environ), plan, offer.made)
         if options.dry_run:
             return 0
         complain(verb, _NOT_STARTED)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tallylight.cli.ending import on_signal
 from tallylight.cli.output import complain
-from tallylight.cli.parser import Parser
+from tallylight.cli.parser import Parser, within
 from tallylight.evidence import process_table
 from tallylight.files.lock import locked
 from tallylight.model.errors import TallyError
@@ -52,7 +52,12 @@ def make_parser() -> Parser:
             )
             kind.add_argument("--no-machines", action="store_true", help="ignore [machines] of the configuration")
             kind.add_argument(
-                "--with-parent", action="store_true", help="exit when the process that started this one exits"
+                "--with-parent",
+                nargs="?",
+                type=within(0, 2**31, int),
+                const=0,
+                metavar="PID",
+                help="exit when the process that started this one exits; PID: which, for it may be gone already",
             )
             continue
         which = "WezTerm's GUI" if name == "wezterm" else "the mux server, if it is another one"
@@ -70,7 +75,7 @@ def main(argv: list[str]) -> int:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    with _only_one(environ, yields=options.with_parent):
+    with _only_one(environ, yields=options.with_parent is not None):
         return _watch_sessions(options, environ)
 
 
@@ -118,9 +123,16 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
         else:
             poller.at_end.append(MachinesHost.serve(environ).stop)
     _end_at_signals(poller)
-    parent = os.getppid()
-    poller.run(until=lambda: options.with_parent and os.getppid() != parent)
+    poller.run(until=_until_parent_ends(options.with_parent))
     return 0
+
+
+def _until_parent_ends(given: int | None) -> Callable[[], bool]:
+    """Tells whether the process that started this one has ended, *given* its number, or 0; never for None."""
+    parent, table = os.getppid(), process_table.table()
+    if given is None:
+        return lambda: False
+    return lambda: os.getppid() != parent or (given > 0 and table.start(given) is None)
 
 
 def _running(host: str, environ: Mapping[str, str]) -> str | None:

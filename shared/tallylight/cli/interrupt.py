@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tallylight.actions.answer import Occupant
+from tallylight.actions.gate import Refusal
 from tallylight.actions.request import HOLDER
 from tallylight.actions.say import Interrupt
 from tallylight.cli.parser import Parser
@@ -28,6 +29,8 @@ def main(argv: list[str]) -> int:
     """Interrupt it, and return the exit code."""
     options = make_parser().parse_args(argv)
     found, client = reached(options.pane)
+    if isinstance(found, Refusal):
+        return tell("interrupt", None, found, as_json=options.json)
     reply = client.look(found, HOLDER)
     if isinstance(reply, Occupant):
         reply = client.perform(found, Interrupt(found.pane.id, reply.pid, reply.start))

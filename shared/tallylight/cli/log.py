@@ -34,15 +34,15 @@ def make_parser() -> Parser:
         description="Print what the agents did: turns, how long they worked and waited for you, questions and errors.",
         examples={
             "tally log": "today, and the last seven days",
-            "tally log --week": "the last seven days, each by itself",
+            "tally log --week": "the last seven days, day by day",
             "tally log --today --turns": "every turn of today, and what it asked",
             "tally log --days 30 --json | jq '[.sums[].waited_s] | add'": "for programs",
         },
     )
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--today", action="store_true", help="only today")
-    span.add_argument("--week", action="store_true", help="only the last seven days, each by itself")
-    how_many = f"the last N days, each by itself; 1 to {_MOST}"
+    span.add_argument("--week", action="store_true", help="only the last seven days, day by day")
+    how_many = f"the last N days, day by day; 1 to {_MOST}"
     span.add_argument("--days", type=within(1, _MOST, int), metavar="N", help=how_many)
     parser.add_argument("--agent", metavar="A", help="only this agent")
     parser.add_argument("--project", metavar="P", help="only this project")

@@ -115,7 +115,7 @@ WANTED = {
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 #: Verbs that are to be quick and leave nothing open: they leave without the interpreter's farewell.
-_AT_ONCE = (["emit"], ["prompt"], ["status"])
+_AT_ONCE = (["emit"], ["prompt"], ["shell-init"], ["status"])
 
 
 def run() -> NoReturn:
@@ -134,6 +134,7 @@ def run() -> NoReturn:
 
 def main(argv: list[str]) -> int:
     """Run one command line, without the program's name, and return its exit code."""
+    code = DONE
     try:
         try:
             code = _dispatch(argv)
@@ -151,7 +152,6 @@ def main(argv: list[str]) -> int:
         return FAILED
     except BrokenPipeError:
         _drop_output()  # the reader has seen enough
-        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:

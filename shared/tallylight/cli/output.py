@@ -66,6 +66,10 @@ def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str
     return "\n".join(lines)
 
 
+#: Cells of a line that goes into a pipe or a file.
+PIPED = 120
+
+
 @attributes.frozen
 class Output:
     """One stream and what it can show: *columns* cells a line, colour, and of that the full range or 256."""
@@ -85,7 +89,7 @@ class Output:
         depth = colours.depth(environ, is_terminal=is_terminal)
         return cls(
             stream,
-            columns=_columns(stream, environ) if is_terminal else UNBOUNDED,
+            columns=_columns(stream, environ) if is_terminal else PIPED,
             colour=depth is not Depth.NONE,
             full_colour=depth is Depth.FULL,
         )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from tallylight.ui import colours
 
@@ -52,6 +53,14 @@ class Parser(argparse.ArgumentParser):
             metavar="WHEN",
             help="auto, always or never; auto colours on a terminal, unless NO_COLOR or FORCE_COLOR is set",
         )
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with wrong usage: with the help, if what is missing is one of its own verbs."""
+        verbs = next((action for action in self._actions if isinstance(action, argparse._SubParsersAction)), None)
+        if verbs is not None and message.endswith(f": {verbs.metavar}"):
+            self.print_help(sys.stderr)
+            self.exit(2)
+        super().error(message)
 
     def format_help(self) -> str:
         """The help as argparse words it, then the examples and the exit codes."""

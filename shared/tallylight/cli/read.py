@@ -15,13 +15,13 @@ from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import QUESTION, SCREEN, SILENT, Reply, Rows, id_of
 from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
-from tallylight.cli.output import Output, complain, refused
+from tallylight.cli.output import Output, refused
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import client_of
+from tallylight.cli.send import reached
 from tallylight.cli.status import JSON_VERSION
 from tallylight.model.limits import MAX_CELLS
 from tallylight.model.status import Status
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Found, add_pane
 from tallylight.wire.text import sanitise
 
 
@@ -55,13 +55,12 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Print what was asked for, and return the exit code."""
     options = make_parser().parse_args(argv)
-    panes = read_panes(os.environ)
-    complain("read", *panes.problems)
-    found = pick(panes, options.pane, os.environ)
-    client = client_of(panes)
+    found, client = reached(options.pane)
+    if isinstance(found, Refusal):
+        return _print(None, found, as_json=options.json)
     shown: Reply | str
-    if (refused := client.may_read(found)) is not None:
-        shown = refused
+    if (why := client.may_read(found)) is not None:
+        shown = why
     elif options.screen:
         shown = client.look(found, SCREEN)
     elif options.question or (not options.reply and found.pane.status is Status.WAITING):
@@ -73,34 +72,35 @@ def main(argv: list[str]) -> int:
     return _print(found, shown if isinstance(shown, Rows | Question | str | Refusal) else SILENT, as_json=options.json)
 
 
-def _print(found: Found, shown: Rows | Question | str | Refusal, *, as_json: bool) -> int:
-    if isinstance(shown, Refusal):
-        code = refused("read", shown)
-        return {"gone": GONE, "no-question": NOTHING}.get(shown.rule, code)
+def _print(found: Found | None, shown: Rows | Question | str | Refusal, *, as_json: bool) -> int:
+    if found is not None and not shown:
+        shown = Refusal("no-reply", f"no reply of {found.name} is known")
     output = Output.to(sys.stdout, os.environ)
     if as_json:
         output.line(json.dumps(document(found, shown)))
-    else:
+    if isinstance(shown, Refusal):
+        code = refused("read", shown)
+        return {"pane": 1, "gone": GONE, "no-question": NOTHING, "no-reply": NOTHING}.get(shown.rule, code)
+    if not as_json:
         for line in lines(shown):
             output.line(line)
-    if not shown:
-        complain("read", f"no reply of {found.name} is known")
-        return NOTHING
     return 0
 
 
-def document(found: Found, shown: Rows | Question | str) -> dict[str, Any]:
-    """The JSON of `tally read`: what was not asked for, or is not there, is null."""
-    pane = found.pane
+def document(found: Found | None, shown: Rows | Question | str | Refusal) -> dict[str, Any]:
+    """The JSON of `tally read`: what was not asked for, or is not there, is null; so is the pane if there is none."""
+    pane = found.pane if found is not None else None
     return {
         "version": JSON_VERSION,
-        "address": found.address,
-        "status": pane.status.value,
-        "kind": pane.kind.value if pane.kind else None,
-        "agent": pane.agent,
+        "address": found.address if found is not None else None,
+        "status": pane.status.value if pane is not None else None,
+        "kind": pane.kind.value if pane is not None and pane.kind else None,
+        "agent": pane.agent if pane is not None else None,
         "question": question_document(shown) if isinstance(shown, Question) else None,
-        "reply": _clean(shown) or None if isinstance(shown, str) else None,
+        "reply": _clean(shown) if isinstance(shown, str) else None,
         "screen": list(lines(shown)) if isinstance(shown, Rows) else None,
+        "refused": shown.rule if isinstance(shown, Refusal) else None,
+        "text": _clean(shown.text) if isinstance(shown, Refusal) else None,
     }
 
 

@@ -44,7 +44,7 @@ def make_parser() -> Parser:
             "tally replay session.cast": "one line a decision",
             "tally replay session.cast --json": "one object a decision",
         },
-        codes={0: "all of it was read", 1: "a part of the recording, or all of it, could not be read"},
+        codes={0: "the whole recording was read", 1: "some or all of the recording could not be read"},
     )
     parser.add_argument("file", metavar="FILE", help="a recording by `tally record` or asciinema (asciicast v2 or v3)")
     parser.add_argument("--json", action="store_true", help="print one JSON object per decision")

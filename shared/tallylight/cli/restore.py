@@ -66,7 +66,7 @@ def make_parser() -> Parser:
         nargs="*",
         type=_number,
         metavar="N",
-        help="only these, as --list numbers them; or PLACE, as --json names them, to resume it in this pane",
+        help="numbers from --list; or a PLACE from --json, to resume it in this pane",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="print the list and start nothing")
@@ -78,7 +78,7 @@ def make_parser() -> Parser:
         nargs=argparse.REMAINDER,
         default=[],
         metavar="PROGRAM",
-        help="run this if nothing is resumed; it is all that follows",
+        help="run the rest of the line if nothing is resumed",
     )
     parser.add_argument("--yes", action="store_true", help="with --session, change the file without a question")
     parser.add_argument(
@@ -290,7 +290,7 @@ def _not_started(options: argparse.Namespace) -> int:
     """Only the list was printed: that fails where something was to be started."""
     if options.list or not options.number:
         return 0
-    complain("restore", "nothing was started: this is no terminal to ask on")
+    complain("restore", "nothing was started: there is no terminal to ask on")
     return 1
 
 

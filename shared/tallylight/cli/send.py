@@ -13,19 +13,23 @@ import functools
 import json
 import os
 import sys
+import time
 
 from tallylight.actions.answer import Answer, Done, Occupant
 from tallylight.actions.client import PaneClient, here
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import HOLDER, SILENT, DeferredText, Given, Reply, read_id
 from tallylight.actions.say import MAX_TEXT, Say, text_problem
-from tallylight.cli.exit_codes import GONE, REFUSED
+from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
 from tallylight.cli.output import clean, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
+from tallylight.cli.wait import AT_REST, Wait, add_timeout, follow, told
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, Panes, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Found, NoPaneError, Panes, add_pane, pick, read_panes
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.writer import directory
 
 CODES: dict[int | str, str] = {
     0: "it was typed",
@@ -44,25 +48,30 @@ def make_parser() -> Parser:
         examples={
             "tally send 3 'run the tests again'": "and press Enter",
             "git diff | tally send 3 -": "the text is standard input",
+            "tally send 3 --wait 'run the tests again'": "and wait until that turn is over",
             "tally send 3 --queue 'then commit it'": "when its turn has ended",
             "tally send 3 --answer 1 --to ID": "choose 1 of the question that `tally read` printed with this ID",
         },
-        codes=CODES,
+        codes={
+            **CODES,
+            NOTHING: "with --wait: no turn followed",
+            "with --wait": "else as `tally wait`",
+        },
     )
     add_pane(parser)
     parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TEXT} characters; -: standard input")
     parser.add_argument("--answer", metavar="N", type=int, help="choose the answer of this number")
     parser.add_argument("--to", metavar="ID", default="", help="the id of the question, from `tally read --question`")
-    parser.add_argument(
-        "--queue", action="store_true", help="while it works or asks, wait for the end of its turn (kitty)"
-    )
+    parser.add_argument("--queue", action="store_true", help="while it works or asks, wait for the end of its turn")
     parser.add_argument("--no-enter", action="store_true", help="do not press Enter behind the text")
+    parser.add_argument("--wait", action="store_true", help="wait until the turn that it begins is over; print its end")
+    add_timeout(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
 
-def main(argv: list[str]) -> int:
-    """Send it, and return the exit code."""
+def _parsed(argv: list[str]) -> tuple[argparse.Namespace, tuple[int, int, str] | None]:
+    """The options, and the question that is meant, if one is."""
     parser = make_parser()
     # So that an option may stand before the text.
     options = parser.parse_intermixed_args(argv)
@@ -75,10 +84,26 @@ def main(argv: list[str]) -> int:
     asked = read_id(options.to) if options.to else None
     if options.to and asked is None:
         parser.error(f"{clean(options.to, 80)!r} is not an id of a question")
+    if options.wait and options.no_enter:
+        parser.error("--wait needs Enter after the text: without it no turn begins")
+    return options, asked
+
+
+def main(argv: list[str]) -> int:
+    """Send it, and return the exit code."""
+    options, asked = _parsed(argv)
     found, client = reached(options.pane)
+    if isinstance(found, Refusal):
+        return tell("send", None, found, as_json=options.json)
     given = _given(options, asked, found, client)
-    told = client.perform(found, given) if isinstance(given, Given) else given
-    return tell("send", found, told, as_json=options.json)
+    feed = Feed(directory(os.environ))
+    turn = Wait(AT_REST, is_all=True, since=round(time.time(), 3), chosen=(found.address,), is_turn=True)
+    turn.look([found], time.monotonic())
+    reply = client.perform(found, given) if isinstance(given, Given) else given
+    if options.wait and isinstance(reply, Done):
+        feed.poll(time.monotonic())
+        return told(follow("send", turn, feed, options.timeout), as_json=options.json)
+    return tell("send", found, reply, at=turn.since, as_json=options.json)
 
 
 def _given(
@@ -107,10 +132,13 @@ def _given(
     return Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
 
 
-def reached(wanted: str) -> tuple[Found, PaneClient]:
-    """The pane that *wanted* names, and what reaches it for the program that runs this command."""
+def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
+    """The pane that *wanted* names, or why none, and what reaches panes for the program that runs this command."""
     panes = read_panes(os.environ)
-    return pick(panes, wanted, os.environ), client_of(panes)
+    try:
+        return pick(panes, wanted, os.environ), client_of(panes)
+    except NoPaneError as error:
+        return Refusal("pane", str(error)), client_of(panes)
 
 
 def client_of(panes: Panes) -> PaneClient:
@@ -119,25 +147,22 @@ def client_of(panes: Panes) -> PaneClient:
     return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
 
 
-def tell(verb: str, found: Found, reply: Reply, *, as_json: bool) -> int:
-    """Print what was done or which rule refused it, and return the exit code."""
+def tell(verb: str, found: Found | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
+    """Print what was done, *at* then, or which rule refused it, and return the exit code."""
     told = reply if isinstance(reply, Done | Refusal) else SILENT
     if as_json:
-        sys.stdout.write(json.dumps(document(found, told)) + "\n")
+        document = {
+            "version": JSON_VERSION,
+            "address": found.address if found is not None else None,
+            "at": at if isinstance(told, Done) else None,
+            "done": clean(told.text) if isinstance(told, Done) else None,
+            "refused": told.rule if isinstance(told, Refusal) else None,
+            "text": clean(told.text),
+        }
+        sys.stdout.write(json.dumps(document) + "\n")
     if isinstance(told, Done):
         if not as_json:
             sys.stdout.write(f"{clean(told.text)}\n")
         return 0
     code = refused(verb, told)
-    return GONE if told.rule == "gone" else code
-
-
-def document(found: Found, told: Done | Refusal) -> dict[str, object]:
-    """The JSON of `tally send` and `tally interrupt`."""
-    return {
-        "version": JSON_VERSION,
-        "address": found.address,
-        "done": clean(told.text) if isinstance(told, Done) else None,
-        "refused": told.rule if isinstance(told, Refusal) else None,
-        "text": clean(told.text),
-    }
+    return {"pane": 1, "gone": GONE}.get(told.rule, code)

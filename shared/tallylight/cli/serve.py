@@ -69,7 +69,7 @@ def make_parser() -> Parser:
             "tally serve": "on this machine, port 8787",
             "tally serve --port 0": "on any free port",
             "tally serve --qr --allow-host desk.lan:8787": "with a QR code for a phone",
-            "tally serve --broker": "with the agents of the whole fleet, to look at",
+            "tally serve --broker": "with the agents of the whole fleet, read-only",
             "tally serve --revoke 1a2b3c4d": "sign out the device that you lost",
         },
         codes={0: "it was stopped", 1: "there is no such device"},
@@ -177,7 +177,7 @@ def _devices(revoked: str | None) -> int:
         sys.stdout.write("".join(f"{line}\n" for line in text))
         return 0
     if revoked != "all" and revoked not in found:
-        complain("serve", f"{revoked!r:.80} is no device; `tally serve --devices` lists them")
+        complain("serve", f"{revoked!r:.80} is not a device; `tally serve --devices` lists them")
         return 1
     if found:
         devices.change(file, lambda known: {} if revoked == "all" else devices.without(known, revoked))

@@ -59,7 +59,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--tab-bar",
         action=argparse.BooleanOptionalAction,
-        help="have kitty show its tab bar with one tab, too, so that a light is always seen; or leave it as it was",
+        help="show kitty's tab bar even with one tab, so that you always see the light; or leave it",
     )
     parser.add_argument(
         "--with",
@@ -68,8 +68,8 @@ def make_parser() -> Parser:
         default=[],
         choices=sorted([*extras.EXTRAS, "completions"]),
         metavar="EXTRA",
-        help="install only what something needs: `serve` (`tally serve`), `push` (its messages to browsers), `fleet` "
-        "(`tally publish`, --broker); or `completions`: those of your shells, and the manual pages",
+        help="install only the requirements of `serve` (`tally serve`), `push` (its messages to browsers) or `fleet` "
+        "(`tally publish`, --broker); or `completions` for your shells, with the manual pages",
     )
     parser.add_color()
     return parser
@@ -167,7 +167,7 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
 def _carry_out(system: System, plan: _Plan) -> None:
     source, python = environment.running_source(), environment.base_python()
     if not plan.state.is_current and not environment.apply(system, source, python, plan.state):
-        system.say("psutil could not be had for this machine; /proc is read instead.")
+        system.say("psutil is not available for this machine; /proc is read instead.")
     if plan.state.build and plan.here.program is not None:
         # One that fails costs time only: kitty compiles them itself when it starts, as far as it may write there.
         kitty.compile_modules(system, plan.here.program, install_paths.layout(system).lib)
@@ -176,7 +176,7 @@ def _carry_out(system: System, plan: _Plan) -> None:
     if wezterm.is_stale(plan.beside):
         wezterm.apply(system, plan.beside)
     if plan.has_unit and (problem := unit.apply(system)):
-        system.say(f"{system.short(unit.file(system))} was made, and does not run: {problem}")
+        system.say(f"{system.short(unit.file(system))} was created, but does not run: {problem}")
 
 
 def _offer_tab_bar(system: System) -> bool:
@@ -202,9 +202,7 @@ def _report_next(system: System, plan: _Plan) -> None:
             system.say(f"\nNext: {first}run `tally doctor` in WezTerm.")
         return
     if plan.edit is None and plan.state.build:
-        system.say(
-            "\nA kitty that runs keeps the previous release until it is restarted; `tally doctor` names those that do."
-        )
+        system.say("\nA running kitty keeps the previous release until you restart it; `tally doctor` lists them.")
         return
     place = install_paths.layout(system)
     if running is not None and running_kitty.take_over(system, place, plan.here, plan.answer, running):
@@ -360,9 +358,9 @@ def _report_state(system: System) -> None:
 def _report_running(system: System, count: int) -> None:
     """Say what comes of the *count* kittys that read their configuration again."""
     if count:
-        system.say("Every kitty with lights reads its configuration again: its lights go out, and its keys are free.")
+        system.say("Every kitty with lights reloads its configuration: its lights go out, and its keys are free.")
     else:
-        system.say("A kitty that runs keeps its lights and keys until you reload its configuration (ctrl+shift+f5).")
+        system.say("A running kitty keeps its lights and keys until you reload its configuration (ctrl+shift+f5).")
 
 
 def _show_undo(
@@ -375,7 +373,7 @@ def _show_undo(
             system.say(f"{system.short(edit.path)} was made by Tallylight and will be removed.")
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
     if wiring:
-        system.say("Every kitty with lights will read its configuration again.")
+        system.say("Every kitty with lights will reload its configuration.")
     if unit.is_there(system):
         system.say(f"{system.short(unit.file(system))} will be stopped and removed.")
     if linked:

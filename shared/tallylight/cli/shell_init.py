@@ -3,26 +3,28 @@
 
 A user's own rc file is never edited: the last lines say what to add to it. Each shell has its template in
 `tallylight/cli/shells`, whose sections are the same, and which is a whole script except for the agents' names.
+
+Every new shell waits for it: without agent files of the user's own it loads nothing but the names, which are made
+beforehand.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from importlib import resources
 
 from tallylight.agents import agent_files
-from tallylight.agents.agent import Agents
-from tallylight.cli.output import complain
-from tallylight.cli.parser import Parser
-from tallylight.evidence.commands import interpreter_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.agents.agent import Agents
+    from tallylight.cli.parser import Parser
 
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
 #: What stands in a template where the names go.
 PLACEHOLDER = "@AGENTS@"
 #: Nothing in it means anything to a shell. A name from a user's file may have other characters, and is left out then.
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", re.ASCII)
+_NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
 #: Words of the shells themselves: an agent may be called so, but its name must not take theirs.
 _RESERVED = frozenset(
     word
@@ -40,6 +42,8 @@ _RESERVED = frozenset(
 
 def make_parser() -> Parser:
     """What `tally shell-init` takes."""
+    from tallylight.cli.parser import Parser
+
     parser = Parser(
         prog="tally shell-init",
         description="Print code that runs the known agents through the relay. Its last line says where to put it.",
@@ -54,10 +58,18 @@ def make_parser() -> Parser:
 
 def main(argv: list[str]) -> int:
     """Print the code for one shell."""
-    options = make_parser().parse_args(argv)
-    agents, errors = agent_files.load_agents(os.environ)
-    complain("shell-init", *errors)
-    sys.stdout.write(render(options.shell, names(agents)))
+    shell = argv[0] if len(argv) == 1 and argv[0] in TEMPLATES else make_parser().parse_args(argv).shell
+    if any(agent_files.of_user(os.environ)):
+        from tallylight.cli.output import complain
+
+        agents, errors = agent_files.load_agents(os.environ)
+        complain("shell-init", *errors)
+        found = names(agents)
+    else:
+        from tallylight.agents.names import NAMES
+
+        found = sorted({name for agent in NAMES for name in agent.get("processes", ())})
+    sys.stdout.write(render(shell, found))
     return 0
 
 
@@ -68,11 +80,17 @@ def names(agents: Agents) -> list[str]:
     Only those that are an agent's alone: `agent` and `copilot` may be anything. Not a shell's or an interpreter's,
     whatever a user's file says.
     """
+    import re
+
+    from tallylight.evidence.commands import interpreter_name
+
     found = {name for agent in agents for name in agent.processes} - _RESERVED
-    return sorted(name for name in found if _NAME.fullmatch(name) and not interpreter_name(name))
+    return sorted(name for name in found if re.fullmatch(_NAME, name, re.ASCII) and not interpreter_name(name))
 
 
 def render(shell: str, agents: list[str]) -> str:
     """The code for *shell*."""
-    template = resources.files("tallylight.cli").joinpath("shells", TEMPLATES[shell]).read_text("utf-8")
-    return template.replace(PLACEHOLDER, " ".join(f"'{name}'" for name in agents))
+    folder = os.path.dirname(__file__)  # noqa: PTH120 - `pathlib` would cost more than all the rest
+    with open(f"{folder}/shells/{TEMPLATES[shell]}", encoding="utf-8") as template:  # noqa: PTH123
+        text = template.read()
+    return text.replace(PLACEHOLDER, " ".join(f"'{name}'" for name in agents))

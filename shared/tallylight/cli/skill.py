@@ -23,22 +23,26 @@ Use it when another agent is to do a part of the work, or to find out what the o
 `tally` reaches the coding agents in the panes of this terminal. A pane is named by its address, such as `kitty-4711:3`.
 
 ```sh
-tally status --json                                      # every agent: its address, what it does, what it asks
-pane=$(tally start claude --prompt 'Review the diff of the last commit.')   # start one in a new tab
-tally wait "$pane" --for done,waiting,error,down,gone --timeout 600         # until it has finished or needs something
-tally read "$pane"                                       # what it asks, or else the beginning of its last reply
-tally read "$pane" --screen                              # what stands on its screen
-tally send "$pane" 'Now fix what you found.'             # the next prompt; it must have finished
-tally wait "$pane" --new --for done,waiting,error,down,gone --timeout 600   # until the end of that
-tally interrupt "$pane"                                  # stop what it does
+tally status --json                                 # every agent: its address, what it does, what it asks
+pane=$(tally start claude --wait --timeout 600 --prompt 'Review the diff of the last commit.')
+[ -n "$pane" ] || exit                              # nothing was started; the message says why
+tally read "$pane"                                  # what it asks, or else the beginning of its last reply
+tally read "$pane" --screen                         # what its screen shows
+tally send "$pane" --wait --timeout 600 'Now fix what you found.'        # the next prompt, until its turn is over
+tally interrupt "$pane"                             # stop what it does
 ```
+
+`tally start` opens a tab of kitty; within tmux a window of tmux, as `--in tmux` does. With `--wait`, `start` and `send`
+return when the turn is over or asks something. To have several work at once, start them without it, then run
+`tally wait "$one" "$two" --all --for done,idle,waiting,error,down,gone`. `idle` is at its prompt, too: it was stopped,
+or how it ended is not known. If `tally read` prints nothing (exit code {NOTHING}), look at the screen.
 
 Two agents that change the same files get in each other's way: give one a worktree of its own, with
 `tally start claude --worktree parser`.
 
 ## When it asks something
 
-`tally wait` ends with {WAITS}. Read the question with its id and its numbered choices, and choose:
+The exit code is then {WAITS}. Read the question with its id and its numbered choices, and choose:
 
 ```sh
 tally read "$pane" --question --json
@@ -51,8 +55,8 @@ you cannot give: only the person does, unless they have allowed more.
 ## Exit codes
 
 0 done, {WAITS} it waits for an answer, {FAILED} it failed, {GONE} the pane or its agent is gone,
-{NOTHING} nothing to read, {REFUSED} refused, {TIMED_OUT} timeout, 1 failed, 2 wrong usage. With `--json` each command
-prints an object.
+{NOTHING} nothing to read or no turn followed, {REFUSED} refused, {TIMED_OUT} timeout, 1 failed, 2 wrong usage.
+With `--json` each command prints an object.
 
 ## Rules
 

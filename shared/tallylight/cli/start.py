@@ -28,13 +28,18 @@ from tallylight.cli.output import UNBOUNDED, clean, complain, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
+from tallylight.cli.wait import AT_REST, Wait, add_timeout, exit_code, follow
 from tallylight.evidence import process_table
 from tallylight.files.program import find_program
 from tallylight.hosts.detached import starts
 from tallylight.snapshot.addresses import Panes, own_place, read_panes
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.writer import directory
 
 #: Seconds in which the new pane should be listed by its kitty.
 LISTED_S = 10.0
+#: Seconds in which its prompt should have begun a turn: it starts first.
+STARTS_S = 60.0
 _SESSIONS = "sessions-"
 _LOOK_S = 0.1
 
@@ -47,11 +52,13 @@ def make_parser() -> Parser:
         "then use `tally send` and `tally interrupt` on that pane.",
         examples={
             "tally start claude --prompt 'fix the tests' --json": "and print the address of its pane",
+            "tally start claude --wait --prompt 'fix the tests'": "the same once it has finished or needs you",
             "tally start codex --worktree parser": "in a new git worktree, on a new branch `parser`",
         },
         codes={
             0: "it runs",
             1: "failed, and nothing was started",
+            "with --wait": "once it runs, as `tally wait`",
             REFUSED: "a rule refused it, and nothing was started; the message names the rule",
         },
     )
@@ -67,51 +74,67 @@ def make_parser() -> Parser:
     parser.add_argument("--worktree", metavar="NAME", help="in a new git worktree of that name, on a new branch")
     parser.add_argument("--prompt", metavar="TEXT", default="", help="the first prompt")
     parser.add_argument("--name", metavar="NAME", default="", help="the title of the pane")
+    parser.add_argument("--wait", action="store_true", help="wait until the turn of its prompt is over")
+    add_timeout(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
-    options = make_parser().parse_args(argv)
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    if options.wait and not options.prompt:
+        parser.error("--wait needs --prompt: without one no turn begins")
     panes = read_panes(os.environ)
-    host, _ = own_place(os.environ, panes.hosts if not options.place else ())
-    options.place = options.place or ("tmux" if host.startswith(_SESSIONS) else "tab")
+    options.place = options.place or ("tmux" if os.environ.get("TMUX") else "tab")
     if options.place == "tmux":
         host = next((name for name in panes.hosts if name.startswith(_SESSIONS)), "")
+    else:
+        host, _ = own_place(os.environ)
+    turn = Wait(AT_REST, is_all=True, since=time.time(), chosen=(), is_turn=True, starts_s=STARTS_S)
     base, reply = _started(options, panes, host)
+    document: dict[str, object] = {
+        "version": JSON_VERSION,
+        "address": None,
+        "state": None,
+        "program": None,
+        "cwd": None,
+        "worktree": None,
+        "refused": None,
+        "text": "",
+    }
     if isinstance(reply, Refusal):
         if base is not None:
             complain("start", f"the worktree {clean(str(base.path))} was made, and is left", cells=UNBOUNDED)
         if options.json:
-            empty = dict.fromkeys(("address", "program", "cwd", "worktree"))
-            document = {"version": JSON_VERSION, **empty, "refused": reply.rule, "text": clean(reply.text)}
-            sys.stdout.write(json.dumps(document) + "\n")
+            sys.stdout.write(json.dumps(document | {"refused": reply.rule, "text": clean(reply.text)}) + "\n")
         return refused("start", reply)
-    address = f"{host}:{reply.pane}"
-    # It runs, listed or not; but the next command is to find it.
+    address, code = f"{host}:{reply.pane}", 0
+    _await_listing(address)
+    document |= {"address": address, "program": clean(reply.text), "cwd": str(Path.cwd())}
+    if base is not None:
+        document["worktree"] = {"path": str(base.path), "branch": base.branch}
+    if options.wait:
+        turn.chosen = (address,)
+        ends = follow("start", turn, Feed(directory(os.environ)), options.timeout)
+        document["state"], code = ends[0].state if ends else None, exit_code(ends)
+    sys.stdout.write(f"{json.dumps(document) if options.json else address}\n")
+    return code
+
+
+def _await_listing(address: str) -> None:
+    """Wait until the new pane is listed, but not for ever: it runs, listed or not; but the next command finds it."""
     end = time.monotonic() + LISTED_S
     while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
         time.sleep(_LOOK_S)
-    if options.json:
-        document = {
-            "version": JSON_VERSION,
-            "address": address,
-            "program": clean(reply.text),
-            "cwd": str(Path.cwd()),
-            "worktree": {"path": str(base.path), "branch": base.branch} if base is not None else None,
-            "refused": None,
-            "text": "",
-        }
-    sys.stdout.write(f"{json.dumps(document) if options.json else address}\n")
-    return 0
 
 
 def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base | None, Done | Refusal]:
     """Start it in *host*, in a worktree that is made first if one is asked for."""
     is_tmux = options.place == "tmux"
     if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
-        what = "no `tally host sessions` shows the panes of tmux" if is_tmux else "this is no window of a kitty"
+        what = "tmux needs `tally host sessions`: run it" if is_tmux else "this is no window of a kitty"
         return None, Refusal("place", f"{what}; nothing was started")
     agents, _ = agent_files.load_agents(os.environ)
     known = agents.get(options.agent)

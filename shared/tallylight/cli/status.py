@@ -197,9 +197,10 @@ def _summary(pane: Pane, name: str) -> str:
     """What tells most of a pane that is called *name*: what it asks or its turn came to, else how far it is."""
     text = pane.outcome or pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
-        return pane.asks or text
+        return GAP.join(dict.fromkeys(filter(None, (pane.asks or text, pane.detail))))
     doing = details.doing(pane, cells=0)
-    lines = f"+{pane.diffstat[0]} −{pane.diffstat[1]}" if pane.diffstat and any(pane.diffstat) else ""
+    added, removed = pane.diffstat or (0, 0)
+    lines = beside.signed(("+", added), ("−", removed))
     return GAP.join(part for part in (doing, text, lines) if part)
 
 

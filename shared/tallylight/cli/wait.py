@@ -2,7 +2,7 @@
 `tally wait`: wait until agents need you or have finished, for scripts and for other agents.
 
 It reads what the hosts publish and asks no agent anything. A pane that already is in one of the wanted states counts at
-once, unless `--new` is given. The exit code says what was found; docs/commands.md has the table.
+once, unless `--new` or `--since` is given. The exit code says what was found; docs/commands.md has the table.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import attrs
 
-from tallylight.cli.exit_codes import FAILED, TIMED_OUT, WAITS
+from tallylight.cli.exit_codes import FAILED, NOTHING, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
 from tallylight.cli.output import GAP, Output, clean, complain, complain_once, status_words
 from tallylight.cli.parser import Parser, within
+from tallylight.cli.status import JSON_VERSION
 from tallylight.model.errors import TallyError
-from tallylight.model.status import URGENCY, Status
+from tallylight.model.status import NEEDS_PERSON, URGENCY, Status
 from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own_place, pick
 from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
+from tallylight.tracker.tracker import SEEN
 
 #: Seconds between two looks.
 POLL_S = 0.1
@@ -33,11 +36,23 @@ POLL_S = 0.1
 GONE_S = 1.0
 #: The word for a pane that was closed, or whose agent has ended.
 GONE = "gone"
-#: Statuses of an agent that is not at work.
-AT_REST = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.IDLE)
-_CODES = {Status.WAITING.value: WAITS, Status.ERROR.value: FAILED, Status.DOWN.value: FAILED, GONE: IS_GONE}
+#: The word for a pane in which no turn followed the text that was sent; and the seconds in which one should begin.
+NO_TURN = "no-turn"
+STARTS_S = 10.0
+#: Seconds for which the end of a turn is held back while the agent's record still has the reply of an earlier one.
+SETTLE_S = 2.0
+#: What needs a person, or has finished; an agent at its prompt has neither.
+FINISHED = frozenset((*(status.value for status in NEEDS_PERSON), GONE))
+AT_REST = FINISHED | {Status.IDLE.value}
+_CODES = {
+    Status.WAITING.value: WAITS,
+    Status.ERROR.value: FAILED,
+    Status.DOWN.value: FAILED,
+    GONE: IS_GONE,
+    NO_TURN: NOTHING,
+}
 #: What decides the exit code, if several were waited for.
-_ORDER = (Status.WAITING.value, Status.ERROR.value, Status.DOWN.value, GONE)
+_ORDER = tuple(_CODES)
 _WORDS = (*(status.value for status in URGENCY if status is not Status.ACTIVE), GONE)
 
 
@@ -51,6 +66,7 @@ def make_parser() -> Parser:
             "tally wait --all --timeout 3600": "until all have, at most an hour",
             "tally wait 3 --for waiting": "until pane 3 asks something",
             "tally wait 3 4 --for done,error --json": "one JSON object a pane",
+            "tally wait 3 --since 1764180000.5": "until the turn is over of the text that was sent then",
         },
         codes={
             0: "done, idle, or another status that you asked for",
@@ -58,6 +74,7 @@ def make_parser() -> Parser:
             WAITS: "an agent waits for a person",
             FAILED: "an agent failed, or vanished in the middle of a turn",
             IS_GONE: "the pane or its agent is gone",
+            NOTHING: "with --since: no turn followed the text",
             TIMED_OUT: "the timeout passed",
         },
     )
@@ -67,21 +84,31 @@ def make_parser() -> Parser:
         dest="wanted",
         type=_statuses,
         metavar="STATUS,…",
-        help=f"statuses to wait for, of {', '.join(_WORDS)}; by default every one in which the agent does not work",
+        help=f"statuses to wait for, of {', '.join(_WORDS)}; by default every one in which a named agent does not "
+        "work, and without a name those that need you or have finished",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")
     which.add_argument("--all", action="store_true", help="return when all of the panes are there")
-    parser.add_argument("--new", action="store_true", help="count only what begins after this command")
-    parser.add_argument(
-        "--timeout",
-        type=within(0, 999_999_999, float),
-        default=math.inf,
-        metavar="SECONDS",
-        help="give up after so long",
+    newer = parser.add_mutually_exclusive_group()
+    newer.add_argument("--new", action="store_true", help="count only what begins after this command")
+    newer.add_argument(
+        "--since",
+        type=within(0, 99_999_999_999, float),
+        metavar="AT",
+        help="wait for the turn of the text that was sent then: `at` of `tally send --json`",
     )
+    add_timeout(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object per pane that was waited for")
     return parser
+
+
+def add_timeout(parser: Parser) -> None:
+    """Let the person say how long to wait."""
+    seconds = within(0, 999_999_999, float)
+    parser.add_argument(
+        "--timeout", type=seconds, default=math.inf, metavar="SECONDS", help="stop waiting after so long"
+    )
 
 
 def main(argv: list[str]) -> int:
@@ -89,7 +116,7 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     feed = Feed(directory(os.environ))
     feed.poll(time.monotonic())
-    panes, reported = Panes.of(feed.snapshots, feed.problems), set[str]()
+    panes = Panes.of(feed.snapshots, feed.problems)
     if options.pane:
         chosen = tuple(dict.fromkeys(pick(panes, wanted, os.environ).address for wanted in options.pane))
     else:
@@ -97,27 +124,36 @@ def main(argv: list[str]) -> int:
         chosen = tuple(found.address for found in panes.panes if found.is_lit and found.address != own)
     if not chosen:
         raise TallyError("no agent runs in any tab: there is nothing to wait for")
+    # With `--all` an agent at its prompt keeps nobody waiting.
     wait = Wait(
-        wanted=options.wanted or frozenset((*(status.value for status in AT_REST), GONE)),
+        wanted=options.wanted or (AT_REST if options.pane or options.all else FINISHED),
         is_all=options.all,
-        since=time.time() if options.new else None,
+        since=time.time() if options.new else options.since,
         chosen=chosen,
+        is_turn=options.since is not None,
     )
-    end = time.monotonic() + options.timeout
+    return told(follow("wait", wait, feed, options.timeout), as_json=options.json)
+
+
+def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float) -> tuple[End, ...]:
+    """Read *feed* until what *wait* waits for is there; nothing if *timeout_s* have passed, which is said."""
+    end, reported = time.monotonic() + timeout_s, set[str]()
+    panes = Panes.of(feed.snapshots, feed.problems)
     while True:
         now = time.monotonic()
-        complain_once("wait", panes.problems, reported)
+        complain_once(verb, panes.problems, reported)
         ends = wait.look(panes.panes, now)
+        for found in ends:
+            if found.state == NO_TURN:
+                complain(verb, f"no turn followed in {found.address}")
         if ends:
-            break
+            return ends
         if now >= end:
-            complain("wait", f"still waiting after {options.timeout:g} s")
-            return TIMED_OUT
+            complain(verb, f"still waiting after {timeout_s:g} s")
+            return ()
         time.sleep(min(POLL_S, end - now))
         if feed.poll(time.monotonic()):
             panes = Panes.of(feed.snapshots, feed.problems)
-    _print(ends, as_json=options.json)
-    return exit_code(ends)
 
 
 def _statuses(text: str) -> frozenset[str]:
@@ -143,16 +179,27 @@ class Wait:
     What is waited for, and what was seen so far.
 
     *chosen* are the addresses of the panes. *since*: only statuses that began later than this count, in seconds since
-    the epoch; None for all. Times given to `look` are monotonic.
+    the epoch, as *clock* tells them; None for all. *is_turn*: a text was sent then, and the end of its turn is waited
+    for, which should begin within *starts_s*. Times given to `look` are monotonic.
     """
 
     wanted: frozenset[str]
     is_all: bool
     since: float | None
     chosen: tuple[str, ...]
+    is_turn: bool = False
+    starts_s: float = STARTS_S
+    clock: Callable[[], float] = attrs.Factory(lambda: time.time)
     _last: dict[str, Found] = attrs.Factory(dict)
+    #: What each pane shows, and since when; `done` also once somebody has looked at it, which makes it `idle`.
+    _shown: dict[str, tuple[Status, float]] = attrs.Factory(dict)
     _missing_since: dict[str, float] = attrs.Factory(dict)
     _had_agent: set[str] = attrs.Factory(set)
+    #: Since when a text that was queued does not wait any more; and the panes whose turn was seen.
+    _typed: dict[str, float] = attrs.Factory(dict)
+    _begun: set[str] = attrs.Factory(set)
+    #: What each agent had said at the first look.
+    _reply: dict[str, str] = attrs.Factory(dict)
 
     def look(self, panes: Iterable[Found], now: float) -> tuple[End, ...]:
         """What was waited for, in the order of `chosen`, if it is there by *now*; nothing if it is not."""
@@ -160,7 +207,7 @@ class Wait:
         ends = []
         for address in self.chosen:
             state = self._state(address, present.get(address), now)
-            if state in self.wanted:
+            if state in self.wanted or state == NO_TURN:
                 ends.append(End(address, state, self._last.get(address)))
         is_there = len(ends) == len(self.chosen) if self.is_all else bool(ends)
         return tuple(ends) if is_there else ()
@@ -176,22 +223,53 @@ class Wait:
         elif address in self._had_agent and pane.status in (Status.IDLE, Status.ACTIVE):
             return GONE
         self._last[address] = found
-        return pane.status.value if self.since is None or pane.since > self.since else ""
+        before = self._shown.get(address, (pane.status, pane.since))
+        is_looked_at = before[0] is Status.DONE and pane.status is Status.IDLE and pane.reason.rule.endswith(SEEN)
+        self._shown[address] = before if is_looked_at else (pane.status, pane.since)
+        if self.is_turn:
+            return self._of_turn(address, pane)
+        status, since = self._shown[address]
+        return status.value if self.since is None or since > self.since else ""
+
+    def _of_turn(self, address: str, pane: Pane) -> str:
+        """The state of the turn that follows the text; empty while it has yet to begin."""
+        (status, since), now = self._shown[address], self.clock()
+        self._reply.setdefault(address, pane.reply)
+        if pane.queued and not pane.unsent:
+            self._typed[address] = now
+            return ""
+        sent = self._typed.get(address, self.since or 0.0)
+        # One that idles anew without having worked was looked at between the text and its turn.
+        if since > sent and (status is not Status.IDLE or address in self._begun):
+            self._begun.add(address)
+            return status.value if now - since >= self._settles(address, pane) else ""
+        if status is Status.WORKING or (now - sent < self.starts_s and not pane.unsent):
+            return ""
+        return status.value if since > sent or status is Status.WAITING else NO_TURN
+
+    def _settles(self, address: str, pane: Pane) -> float:
+        """For how long, in seconds, an end is held back: the record has the reply of an earlier turn."""
+        is_late = pane.status is Status.DONE and pane.reply and pane.reply == self._reply[address]
+        return SETTLE_S if is_late else -math.inf
 
 
 def exit_code(ends: tuple[End, ...]) -> int:
-    """The exit code for *ends*: of the most urgent one."""
+    """The exit code for *ends*: of the most urgent one; where there is none the time was over."""
     states = {end.state for end in ends}
-    return next((_CODES[state] for state in _ORDER if state in states), 0)
+    return next((_CODES[state] for state in _ORDER if state in states), 0 if ends else TIMED_OUT)
 
 
-def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
-    """Write of each pane what it is called, its state, its agent, its name and what it asks; or all that is known."""
+def told(ends: tuple[End, ...], *, as_json: bool) -> int:
+    """
+    Write of each pane what it is called, its state, its agent, its name and what it asks, or all that is known; and
+    return the exit code.
+    """
     output = Output.to(sys.stdout, os.environ)
     for end in ends:
         pane = end.found.pane if end.found is not None else None
         if as_json:
             document = {
+                "version": JSON_VERSION,
                 "address": end.address,
                 "state": end.state,
                 "pane": pane.to_json() if pane is not None else None,
@@ -205,3 +283,4 @@ def _print(ends: tuple[End, ...], *, as_json: bool) -> None:
             asks = pane.question or pane.message if is_there else ""
             cells = end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asks)
             output.line(GAP.join(filter(None, cells)))
+    return exit_code(ends)

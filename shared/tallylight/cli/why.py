@@ -137,6 +137,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
         "title": pane.title,
         "mode": pane.mode,
         "worktree": pane.worktree,
+        "variables": details.variables(pane),
         "does": details.doing(pane),
         "message": pane.message,
         "record": details.summary(pane, now),
@@ -160,7 +161,7 @@ def _program(pane: Pane) -> str:
     if pane.signs and pane.agent_pid is None:
         return f"{pane.unknown} shows an agent of another machine, by {pane.signs}"
     taken = f", is taken for an agent by {pane.signs}; to describe it" if pane.signs else "; if it is an agent"
-    return f"{pane.unknown}, which no agent file names{taken}: `tally agent new {pane.unknown}`"
+    return f"{pane.unknown}, without an agent file{taken}: `tally agent new {pane.unknown}`"
 
 
 def _answer(entry: AnswerEntry, now: float) -> str:

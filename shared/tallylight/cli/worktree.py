@@ -23,12 +23,14 @@ def make_parser() -> Parser:
         prog="tally worktree",
         description="Make a git worktree on a new branch, at the last commit of a repository, and print it. No program "
         "that the repository names runs, but your own filters do. `tally finish` finishes it.",
-        examples={"tally worktree ../app-parser --branch parser": "of the repository around this directory"},
+        examples={"tally worktree ../app-parser --branch parser": "from this repository"},
         codes={0: "made", REFUSED: "a rule refused it; the message has the reason"},
     )
-    parser.add_argument("path", metavar="PATH", help="where: nothing may be there yet")
+    parser.add_argument("path", metavar="PATH", help="the new directory; it must not exist yet")
     parser.add_argument("--branch", metavar="NAME", required=True, help="the name of the new branch")
-    parser.add_argument("--of", metavar="DIRECTORY", default=".", help="in the repository; by default this one")
+    parser.add_argument(
+        "--of", metavar="DIRECTORY", default=".", help="a directory in the repository; by default this one"
+    )
     return parser
 
 

@@ -26,9 +26,10 @@ class Form:
     What may stand in the file, and *about* it in words. Which type it has, the default tells.
 
     *limits* are those of a number, and *zero* says what 0 means beyond them. A text, or each one of a list, is one of
-    *choices*, or has a *pattern* that JSON Schema knows, too; *wrong* is the end of a complaint, and *near* has words
-    that may have been meant. *read* makes what `Config` has of a text, None where that cannot be; *many* makes what it
-    has of a list, and *write* makes text, list, number or truth of either again.
+    *choices*, or has a *pattern* that JSON Schema knows, too; *former* has words of older versions, and what they are
+    now. *wrong* is the end of a complaint, and *near* has words that may have been meant. *read* makes what `Config`
+    has of a text, None where that cannot be; *many* makes what it has of a list, and *write* makes text, list, number
+    or truth of either again.
 
     *names* are those of a table's keys. *key* is the dotted one in the file, if it is not the field's. The file of
     defaults has *sample* behind a `#`, and all of a table that *is_own*; *table* is about the table that the key is in.
@@ -38,6 +39,7 @@ class Form:
     limits: tuple[float, float] = (0, 0)
     zero: str = ""
     choices: tuple[str, ...] = ()
+    former: Mapping[str, str] = attrs.Factory(dict)
     pattern: str = ""
     wrong: str = ""
     near: Collection[str] = ()
@@ -96,7 +98,7 @@ class Setting:
                 found = table.number(key, nothing, *form.limits, zero=bool(form.zero))
                 return round(found) if isinstance(self.default, int) and found is not None else found
             case str():
-                word = table.text(key, nothing, choices=form.choices)
+                word = table.text(key, nothing, choices=form.choices, former=form.former)
                 # Where there is no pattern, an empty text says as much as none.
                 return self._value(table, "is", word) if word or (word == "" and form.pattern) else None
             case _:

@@ -64,6 +64,7 @@ class Kitty:
         "filled",
         '"filled": fill a tab that needs you; "stripe": a stripe and a mark; "off"',
         choices=("filled", "stripe", "off"),
+        former={"icon": "filled", "colour": "filled"},
     )
     names: bool = setting(True, "tabs show the project and the question; false: only the agent's own title")
     pulse: bool = setting(True, "waiting lights pulse for ten seconds")

@@ -52,6 +52,8 @@ _PERMISSION = re.compile(
     r"grant|approval|consent|accept|untrusted|deny)\b",
     re.IGNORECASE,
 )
+#: What heads a list of settings, such as `Select Permission Mode`.
+_SETTING = re.compile(r"(?:select|choose|pick) ", re.IGNORECASE)
 #: A field that filters the choices below it, with what was typed into it.
 _FILTER = re.compile(r"[⌕🔍🔎]|(?:[>❯›/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
 #: Rows above the choices, or above such a field, at the most: the nearest one with text counts.
@@ -168,7 +170,8 @@ def kind_of(text: str) -> Kind:
     """Whether *text* asks for a permission, for a login, or something else."""
     if _AUTH.search(text):
         return Kind.AUTH
-    return Kind.PERMISSION if _PERMISSION.search(text) else Kind.QUESTION
+    is_setting = _SETTING.match(text) is not None
+    return Kind.PERMISSION if _PERMISSION.search(text) and not is_setting else Kind.QUESTION
 
 
 def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | None:

@@ -7,13 +7,16 @@ this module hands over what is sure of that. The rules:
 * An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
   answer that is still being written, too. Typing does not end that, whatever becomes of the input box; nor does a
   menu, a picker or a transcript that a person opens: it comes within `TYPED_LOOKS` of what they typed, or of a command
-  in the row of the cursor, or its last row names the key to leave it by. But an input box that disappears while nobody
+  in the row of the cursor, or its last row names the key to leave it by. After `/exit` the same holds of all that is
+  drawn. But an input box that disappears while nobody
   types is the agent's doing.
 * A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
-  the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`.
-* A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
-  idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`. Where no such
-  command was seen, it is taken for the agent's question: a menu called a question costs a look, the reverse an answer.
+  the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`. Nobody answers far to
+  the right of a question: where the cursor stands there, it is always text, and the agent's own rules tell the rest.
+* A dialog that no rule of the agent knows, and that wants no permission, and any login, is the person's own menu where
+  it comes to an idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`.
+  Where no such command was seen, it is taken for the agent's question: a menu called a question costs a look, the
+  reverse an answer.
 * A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`, in which the agent is to show that by itself.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
   so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.
@@ -31,7 +34,7 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.dialogs import is_left_by_key
-from tallylight.evidence.prompts import ScreenReading
+from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.readings import Readings
 from tallylight.evidence.screen import Change, Look
 from tallylight.evidence.sent import SENT_LOOKS, TYPED_LOOKS, Input
@@ -44,6 +47,8 @@ from tallylight.wire.text import width
 STEADY_LOOKS = 4
 WORK_LOOKS = 4
 AGAIN_LOOKS = 4
+#: Blanks between a question in a row and what is typed for it, at the most.
+_BEHIND = 2
 _AT_REST = (Status.IDLE, Status.DONE)
 
 
@@ -85,9 +90,11 @@ class ScreenReader:
         """Take in one look; what changed since the last one."""
         screen, hand, before, found = self._screen, self._input, self._screen.before, self._screen.found
         change = screen.look(look)
-        is_shown = found is not None and found.status is Status.IDLE and not self._is_own_menu
+        is_menu = self._is_own_menu or (found is not None and found.is_menu)
+        is_shown = found is not None and found.status is Status.IDLE and not is_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)
-        self._is_parted |= change is Change.MAJOR and min(hand.untyped, hand.uncommanded) > TYPED_LOOKS
+        is_its_own = min(hand.untyped, hand.uncommanded) > TYPED_LOOKS and not hand.is_leaving
+        self._is_parted |= change is Change.MAJOR and is_its_own
         self._is_reflowed = change is Change.REFLOW or (self._is_reflowed and not change.is_output)
         if change.is_output and self._worked is not None:
             self._worked += 1
@@ -111,7 +118,8 @@ class ScreenReader:
         self._screen.read(self.agent, look, is_doubted=self._times == 1 and self._last is not self._sure)
         found = self._screen.found
         if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
-            found = None
+            own = attrs.evolve(self.agent, screen_generic=False)
+            found = read_screen(own, look.lines, look.cursor_row, columns=look.columns)
         self._is_own_menu = found is not None and found.dialog is not None and self._is_opened(found.dialog)
         self.dialog = found.dialog if found is not None and not self._is_own_menu else None
         self._rows = _choices_of(self.dialog, look) or self._rows
@@ -122,12 +130,14 @@ class ScreenReader:
         """Whether a question in a row is but the end of a text."""
         if dialog.is_known or dialog.is_list or dialog.place is None:
             return False
-        is_bare = look.cursor_column == width(look.lines[dialog.place.asks].rstrip())
-        return is_bare and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)
+        beyond = look.cursor_column - width(look.lines[dialog.place.asks].rstrip())
+        is_bare = not beyond and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)
+        return is_bare or beyond > _BEHIND
 
     def _is_opened(self, dialog: Dialog) -> bool:
         """Whether it is a menu that the person has opened."""
-        if dialog.is_known or dialog.kind is Kind.PERMISSION or not dialog.is_list:
+        may_be = dialog.kind is Kind.AUTH if dialog.is_known else dialog.kind is not Kind.PERMISSION and dialog.is_list
+        if not may_be:
             return False
         return self._is_own_menu or (self._status in _AT_REST and self._input.uncommanded <= TYPED_LOOKS)
 
@@ -148,7 +158,7 @@ class ScreenReader:
             return self._is_reflowed and not self._rows.isdisjoint(map(str.strip, look.lines))
         # Whether a person types at an agent at rest, or has opened something there.
         is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
-        return self._status in _AT_REST and self._screen.quiet > 0 and is_theirs
+        return self._status in _AT_REST and (self._screen.quiet > 0 or self._input.is_leaving) and is_theirs
 
     def _at_work(self, found: ScreenReading) -> tuple[Report | None, bool]:
         is_work = found.status is Status.WORKING

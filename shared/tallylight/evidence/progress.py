@@ -1,7 +1,8 @@
 """
 Progress bars (OSC 9;4) as evidence, of an agent that shows one while it works and takes it away when its turn ends.
 
-That it is there decides nothing: it may well stay while the agent asks. That it goes is the end of a turn.
+That it is there decides nothing: it may well stay while the agent asks. That it goes is the end of a turn. Of an agent
+that nobody has described, it may have gone for a dialog: that is told once the screen was looked at `LOOKS` times.
 """
 
 from __future__ import annotations
@@ -10,20 +11,37 @@ from tallylight.agents.agent import Agent
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 
+#: Until a dialog is sure that is drawn as the bar goes.
+LOOKS = 2
+
 
 class ProgressReader:
     """The progress bar of one run of one *agent*."""
 
-    def __init__(self, agent: Agent | None = None) -> None:
+    def __init__(self, agent: Agent | None = None, *, is_described: bool = True) -> None:
         self._agent = agent if agent is not None and agent.progress == "busy" else None
         self._is_shown = False
         self._is_done = False
+        #: Looks until its end is told; 0 if it was, or need not be.
+        self._to_look, self._doubt = 0, 0 if is_described else LOOKS
 
     def read(self, *, is_shown: bool) -> Report | None:
         """The report that the bar is worth now; None if there is no news of it. One without status: it came."""
         if self._agent is None or is_shown == self._is_shown:
             return None
         self._is_shown = is_shown
+        self._to_look = 0 if is_shown else self._doubt
+        return None if self._to_look else self._told(is_shown=is_shown)
+
+    def looked(self) -> Report | None:
+        """The screen was looked at: the report that the end of the bar is worth, if that was in doubt until now."""
+        if not self._to_look:
+            return None
+        self._to_look -= 1
+        return None if self._to_look else self._told(is_shown=False)
+
+    def _told(self, *, is_shown: bool) -> Report:
+        assert self._agent is not None
         self._is_done = not is_shown
         return Report(
             source=Source.PROGRESS,

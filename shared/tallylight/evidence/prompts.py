@@ -33,6 +33,15 @@ from tallylight.wire.text import width
 
 #: Rows with text that may stand below an input box.
 _BELOW_BOX = 5
+#: How programs say that they work, whoever they are, on their last rows with text; and the prompts of older agents.
+_LAST = 3
+_WORKS = re.compile(
+    r"(?:[✻✽✶✢✳·*●◐-◓] ?)?Thinking(?:…|\.{3}| about\b|$)|[\u2801-\u28ff](?: |$)|"
+    r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
+)
+_PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
+#: Rows above such a prompt that are a question at most.
+_ABOVE = 10
 #: The key that a choice names at its end: `(y)`, `(esc)`, `(shift+tab)`.
 _HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
 _KEYS = {"esc": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z"}
@@ -76,13 +85,18 @@ def read_screen(
     screen = _Screen(read_tail(lines), cursor_row, lines, styled)
     if not screen.rows:
         return None
+    found = _reading(agent, screen)
+    if found is None or found.dialog is None:
+        return found
+    return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
+
+
+def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
-    if found is None or found.dialog is None:
-        return found
-    return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
+    return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 
 def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
@@ -94,6 +108,23 @@ def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
     if not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines):
         return None
     return ScreenReading(Status.WAITING, dialog.rule, dialog)
+
+
+def _says_work(rows: Sequence[Row]) -> ScreenReading | None:
+    """That a program works, where one of the last rows says so in words or by a glyph, and none is a prompt."""
+    texts = [row.text for row in rows if row.text][-_LAST:]
+    if any(map(_PROMPT.match, texts)) or not any(map(_WORKS.match, texts)):
+        return None
+    return ScreenReading(Status.WORKING, "it says that it works")
+
+
+def question_before(lines: Sequence[str]) -> str:
+    """What stands above a prompt at the end of the screen, up to what a person typed at the one before; in one line."""
+    *rows, prompt = [row.text for row in read_tail(lines) if row.text] or [""]
+    if not _EMPTY_PROMPT.fullmatch(prompt):
+        return ""
+    typed = next((at for at in upwards(len(rows), len(rows)) if _PROMPT.match(rows[at])), -1)
+    return clean_line(" ".join(rows[typed + 1 :][-_ABOVE:]))
 
 
 def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:

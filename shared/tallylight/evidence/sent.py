@@ -25,6 +25,8 @@ TYPED_LOOKS = 4
 SENT_LOOKS = 6
 #: An input row that holds a command: edges and a pointer, then a slash and a word.
 _COMMAND = re.compile(r"[^\w/]{0,8}/[\w:-]{0,40}(?: .*)?")
+#: One that ends the agent.
+_LEAVE = re.compile(r"[^\w/]{0,8}/?(?:exit|quit) ?")
 #: Fewer characters than these may have been erased one by one between two looks.
 LEAST = 4
 #: So much of the end of what was typed is looked for in the row above.
@@ -38,6 +40,8 @@ class Input:
         #: Looks since a person typed, and since a command stood in the row of the cursor; none did so far.
         self.untyped = self.uncommanded = TYPED_LOOKS + 1
         self._is_commanded = False
+        #: Whether the last command told the agent to end: on a busy machine that takes a while.
+        self.is_leaving = False
         #: Looks in which a prompt that was sent is still taken for work; and whether there was output since.
         self.to_show = 0
         self.has_moved = False
@@ -52,7 +56,10 @@ class Input:
             self.to_show -= 1
             self.has_moved |= change.is_output
         if change is not Change.NONE or before is None or look.cursor_column != before.cursor_column:
-            self._is_commanded = _COMMAND.fullmatch(look.before_cursor.rstrip()) is not None
+            text = look.before_cursor.strip()
+            self._is_commanded = _COMMAND.fullmatch(text) is not None
+            goes_on = change is Change.TYPING and any(map(str.isalnum, text))
+            self.is_leaving = _LEAVE.fullmatch(text) is not None or (self.is_leaving and not goes_on)
             if self.to_show or not is_at_rest:
                 self._typed = ""
             elif is_shown and before is not None and self._is_sent(look, before, change):
@@ -71,8 +78,9 @@ class Input:
             above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
             is_whole = len(typed) >= LEAST and not self._is_erasing and not typed.startswith("/")
             return is_whole and typed[-_END:] not in above
-        # Something was typed before the input was first seen, if it has become shorter than that.
-        typed = "" if self._empty.startswith(text) else text.removeprefix(self._empty).strip()
+        # Something was typed before the input was first seen, if it has become shorter than that. Where the cursor is
+        # in another row, as in a menu, nothing was.
+        typed = text.removeprefix(self._empty).strip() if text.startswith(self._empty) else ""
         self._is_erasing = len(typed) < len(self._typed) and self._typed.startswith(typed)
         self._typed = typed
         return False

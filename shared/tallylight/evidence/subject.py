@@ -4,13 +4,13 @@ What a dialog on a screen is about: the command, the file or the address that a 
 Rows of the screen go in, with where the dialog stands; `Shell: npm test`, `Edit src/api.py (+12 −3)`, `Fetch
 example.org/x`, or nothing come out. Free of the agent's name: programs show it in few ways.
 
-* `$ npm test`: a command behind a prompt;
+* `$ npm test`: a command behind a prompt; where a row above begins so too, what the agent says of it may stand below;
 * a stat, `src/api.py +12 -3`; a row that names the file, `→ Edit src/api.py`, `Destination: …`, `Edit file` above its
   path; or the question, `Do you want to create new.txt?`; with the numbered rows of its text, which are counted;
-* a paragraph below a row that ends in `command:`;
+* a paragraph below a row that ends in `command:`, or below a question that names the tool;
 * an address in a row of its own: `url: …`, `- …`;
-* a block between two lines across, or in a box of its own, below a row that names the tool;
-* a row that names the tool and what it is to do: `? Shell npm test`;
+* a block between two lines across, or in a box of its own, below a row that names the tool; a remark may follow it;
+* a row that names the tool and what it is to do: `? Shell npm test`, `⏺ Run command(npm test)` above a tree of `⎿`;
 * of a question in one row: the rows right above it.
 
 It is for display alone. Where it cannot be told apart there is none: nothing is better than something else's.
@@ -31,22 +31,36 @@ from tallylight.wire.text import middle
 #: Rows of a dialog that are read, up from its choices; and rows above it in which its file may have been named before.
 _ROWS = 48
 _BEFORE = 12
+#: Rows of a remark between a command and the question: what there is to beware of, what the tool is for.
+_REMARK = 12
 #: Characters in which a command and the row that names it are the same.
 _SAME = 24
 #: Characters of one row, for reading.
 _WIDTH = 240
 
 _PROMPT = re.compile(r"\$ (\S.*)")
+#: The same in a row above the dialog, cut or not, behind what the agent does.
+_SAID = re.compile(r".*\S · \$ (\S.*?)…?$")
+#: What marks the further lines of a command, and columns that are left free beside it at the most.
+_LINE, _MARGINS = "· ", 8
 _STAT = re.compile(r"(?:[•●] (?:\w+ )?)?(\S[^()]{0,199}?) \(?\+(\d{1,6}) [-−](\d{1,6})\)?$")
 _NUMBERED = re.compile(r"\d{1,6} ?([+-]?)(?: |$)")
 #: Rows that say that a text is not shown in full.
 _CUT = re.compile(r".*\b(?:hidden|show (?:details|more|all)|more lines)\b", re.IGNORECASE)
 _URL = re.compile(r"(?:(?:url|address): ?|[-•*] )?(https?://[^\s\"'<>`]{1,400})$", re.IGNORECASE)
 _TOOL = re.compile(r"[?⏺→▸⚙] {1,3}([A-Za-z][\w.-]{0,40}) {1,3}(\S.*)")
+#: A tool of a server: `ledger — Add Entry Tool: (MCP)`.
+_MCP = re.compile(r"(\S.{0,80}?)(?: Tool)?: \(MCP\)$")
 #: `Bash command`, `Bash command · from an agent`, `Shell`: what a dialog's first row calls the tool.
 _TITLE = re.compile(r"(?:[?⏺→▸⚙] {1,3})?([A-Z][\w.-]{0,30})(?: [Cc]ommand(?:$| · )| {2,}|$)")
 #: `Dangerous command:`, above the command.
 _HEAD = re.compile(r"(?:\W{1,3} )?(?:\w+ ){0,3}command:$", re.IGNORECASE)
+#: `Permission for the file_system.bash tool`, and what a shell may be called there.
+_NAMED_TOOL = re.compile(r".*\bthe (?:\w{1,40}\.)?(\w{1,40}) tool\b", re.IGNORECASE)
+_SHELLS = dict.fromkeys(("bash", "shell"), "Shell")
+#: `Run bash command(npm test)`, and what is said of it in the rows below.
+_CALL = re.compile(r"([A-Z][\w ]{0,40}\w)\((\S.*)\)")
+_BRANCH = "⎿"
 #: What a scroll bar leaves at the end of a row.
 _BAR = re.compile(r" {2,}[█▊░▒┃│]$")
 _FILE = r"[\"'`]?((?:[~.]?/)?[\w@+~.-][\w@+~./ -]{0,199}?)[\"'`]?"
@@ -62,6 +76,8 @@ _FOLDER = re.compile(r"(?:~|/)[\w@+~./ -]{0,199}$")
 _COMMAND = re.compile(r"\b(?:command|execut\w+|run)\b", re.IGNORECASE)
 _TRUST = re.compile(r"\btrust\b", re.IGNORECASE)
 _ABOUT_URL = re.compile(r"\b(?:urls?|fetch|address|web\w*|download|browse)\b", re.IGNORECASE)
+#: What a command printed is not what is asked about.
+_ABOUT_OUTPUT = re.compile(r"\boutput\b", re.IGNORECASE)
 _ABOUT_FILE = re.compile(r"\bfile\b", re.IGNORECASE)
 #: What a tool is called after a verb of a row or a question.
 _VERBS = dict.fromkeys(("create", "write", "writefile", "overwrite"), "Write")
@@ -90,10 +106,14 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
     end = place.starts[0] if place.starts else place.end
     top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _ROWS, 0)
     rows = [_line(line) for line in lines[top:end]]
+    before = [_line(line) for line in lines[max(0, top - _BEFORE) : top]]
     if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
-        return "Shell: " + _paragraph([Row(0, 0, prompt[0][1]), *prompt[1]])
+        command, below = Row(0, 0, prompt[0][1]), prompt[1]
+        if (said := _last(_SAID, before)) is not None and command.text.startswith(said[0][1]):
+            below = _of_command(command, below, max(map(len, lines)) - _MARGINS)
+        return "Shell: " + _paragraph([command, *below])
     return (
-        _file(rows, [_line(line) for line in lines[max(0, top - _BEFORE) : top]], question)
+        _file(rows, before, question)
         or _address(rows)
         or _headed(rows, question)
         or _block(rows, question)
@@ -112,6 +132,22 @@ def _paragraph(rows: Sequence[Row]) -> str:
     """The rows of text that *rows* begin with, as one."""
     found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_ROWS])
     return " ".join(row.text for row in found)
+
+
+def _is_no_edge(row: Row) -> bool:
+    return not row.is_edge
+
+
+def _of_command(row: Row, below: Sequence[Row], width: int) -> list[Row]:
+    """The rows *below* the first one of a command that are of it: what did not fit, and marked lines."""
+    found: list[Row] = []
+    for after in below:
+        is_line = after.text.startswith(_LINE)
+        if not is_line and len(row.text) + 1 + len(after.text.partition(" ")[0]) <= width:
+            break
+        row = after
+        found.append(Row(0, 0, after.text.removeprefix(_LINE)))
+    return found
 
 
 def _last(pattern: re.Pattern[str], rows: Sequence[Row]) -> tuple[re.Match[str], Sequence[Row]] | None:
@@ -185,11 +221,16 @@ def _address(rows: Sequence[Row]) -> str:
 
 
 def _headed(rows: Sequence[Row], question: str) -> str:
-    """The paragraph below a row that says that a command follows."""
+    """The paragraph below a row that says that a command follows, or below a question that names the tool."""
     found = _last(_HEAD, rows)
     below = _with_text(found[1]) if found is not None else []
     text = _paragraph(below)
-    return f"Shell: {text}" if text and not question.startswith(below[0].text) else ""
+    if text and not question.startswith(below[0].text):
+        return f"Shell: {text}"
+    named = _NAMED_TOOL.match(question)
+    at = next((at for at, row in enumerate(rows) if row.text and question.startswith(row.text)), len(rows))
+    text = _paragraph(rows[at + 1 :])
+    return f"{_SHELLS.get(named[1], named[1])}: {text}" if named is not None and text else ""
 
 
 def _block(rows: Sequence[Row], question: str) -> str:
@@ -197,11 +238,12 @@ def _block(rows: Sequence[Row], question: str) -> str:
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
         inner = _with_text(rows[top + 1 : bottom])
-        below = next((row.text for row in rows[bottom + 1 :] if row.text), "")
-        if not inner or not below or not question.startswith(below):
+        below = [row.text for row in itertools.takewhile(_is_no_edge, rows[bottom + 1 :]) if row.text]
+        if not inner or not any(map(question.startswith, below[: _REMARK + 1])):
             continue
         text = _paragraph(inner)
-        title = next((match[1] for row in rows[:top] if (match := _TITLE.match(row.text)) is not None), "")
+        names = (_MCP.match(row.text) or _TITLE.match(row.text) for row in rows[:top])
+        title = next((name[1] for name in names if name is not None), "")
         if not title and _COMMAND.search(question):
             title = "Shell"
         return f"{title}: {text}" if title else ""
@@ -213,7 +255,14 @@ def _tool(rows: Sequence[Row]) -> str:
     if found is None:
         return ""
     match, below = found
-    title = _paragraph([Row(0, 0, match[2]), *below])
+    title = _paragraph(
+        [
+            Row(0, 0, match[2].removesuffix("←").rstrip()),
+            *itertools.takewhile(lambda row: not row.text.startswith(_BRANCH), below),
+        ]
+    )
+    if (called := _CALL.fullmatch(f"{match[1]} {title}")) is not None:
+        return f"{'Shell' if _COMMAND.search(called[1]) else called[1]}: {called[2]}"
     parts: list[str] = []
     is_behind = False
     for at, row in enumerate(below):
@@ -223,7 +272,7 @@ def _tool(rows: Sequence[Row]) -> str:
             parts.append(_paragraph(below[at:]))
             is_behind = False
     # What stands by itself below it, and above the question, is the same in full.
-    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title.removesuffix(" ←")
+    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title
     return f"{match[1]}: {whole}"
 
 
@@ -238,7 +287,7 @@ def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
     above = (_line(lines[at]) for at in upwards(asks, _ROWS))
     rows = [row.text for row in itertools.takewhile(lambda row: row.text and not row.is_edge, above)]
     text = " ".join(reversed(rows))
-    if not text:
+    if not text or _ABOUT_OUTPUT.search(question):
         return ""
     if _ABOUT_URL.search(question):
         return f"Fetch {text.removeprefix('https://')}"

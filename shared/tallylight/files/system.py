@@ -6,14 +6,17 @@ One value with all of it, so that the real commands run in tests against a home 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import importlib.util
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -85,6 +88,20 @@ class System:
             return None
         folders = [Path(spec.origin).parent for spec in specs if spec is not None and spec.origin]
         return (version, folders) if len(folders) == len(modules) else None
+
+    def reaches(self, host: str, seconds: float) -> bool:
+        """Whether *host* takes a connection within *seconds*, in which its name is looked up, too."""
+        found: list[bool] = []
+
+        def connect() -> None:
+            with contextlib.suppress(OSError), socket.create_connection((host, 443), seconds):
+                found.append(True)
+
+        # A name that nobody answers for takes as long as it takes.
+        thread = threading.Thread(target=connect, daemon=True)
+        thread.start()
+        thread.join(seconds)
+        return bool(found)
 
     def agrees(self, *, yes: bool) -> bool:
         """Ask whether to do what was shown, unless *yes*; a no is told as such."""

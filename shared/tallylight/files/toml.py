@@ -127,23 +127,28 @@ class Table:
         """Pass over *keys*, which an older version had: a file that sets them is no mistake."""
         self._taken |= self._data.keys() & set(keys)
 
-    def complain(self, key: str, problem: str) -> None:
+    def complain(self, key: str, problem: str, *, is_note: bool = False) -> None:
         dotted = self._prefix + key
         line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_TOLD else None
-        self.errors.append(DataFileError(self._path, problem, key=dotted, line=line))
+        self.errors.append(DataFileError(self._path, problem, key=dotted, line=line, is_note=is_note))
 
     def _take(self, key: str) -> Any:
         self._taken.add(key)
         return self._data.get(key)
 
-    def text(self, key: str, default: str = "", *, choices: Iterable[str] = ()) -> str:
-        """A text, one of *choices* if there are any."""
+    def text(
+        self, key: str, default: str = "", *, choices: Iterable[str] = (), former: Mapping[str, str] | None = None
+    ) -> str:
+        """A text, one of *choices* if there are any; *former* has words of older versions, and what they are now."""
         value = self._take(key)
         if value is None:
             return default
         allowed = tuple(choices)
         if not isinstance(value, str):
             self.complain(key, f"must be a string in quotes, not {_shown(value)}")
+        elif former and value in former:
+            self.complain(key, f'is {_shown(value)} of an older version; "{former[value]}" is used', is_note=True)
+            return former[value]
         elif allowed and value not in allowed:
             meant = did_you_mean(value, allowed)
             self.complain(key, f"is {_shown(value)}; it must be one of {', '.join(allowed)}{meant}")

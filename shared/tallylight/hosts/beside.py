@@ -7,6 +7,7 @@ already, whoever has started it, there is no other: `tally host sessions` holds 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +54,7 @@ class Beside:
         self._due = now + backoff(self._starts)
         nowhere = subprocess.DEVNULL
         self._child = subprocess.Popen(
-            self._command("host", "sessions", "--with-parent", *options),
+            self._command("host", "sessions", "--with-parent", str(os.getpid()), *options),
             env=dict(self._environ),
             stdin=nowhere,
             stdout=nowhere,

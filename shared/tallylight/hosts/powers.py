@@ -43,6 +43,7 @@ class Powers:
             return False
         self._stamp = stamp
         found, problems = config_file.load_config(self.environ)
-        if not problems:
+        is_whole = all(problem.is_note for problem in problems)
+        if is_whole:
             self.config, self.withheld = held(self.config, found, self.runs)
-        return not problems
+        return is_whole

@@ -11,6 +11,9 @@ from __future__ import annotations
 class TallyError(Exception):
     """Base of every error that is told to a person as one line, without a traceback."""
 
+    #: Whether nothing is lost by it: what was written is understood.
+    is_note = False
+
 
 class DecodeError(TallyError, ValueError):
     """
@@ -29,13 +32,16 @@ class DecodeError(TallyError, ValueError):
 class DataFileError(TallyError):
     """A configuration or agent file that cannot be used: which file, which key, which line, and why."""
 
-    def __init__(self, path: str, problem: str, *, key: str = "", line: int | None = None) -> None:
+    def __init__(
+        self, path: str, problem: str, *, key: str = "", line: int | None = None, is_note: bool = False
+    ) -> None:
         where = path if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {key + ': ' if key else ''}{problem}")
         self.path = path
         self.problem = problem
         self.key = key
         self.line = line
+        self.is_note = is_note
 
 
 class SessionError(TallyError):

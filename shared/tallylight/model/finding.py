@@ -12,12 +12,14 @@ class Health(enum.StrEnum):
     STALE = "stale"
     DUPLICATE = "duplicate"
     BROKEN = "broken"
+    #: It works, and there is something that makes it better. No fault.
+    HINT = "hint"
     #: It could not be tried here. No fault.
     SKIPPED = "skipped"
 
 
 class Finding(NamedTuple):
-    """One thing looked at. *remedy* is what to do; empty if it is ok."""
+    """One thing looked at. *remedy* is what to do; empty if nothing is."""
 
     what: str
     health: Health
@@ -26,4 +28,4 @@ class Finding(NamedTuple):
 
     @property
     def is_fault(self) -> bool:
-        return self.health not in (Health.OK, Health.SKIPPED)
+        return self.health not in (Health.OK, Health.HINT, Health.SKIPPED)

@@ -96,6 +96,8 @@ class Report:
     detail: str = ""
     progress: Progress | None = None
     tasks: tuple[str, ...] = ()
+    #: What its agent wants to be shown by a name of its own: the name and the text.
+    vars: tuple[tuple[str, str], ...] = ()
     #: How many background tasks or subagents still run.
     background: int = 0
     #: Argument lists, the program first, already split; filled and checked only at the gate.

@@ -3,7 +3,7 @@ The conversation of a pane: what the host remembers of the last agent whose proc
 
 It outlives the agent, so that what is left of a crash can be resumed. Only an agent that holds the foreground may fill
 it, so that nothing which is printed into a plain shell gets in. A session id that the agent's own status file tells is
-not replaced by one that came through the terminal. A directory that came through the terminal is never taken: where
+not replaced by one that came through the terminal. A directory that came through the terminal is not remembered: where
 something is run, and where git is asked, is what the agent's own status file says, else where its process works.
 
 A stranger, which no agent file names, has a conversation once it has said itself how that is continued.

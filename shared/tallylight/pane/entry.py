@@ -60,6 +60,7 @@ def pane_entry(
         mode=report.mode,
         worktree=report.worktree,
         detail=report.detail,
+        vars=report.vars,
         model=details.model,
         context=details.context,
         children=tuple((child.name, child.status.value) for child in details.children),

@@ -422,7 +422,8 @@ class Pane:
         foreground = _foreground(found, is_candidate=self.unknown.is_agent)
         run = None
         if found.agent is not None and foreground is not None:
-            run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
+            bar = ProgressReader(found.agent, is_described=not self.unknown.is_agent)
+            run = Run(found, TitleReader(found.agent), foreground, progress=bar)
             run.find_files(self._table, now)
         self.own_files.replace(run, now, is_gone=is_gone)
         self.conversation.ended()

@@ -4,8 +4,11 @@ Looks at the screen of a pane: what they tell its tracker, and whether it is wor
 
 from __future__ import annotations
 
+import re
+
 from tallylight.agents.agent import Agent
 from tallylight.evidence.looks import ScreenReader
+from tallylight.evidence.prompts import question_before
 from tallylight.evidence.screen import Change, Look
 from tallylight.model.dialog import Dialog
 from tallylight.pane.run import Run
@@ -13,6 +16,8 @@ from tallylight.tracker.tracker import Tracker
 
 #: After so many looks at an unchanged screen it is taken to be calm, and looked at in every so many ticks.
 CALM_LOOKS, CALM_EVERY = 16, 2
+#: A line across is no text: some draw one and go on to load.
+_WORD = re.compile(r"\w")
 
 
 class ScreenLooks:
@@ -54,10 +59,12 @@ class ScreenLooks:
         wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
         change = self._reader.look(look)
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
-        if change.is_output and wants_output:
-            tracker.output(now)
-        elif not any(map(str.strip, look.lines)):
+        if change is not Change.NONE:
+            tracker.asks = question_before(look.lines)
+        if not any(map(_WORD.search, look.lines)):
             tracker.blank(now)
+        elif change.is_output and wants_output:
+            tracker.output(now)
         if not wants_screen:
             return
         before = self.dialog
@@ -66,6 +73,8 @@ class ScreenLooks:
             tracker.touch()  # it is told to others, whatever becomes of the status
         if report is not None:
             tracker.report(report, now, self._reader.since)
-        if run is not None and self._reader.is_stopped:
-            for taken_back in filter(None, (run.titles.stopped(), run.progress.stopped())):
-                tracker.report(taken_back, now)
+        if run is not None:
+            told = [run.progress.looked()]
+            told += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
+            for one in filter(None, told):
+                tracker.report(one, now)

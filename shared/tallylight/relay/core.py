@@ -6,7 +6,8 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 
 * What goes to the terminal is what the program wrote without the sequences consumed, in order, at once, and our own
   writes in between, which never stand inside a sequence or a character. What goes to the program is what the terminal
-  sent, and the constant answer to `OSC 7501;?`, at most `ANSWERS_A_SECOND`, ahead of whatever the terminal answers.
+  sent, and the constant answers to `OSC 7501;?` and `OSC 88;query`, at most `ANSWERS_A_SECOND`, ahead of whatever the
+  terminal answers.
 * Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88, 7501 and Warp's JSON (which kitty
   would show as a notification) whatever they say, and of the numbers that others use too (21337, 3008, 777) what a
   codec of ours reads. All else is passed on, and so is a sequence whose ESC cuts off another: without it the terminal
@@ -37,12 +38,12 @@ from tallylight.relay.passing import Core
 from tallylight.relay.pile import Pile
 from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
-from tallylight.wire import cli_agent, envelope, osc26, osc1338, osc7501, osc21337, user_var
+from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
 from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.passthrough import Unwrapper
-from tallylight.wire.scanner import Sequence, whole
+from tallylight.wire.scanner import BEL, ST, Sequence, whole
 
 #: How long to wait for the rest of a sequence, in seconds. Behind ssh a lost packet comes again after 1 to 3 s
 #: (https://www.rfc-editor.org/rfc/rfc6298), and nobody waits for the half of one: no terminal draws anything for it.
@@ -59,7 +60,9 @@ PACE = Limits(at_once=64, every=0.1, a_go=128, go_bytes=65_536, kept_bytes=131_0
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
-_QUERIES = {raw: whole(raw) for raw in osc7501.ANSWERS.values()}
+#: What is sent back to a query, with the query's own terminator: constant bytes, and nothing that the program wrote.
+_ANSWERS = {osc7501.QUERY: osc7501.QUERY, osc88.QUERY: osc88.SUPPORTED}
+_QUERIES = {raw: whole(raw) for query in _ANSWERS for end in (BEL, ST) if (raw := b"\x1b]" + query + end)}
 
 
 class RelayCore(Core):
@@ -233,7 +236,7 @@ class RelayCore(Core):
     def _take(self, sequence: Sequence) -> bool:
         """Read one sequence; return whether it is consumed."""
         number, payload = sequence.number, sequence.payload
-        if payload == osc7501.QUERY:
+        if payload in _ANSWERS:
             self._answer(sequence)
             is_read = True
         elif number in _SHARED:
@@ -326,7 +329,7 @@ class RelayCore(Core):
             self._answers -= 1
             if not self._owed:
                 self._owed_at = self._now
-            self._owed.append(osc7501.ANSWERS[sequence.terminator])
+            self._owed.append(b"\x1b]" + _ANSWERS[sequence.payload] + sequence.terminator)
             if self._keys.is_safe:
                 self._pay()
 

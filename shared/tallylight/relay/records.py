@@ -34,7 +34,7 @@ NOTED = osc1338.VARIABLE_RULE
 
 #: How much each protocol can say, by the rule of its reports.
 _RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}
-_FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
+_FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
 
 #: By rank: what was said, and when.

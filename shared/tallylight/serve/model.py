@@ -11,7 +11,6 @@ from tallylight.actions import answer
 from tallylight.actions.say import MAX_TEXT
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
-from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.serve import theme
 from tallylight.snapshot.addresses import Found
@@ -98,6 +97,7 @@ class Session(BaseModel):
     agent: Clean
     project: Clean
     title: Clean
+    session: Clean = Field(description="the agent's session id")
     host_title: Clean = Field(description="its detached session or workspace")
     message: Clean
     question: Clean = Field(description="its question, while it waits")
@@ -105,7 +105,7 @@ class Session(BaseModel):
     choices: list[Keys]
     progress: Clean = Field(description="`3/7`, or nothing")
     tasks: list[Clean] = Field(description="its tasks, in order")
-    doing: Clean = Field(description="the current task or activity")
+    doing: Clean = Field(description="the current task and activity")
     topic: Clean = Field(description="the topic of the conversation, in the agent's words")
     mode: Clean
     worktree: Clean
@@ -268,7 +268,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         "question": (pane.question or pane.message) if waits else "",
         "what": pane.what if waits else "",
         "choices": [{"keys": keys, "label": label} for keys, label in pane.choices],
-        "doing": current(pane.progress, pane.tasks) or pane.detail,
+        "doing": pane.doing,
         "beside": Beside.model_validate(beside) if beside is not None and beside.branch else None,
         "children": [{"name": name, "status": status} for name, status in pane.children],
         "source": pane.reason.source,

@@ -78,9 +78,11 @@ def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
     here = kitty.look(system)
     if not here.is_here:
         if not has_other:
-            yield Finding("kitty", Health.MISSING, "its program was not found", "install kitty")
+            text = "neither kitty nor WezTerm was found"
+            yield Finding("terminal", Health.MISSING, text, "install one of them, or run your agents in tmux")
         return
-    yield _kitty(system, here)
+    if here.program is not None:
+        yield _kitty(system, here, here.program)
     yield _kitty_conf(system, here.conf)
     place = install_paths.layout(system)
     bound = environment.present_keys(place)
@@ -95,19 +97,17 @@ def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
         yield _tab_bar(system, answer)
 
 
-def _kitty(system: System, here: kitty.Kitty) -> Finding:
-    """The program and its version."""
-    if here.program is None:
-        return Finding("kitty", Health.SKIPPED, "its program was not found")
+def _kitty(system: System, here: kitty.Kitty, program: Path) -> Finding:
+    """The *program* and its version."""
     if here.version is None:
-        text = f"{system.short(here.program)} does not report its version"
+        text = f"{system.short(program)} does not report its version"
         return Finding("kitty", Health.BROKEN, text, "update kitty")
     oldest, newest = (".".join(map(str, version)) for version in (kitty.OLDEST, kitty.NEWEST))
     if here.version[:2] < kitty.OLDEST:
         text = f"{here.version_text} is older than {oldest}, the oldest that is tested"
         return Finding("kitty", Health.STALE, text, "update kitty")
     note = f" (newer than {newest}, the newest that is tested)" if here.version[:2] > kitty.NEWEST else ""
-    return Finding("kitty", Health.OK, f"{here.version_text}{note} in {system.short(here.program)}")
+    return Finding("kitty", Health.OK, f"{here.version_text}{note} in {system.short(program)}")
 
 
 def _tab_bar(system: System, answer: free_keys.Answer) -> Finding:
@@ -177,7 +177,9 @@ def settings(system: System) -> Iterator[Finding]:
     path = directories.config_file(system.env)
     config, errors = config_file.load_config(system.env)
     for error in errors:
-        yield Finding("config.toml", Health.BROKEN, str(error), "correct it; until then its default is used")
+        health = Health.HINT if error.is_note else Health.BROKEN
+        remedy = "run `tally config edit`" if error.is_note else "correct it; until then its default is used"
+        yield Finding("config.toml", health, str(error), remedy)
     if not errors:
         text = system.short(path) if path.exists() else "not present; using defaults"
         yield Finding("config.toml", Health.OK, text)

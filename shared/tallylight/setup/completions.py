@@ -13,6 +13,7 @@ from tallylight.files.directories import config_dir, data_dir, home
 from tallylight.files.read_write import atomic_write
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
+from tallylight.model.finding import Finding, Health
 
 #: The folder of the package that they are in: the scripts, and the pages in `man1`.
 MADE = "_completions"
@@ -66,6 +67,16 @@ def installed(system: System) -> list[Path]:
     found = [places[shell] / name for shell, name in SCRIPTS.items()]
     found += sorted([*places["man"].glob("tally.1"), *places["man"].glob("tally-*.1")])
     return [path for path in found if path.is_file() and _is_ours(path)]
+
+
+def finding(system: System) -> Finding:
+    """Whether a shell finds ours: where `install` puts them, or where a package of the system does."""
+    shared = (system.env.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
+    packaged = [Path(folder, "bash-completion/completions", SCRIPTS["bash"]) for folder in shared]
+    found = installed(system) or [path for path in packaged if path.is_file()]
+    if found:
+        return Finding("completions", Health.OK, system.short(found[0]))
+    return Finding("completions", Health.HINT, "are not installed", "run `tally setup --with completions`")
 
 
 def _is_ours(path: Path) -> bool:

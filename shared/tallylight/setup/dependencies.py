@@ -3,7 +3,7 @@ The two packages we need, put into a directory of ours: copied, or by whichever 
 
 Debian and Ubuntu ship a Python without pip and without `ensurepip`, so there are four installers, tried in turn: this
 Python's pip, uv, the pip of a virtual environment made for the purpose, and pip's own wheel from PyPI, which runs
-without being installed.
+without being installed. Without a network, and without an index of the person's own, none is tried.
 """
 
 from __future__ import annotations
@@ -28,6 +28,26 @@ REQUIRED = ("attrs>=23.1",)
 WANTED = ("psutil>=5.9",)
 
 PIP_JSON = "https://pypi.org/pypi/pip/json"
+INDEX = "pypi.org"
+#: Seconds in which the index has to take a connection.
+REACHED_S = 1.5
+#: What tells of another index than that, or of another way to it: variables, and files by where they begin.
+_OWN = frozenset(
+    name
+    for names in (
+        "PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_CONFIG_FILE PIP_PROXY UV_INDEX_URL UV_INDEX",
+        "UV_DEFAULT_INDEX UV_FIND_LINKS UV_CONFIG_FILE HTTP_PROXY HTTPS_PROXY ALL_PROXY",
+    )
+    for name in names.split()
+)
+_OWN_FILES: tuple[str, ...] = (
+    "/etc/pip.conf",
+    "/etc/xdg/pip/pip.conf",
+    "/etc/uv/uv.toml",
+    "~/.pip/pip.conf",
+    "~/.config/pip/pip.conf",
+    "~/.config/uv/uv.toml",
+)
 #: pip's wheel has 2 MB, its index page less.
 MAX_DOWNLOAD = 32 << 20
 _TIMEOUT = 900.0
@@ -85,6 +105,15 @@ def provide(system: System, python: Path, target: Path) -> bool:
     required, wanted = (tuple(one for one in every if one not in copied) for every in (REQUIRED, WANTED))
     if not required + wanted:
         return True
+    if not _can_fetch(system):
+        if not required:
+            return False
+        raise TallyError(
+            f"{INDEX} cannot be reached, and this Python has no {_named(required + wanted)}; nothing was changed.\n"
+            "Install them from your system and run this again:\n"
+            "  Debian, Ubuntu: sudo apt install python3-attr python3-psutil\n"
+            "  Fedora: sudo dnf install python3-attrs python3-psutil"
+        )
     system.say(f"Fetching {_named(required + wanted)} …")
     try:
         return install(system, python, target, required, wanted)
@@ -92,6 +121,14 @@ def provide(system: System, python: Path, target: Path) -> bool:
         if required:
             raise
         return False
+
+
+def _can_fetch(system: System) -> bool:
+    """Whether there is something to fetch packages from, or may be: a person's own index, or uv's cache."""
+    named = {name.upper() for name, value in system.env.items() if value}
+    files = (Path(name.replace("~", str(system.home))) for name in _OWN_FILES)
+    is_own = bool(named & _OWN) or any(file.exists() for file in files) or system.which("uv") is not None
+    return is_own or system.reaches(INDEX, REACHED_S)
 
 
 def _named(packages: tuple[str, ...]) -> str:

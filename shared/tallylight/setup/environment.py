@@ -246,7 +246,7 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
             f"cannot install into {place.data}: {problem}; kitty's configuration was not touched"
         ) from None
     finally:
-        made.remove([place.releases, place.data])
+        made.remove([place.releases, place.data, *map(Path, around)])
     return complete
 
 

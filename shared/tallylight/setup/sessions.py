@@ -17,7 +17,7 @@ from tallylight.wire.text import sanitise
 
 #: Servers that are asked.
 MAX_SERVERS = 8
-_START = "kitty and WezTerm watch their own sessions; elsewhere run `tally host sessions`"
+_START = "run `tally host sessions`; kitty and WezTerm watch their own sessions"
 
 
 def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
         yield Finding("sessions", Health.OK, f"watched by {host}")
     elif answers or screens:
         what = " and ".join([*(["tmux"] if answers else []), *(["GNU Screen"] if screens else [])])
-        yield Finding("sessions", Health.SKIPPED, f"the sessions of {what} are not watched; {_START}")
+        yield Finding("sessions", Health.HINT, f"the sessions of {what} are not watched", _START)
     for machine in (machine for host in living for machine in host.machines):
         health = Health.OK if machine.is_up else Health.SKIPPED
         yield Finding("machine", health, f"{sanitise(machine.name)}: {sanitise(machine.says)}")
@@ -39,9 +39,9 @@ def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
             yield Finding("tmux server", Health.OK, f"{name}: allow-passthrough is {answer}")
         elif answer:
             # Not a fault: reading needs none of it, and it is the person's own setting.
-            text = f"{name}: allow-passthrough is {sanitise(answer)}; "
-            text += "set it to `on` so that reports of hooks and the relay pass through"
-            yield Finding("tmux server", Health.SKIPPED, text)
+            text = f"{name}: allow-passthrough is {sanitise(answer)}: reports of hooks and the relay do not pass"
+            remedy = f"run `tmux -L {name} set -g allow-passthrough on`"
+            yield Finding("tmux server", Health.HINT, text, remedy)
 
 
 def _sockets(system: System) -> list[Path]:

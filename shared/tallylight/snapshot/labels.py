@@ -17,7 +17,7 @@ from tallylight.wire.values import exact
 
 VERSION = 1
 #: What a list can be grouped by; nothing is the first.
-GROUPS = ("", "project", "machine", "terminal")
+GROUPS = ("", "project", "machine", "terminal", "session")
 #: Of one name, in cells.
 MAX_NAME = 40
 #: Labels that are kept; beyond that the one that was changed longest ago goes.

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
-from tallylight.snapshot.rows import NEEDS, is_lit, is_snoozed, need
+from tallylight.snapshot.rows import NEEDS, conversation_of, is_lit, is_snoozed, need
 from tallylight.snapshot.schema import Pane
 
 #: What one journey remembers; more visits than panes come only from panes that change meanwhile.
@@ -35,7 +35,10 @@ def stops(panes: Sequence[Pane], now: float, *, is_any: bool = False) -> list[Pa
     The panes to visit, in the order of every list: waiting, the oldest first; then error, down and done.
 
     At *now*, in epoch seconds. What was put off is left out. With *is_any* every agent is a stop, the neediest first.
+    Of the panes of one conversation that show the same only the newest is a stop.
     """
+    newest = {(conversation_of(pane), pane.status): pane for pane in sorted(panes, key=lambda pane: pane.since)}
+    panes = tuple(newest.values())
     ordered = sorted((pane for pane in panes if is_lit(pane)), key=lambda pane: (*need(pane, now), pane.id))
     if is_any:
         return ordered

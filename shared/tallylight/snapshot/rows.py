@@ -6,7 +6,7 @@ Times are seconds since the epoch, as in the snapshots the rows come from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from tallylight.model import attributes
 from tallylight.model.report import Source
@@ -44,7 +44,8 @@ class Row:
     """
     A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list.
 
-    *short* is its shortest name for commands; *label* is what a person gave its conversation.
+    *short* is its shortest name for commands; *label* is what a person gave its conversation. *same* are the names of
+    the other panes that show this conversation.
     """
 
     host: str
@@ -52,6 +53,7 @@ class Row:
     short: str = ""
     label: Label = NOTHING
     is_own: bool = False
+    same: tuple[str, ...] = ()
 
     @property
     def called(self) -> str:
@@ -96,6 +98,11 @@ class Row:
         return all(word in text for word in words.casefold().split())
 
 
+def conversation_of(pane: Pane) -> tuple[str, str]:
+    """What tells the conversation of *pane* from all others of its machine; of one without an id, the pane itself."""
+    return (pane.agent, pane.session) if pane.session else ("", pane.id)
+
+
 def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     """
     Of *panes*, each with its host, the host and id of those that show a session which another one shows better.
@@ -106,8 +113,7 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     """
     best: dict[tuple[str, str, str], tuple[str, Pane]] = {}
     found: set[tuple[str, str]] = set()
-    # A stable sort: the panes of this machine first.
-    for host, pane in sorted(panes, key=lambda place: bool(place_of(place[0], place[1].id)[0])):
+    for host, pane in sorted(panes, key=_rank):
         if not pane.session or not is_lit(pane):
             continue
         # Two machines are never taken for one: neither can hide a row of the other.
@@ -117,15 +123,16 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
         if is_elsewhere(host) or (host, pane.id) in found:
             continue
         key = (machine, pane.agent, pane.session)
-        other = best.get(key)
-        if other is None:
-            best[key] = host, pane
-        elif pane.agent_pid is None:
+        if best.setdefault(key, (host, pane))[1] is not pane and pane.agent_pid is None:
             found.add((host, pane.id))
-        elif other[1].agent_pid is None:
-            found.add((other[0], other[1].id))
-            best[key] = host, pane
     return found
+
+
+def _rank(place: tuple[str, Pane]) -> tuple[bool, bool, int, float]:
+    """To sort by: panes of this machine, those whose process is known, the most urgent, and the newest come first."""
+    host, pane = place
+    is_far = bool(place_of(host, pane.id)[0])
+    return is_far, pane.agent_pid is None, -urgency(pane.status), -pane.since
 
 
 def in_order(panes: Iterable[Row], now: float) -> tuple[Row, ...]:
@@ -151,13 +158,25 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
     # The agents that are lit in sessions, with each terminal on which somebody is attached to one.
     here = [row.pane for row in every if row.is_lit and not is_elsewhere(row.host)]
     inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
-    return tuple(
+    return _together(
         row
         for row in in_order(every, now)
         if row.is_lit
         and (row.host, row.pane.id) not in left_out
         # The pane of a terminal that shows tmux tells about an agent in there once more.
         and (row.pane.terminal, row.pane.agent) not in inside
+    )
+
+
+def _together(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """*rows* with those of one conversation where the neediest of them is, and each with the names of the others."""
+    found: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.machine, conversation_of(row.pane)), []).append(row)
+    return tuple(
+        attributes.evolve(row, same=tuple(one.name for one in members if one is not row)) if members[1:] else row
+        for members in found.values()
+        for row in members
     )
 
 

@@ -9,6 +9,7 @@ may add keys, and a broken one can show nonsense, but it cannot break a reader.
 from __future__ import annotations
 
 from tallylight.model import attributes
+from tallylight.model.report import current
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import values
 from tallylight.snapshot.entries import AnswerEntry as AnswerEntry
@@ -25,13 +26,13 @@ from tallylight.wire.values import number as decimal
 VERSION = 1
 #: The level of a host that tells none.
 OWN = "own"
-#: Of the choices of one question, and of the subagents of one agent.
+#: Of the choices of one question, and of the subagents and the variables of one agent.
 MAX_CHOICES = MAX_CHILDREN = 16
 
 Pairs = tuple[tuple[str, str], ...]
 
 
-def _read_children(value: object) -> Pairs:
+def _read_pairs(value: object) -> Pairs:
     if not isinstance(value, list):
         return ()
     pairs = (entry for entry in value[:MAX_CHILDREN] if isinstance(entry, list) and len(entry) == 2)
@@ -54,9 +55,7 @@ def _read_diffstat(value: object) -> tuple[int, int] | None:
 
 _DIFFSTAT = Form(_read_diffstat, {"type": "array", "items": values.COUNT.schema, "minItems": 2, "maxItems": 2}, list)
 _PAIRS: Json = {"type": "array", "items": values.STRINGS | {"minItems": 2, "maxItems": 2}}
-_CHILDREN = Form(
-    _read_children, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]]
-)
+_NAMED = Form(_read_pairs, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]])
 _CHOICES = Form(_read_choices, _PAIRS, lambda found: [list(choice) for choice in found[:MAX_CHOICES] if words(choice)])
 _PERCENT = Form(lambda value: integer(value, 0, 100), {"type": "integer", "minimum": 0, "maximum": 100})
 _COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum": 0})
@@ -94,7 +93,7 @@ class Pane:
     signs: str = key("", "why that program counts as an agent")
     queued: str = key("", "the queued text, one line")
     unsent: str = key("", "why the queued text was dropped")
-    queued_until: float = key(0.0, "when a text that waits for the end of a limit is typed; 0 for none")
+    queued_until: float = key(0.0, "end of the limit that the queued text waits for; 0 for none")
     since: float = key(0.0, "start of this status")
     snoozed_until: float = key(0.0, "end of the snooze; 0 for none")
     #: `MAX_NUMBER` if that has no end.
@@ -117,7 +116,7 @@ class Pane:
     diffstat: tuple[int, int] | None = key(None, "when done: uncommitted lines added and removed there", _DIFFSTAT)
     context: int | None = key(None, "used part of its context, in percent", _PERCENT)
     cost: float | None = key(None, "its cost in US dollars, as it reports it", _COST)
-    children: Pairs = key((), "its subagents, each with its activity", _CHILDREN)
+    children: Pairs = key((), "its subagents, each with its activity", _NAMED)
     reason: ReasonEntry = key(ReasonEntry(), "the reason for its status", record(ReasonEntry))
     conversation: ConversationEntry = key(
         ConversationEntry(), "its last conversation with an agent, which may be gone", record(ConversationEntry)
@@ -125,6 +124,7 @@ class Pane:
     records: tuple[RecordEntry, ...] = key((), "one record for each agent in the pane", many(RecordEntry))
     losing: tuple[LosingEntry, ...] = key((), "reports that lost to better ones", many(LosingEntry))
     answers: tuple[AnswerEntry, ...] = key((), "the answers to the three questions of trust", many(AnswerEntry))
+    vars: Pairs = key((), "the agent's own variables: name and text", _NAMED)
     choices: Pairs = key((), "the choices of the question: keys and label", _CHOICES)
     #: The one at the place of what *progress* says is done is the current one.
     tasks: tuple[str, ...] = key((), "its tasks, in order", values.TEXTS)
@@ -138,6 +138,11 @@ class Pane:
     def works_in(self) -> str:
         """The directory of its agent, as the host has seen it itself; nothing if no agent runs there."""
         return self.conversation.cwd if self.agent_pid is not None else ""
+
+    @property
+    def doing(self) -> str:
+        """What it does: the current one of its tasks, and what its agent says of the moment."""
+        return ": ".join(filter(None, (current(self.progress, self.tasks), self.detail)))
 
     @property
     def asks(self) -> str:

@@ -29,7 +29,7 @@ class Word(NamedTuple):
     fact: Fact
     since: float
     until: float = _FOREVER
-    #: A dialog may outlive it: the end of a turn in a record, which nobody broke off.
+    #: A dialog may outlive it: the end of a turn in a record, which nobody broke off, or of a progress bar.
     lets_stand: bool = False
 
 
@@ -114,7 +114,7 @@ class Claim:
 
 
 #: The display fields that every source may fill in where a better one says nothing.
-_SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
+_SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
 
 def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:

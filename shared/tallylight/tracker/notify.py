@@ -204,19 +204,22 @@ class Notifier:
         is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= AGAIN_S
         if view.visible or view.snoozed or is_stale:
             return _withdraw(id_, pane)
-        if need is None or need.is_told:
-            return None
-        # Once it has lasted, and not right after the last notice.
-        is_unread = (need.status is Status.WAITING and not need.question) or not view.is_whole
-        settle = QUESTION_S if is_unread else SETTLE_S
-        gap = GUESS_GAP_S if view.decision.reason.source is Source.HEURISTIC else GAP_S
-        if now < max(need.began + max(settle, self.settings.delay_s), pane.notified_at + gap):
+        if need is None or need.is_told or not self._is_due(pane, need, view, now):
             return None
         need.is_told = True
         if self._is_moot(pane, need, view, minute):
             return None
         need.was_shown, pane.out, pane.notified_at = True, need, now
         return notice(id_, view)
+
+    def _is_due(self, pane: _Pane, need: _Need, view: View, now: float) -> bool:
+        """Whether *need* has lasted, and the last notice is long enough ago. Silence alone is no need."""
+        is_guess = view.decision.reason.source is Source.HEURISTIC
+        is_unread = (need.status is Status.WAITING and not need.question) or not view.is_whole
+        settle = QUESTION_S if is_unread else SETTLE_S
+        gap = GUESS_GAP_S if is_guess else GAP_S
+        is_late = now >= max(need.began + max(settle, self.settings.delay_s), pane.notified_at + gap)
+        return is_late and not (is_guess and not need.question)
 
     def is_resting(self, id_: str) -> bool:
         """Whether the next `look` at the pane does nothing, if it shows what the last one showed. There was one."""
@@ -280,7 +283,7 @@ def notice(id_: str, view: View) -> Notice:
     agent, project = sanitise(report.agent, cells=32) or "an agent", _project(view)
     tells = f"{agent} {_TELLS.get((status, kind), _TELLS[status, None])}"
     title = discreet = f"{project}: {tells}" if project not in ("", agent) else tells
-    body = without_adverts(report.message or report.detail)
+    body = ". ".join(filter(None, (without_adverts(report.message), report.detail)))
     if status is Status.DONE:
         body = view.outcome or body
     elif status is Status.WAITING and report.what:

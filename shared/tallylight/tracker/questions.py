@@ -110,7 +110,9 @@ def _believed(words: list[Word], now: float, deadlines: list[float], shown_until
 
 def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], now: float) -> None:
     """How the *turn* ended that began with *begin*: by the best of *knowers* who has told since."""
-    told_by = turn.time + LATE_S
+    # An end that is seen again and again is no later for that.
+    first = max(turn.since, begin.time + LATE_S) if begin is not None else turn.since
+    told_by = min(turn.time, first) + LATE_S
     for claim in knowers:
         source = claim.report.source
         if claim.tells_how and (begin is None or claim.words[0][1] > begin):

@@ -128,8 +128,9 @@ class Records:
                 claim = self.own.get(poorer)
                 if claim is None or claim.at <= at:
                     self.withdraw("", poorer)
-                elif claim.since <= at:
-                    claim.since, claim.begin = claim.at, None
+                else:
+                    claim.since = claim.since if claim.since > at else claim.at
+                    claim.begin = claim.begin if claim.begin is not None and claim.begin.time > at else None
                     claim.weigh()
 
     def seen(self, *, is_so: bool = True) -> None:

@@ -23,7 +23,11 @@ _OUTPUT_S = 0.25
 
 @attrs.define
 class Startup:
-    """One agent's, which *arrived* in the foreground then, in monotonic seconds; one that does not *speak* has none."""
+    """
+    One agent's, which *arrived* in the foreground then, in monotonic seconds.
+
+    One that does not *speak* is starting only while its screen is blank.
+    """
 
     arrived: float
     speaks: bool
@@ -32,7 +36,7 @@ class Startup:
     #: When it first drew something.
     drew: float | None = None
     #: When its screen was last seen without text, before it drew any.
-    _blank: float = 0.0
+    _blank: float | None = None
     _last: float = 0.0
     #: For how long it has drawn in all.
     _busy_s: float = 0.0
@@ -40,10 +44,11 @@ class Startup:
     @property
     def ends(self) -> float:
         """Until when it may still report, if it does and draws nothing more."""
-        if not self.speaks or self._busy_s > BUSY_S:
+        is_blank = self.drew is None and self._blank is not None
+        if not (self.speaks or is_blank) or self._busy_s > BUSY_S:
             return 0.0
         if self.drew is None:
-            return max(self.arrived, self._blank) + SLOW_START_S
+            return max(self.arrived, self._blank or 0.0) + SLOW_START_S
         return self.drew + (START_S if self.has_spoken else LOADING_S)
 
     def output(self, now: float) -> None:
@@ -61,7 +66,7 @@ class Startup:
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which it could not run: they do not count."""
         self.arrived += seconds
-        self._blank += seconds
+        self._blank = self._blank + seconds if self._blank is not None else None
         self._last += seconds
         if self.drew is not None:
             self.drew += seconds

@@ -43,10 +43,13 @@ STANDS_S = 0.4
 #: So late, in seconds, a file may tell how a turn ended: read every quarter of a second, and written up to 0.6 s after.
 LATE_S = 1.0
 LATE = frozenset({Source.RECORD, Source.REGISTRY})
-#: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record tells of the turn's end:
-#: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
+#: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record or a bar tells of
+#: the turn's end: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told
+#: much sooner.
 SHOWN_S = 2.5
-LET_STAND = frozenset({(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND)})
+LET_STAND = frozenset(
+    {(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), (Source.PROGRESS, Status.DONE)}
+)
 #: It is read all the time and alone knows a rest from work: what it says of the turn is of now.
 OF_NOW = (Source.REGISTRY, Status.BACKGROUND)
 #: Who, when it says the same again, tells of now: a report is an event, and so is what a screen shows of an end.

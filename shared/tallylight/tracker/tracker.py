@@ -28,6 +28,8 @@ from tallylight.wire import osc1338
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
 ADOPT_S = 2.0
+#: The end of the rule by which `done` is `idle`: somebody has looked.
+SEEN = "; seen"
 #: Who knows nothing of an agent's prompt.
 _GUESSES = (None, Source.SHELL, Source.HEURISTIC)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
@@ -49,6 +51,8 @@ class Tracker:
         self._start: Startup | None = None
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
+        #: What stands before a prompt at the end of the screen: the question, should the agent fall silent.
+        self.asks = ""
         #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
         self.held_until = 0.0
         self._now: float | None = None
@@ -185,6 +189,9 @@ class Tracker:
         """The screen of the agent has no text: one that has not drawn any is still starting."""
         if self._start is not None:
             self._start.blank(self._advance(now))
+            if self._is_starting(now):
+                self._records.withdraw("", Source.HEURISTIC)
+                self._settle(now)
 
     def seen_active(self, now: float) -> None:
         """The agent showed by a sign that is no status, such as a progress bar, that it is up and does something."""
@@ -263,7 +270,7 @@ class Tracker:
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
-                self._guess(Status.WAITING, Kind.INPUT, f"{self.timing.silence_s:g} s of silence", now)
+                self._guess(Status.WAITING, Kind.INPUT, f"{self.timing.silence_s:g} s of silence", now, self.asks)
         self._settle(now)
 
     def pause(self, seconds: float) -> None:
@@ -295,9 +302,10 @@ class Tracker:
         """The agent in the foreground."""
         return self._foreground if self._foreground is not None and self._foreground.is_agent else None
 
-    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
+    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, asks: str = "") -> None:
         if self._foreground is None or not self._foreground.is_candidate:
-            self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
+            guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=asks)
+            self._records.claim(guess, now)
 
     def _spoken(self) -> None:
         """Somebody is there: what was left to say of one that is gone is old news, and so is the shell's prompt."""
@@ -352,7 +360,7 @@ class Tracker:
             kind, at, since = None, now, now
         else:
             source, status, at, since = claim.report.source, shown[0], claim.at, claim.since
-            is_seen = "; seen" if status is not claim.report.status else ""
+            is_seen = SEEN if status is not claim.report.status else ""
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
         reason = Reason(source, rule, at, what_would_change(status, source, self.timing))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from tallylight.model.details import NEARLY_FULL
-from tallylight.model.report import current, progress
+from tallylight.model.report import progress
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import GAP
 
@@ -36,6 +36,11 @@ def is_nearly_full(pane: Pane) -> bool:
 def children(pane: Pane) -> str:
     """Its subagents: `Explore working, Review done`."""
     return ", ".join(f"{name} {status}".strip() for name, status in pane.children)
+
+
+def variables(pane: Pane) -> str:
+    """What its agent wants to be shown, by the names that it gives that: `ticket X-1, cost 0.3`."""
+    return ", ".join(f"{name} {value}" for name, value in pane.vars)
 
 
 def cost(pane: Pane) -> str:
@@ -86,5 +91,4 @@ def bar(counted: str, cells: int = BAR) -> str:
 
 def doing(pane: Pane, cells: int = BAR) -> str:
     """Say in one line how far it is and what it does: `━━━─── 3/7  Write the tests`."""
-    words = current(pane.progress, pane.tasks) or pane.detail
-    return GAP.join(part for part in (bar(pane.progress, cells), words) if part)
+    return GAP.join(part for part in (bar(pane.progress, cells), pane.doing) if part)

@@ -6,12 +6,12 @@ DecodeError. At most 4096 bytes are looked at. `state`, `tool` and `project` are
 them: a bad one kills the frame.
 
 Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`, and `clear`, which
-withdraws; the keys `id kind session title cwd worktree mode message what detail progress tasks background resume
+withdraws; the keys `id kind session title cwd worktree mode message what detail progress tasks vars background resume
 fork via`. A bad value of those is dropped alone, except for `id`: without it the report would be about another record.
 `what` is kept of `waiting` alone. `resume` and `fork` are argument lists, the program first, a word a line (`%0A`);
-`tasks` is what there is to do, one a line; `via` names the protocol in which a relay heard what it tells, or says of a
-`clear` that the program has ended while it waited. Numbers other programs put under 1338 fail the rule that `state`
-must be known.
+`tasks` is what there is to do, one a line, and `vars` what is to be shown by a name, `name=text`, one a line; `via`
+names the protocol in which a relay heard what it tells, or says of a `clear` that the program has ended while it
+waited. Numbers other programs put under 1338 fail the rule that `state` must be known.
 
 The variable alone has one more form: `resume` and `cwd` without a `state` tell how to start the program again, and
 nothing of its status. A reader that does not know it sees a frame that lacks its state.
@@ -66,13 +66,27 @@ _TEXTS = {
     "detail": ("detail", 256),
 }
 _METHODS = ("resume", "fork")
-_EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "tasks", "background", "source", "via")
+_EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "tasks", "vars", "background", "source", "via")
 _KNOWN = frozenset({*_STRICT, *_EXTENDED})
 #: The one other source whose word the carrier brings: it raises attention and is believed no further.
 _NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
 _EXPENDABLE = (
-    *("detail", "tasks", "message", "worktree", "cwd", "title", "mode", "fork", "resume", "what", "session", "project"),
+    *(
+        "vars",
+        "detail",
+        "tasks",
+        "message",
+        "worktree",
+        "cwd",
+        "title",
+        "mode",
+        "fork",
+        "resume",
+        "what",
+        "session",
+        "project",
+    ),
     "tool",
 )
 #: Of an argument list, in words, and of one of its words, in characters.
@@ -84,6 +98,10 @@ VARIABLE_RULE = "user variable"
 SPOKEN = frozenset({"osc-7501", "osc-1338", "osc-26", "osc-21337", "osc-3008", "cli-agent", "terax"})
 #: What `via` of a `clear` names instead: the program has ended while it waited, and has not said this itself.
 EXIT = "exit"
+#: Of what an agent names itself: how many there are, what a name is, and the bytes of a text.
+MAX_VARS = 16
+VAR_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
+MAX_VAR = 256
 #: Of a list of tasks, and of one of them, in cells.
 MAX_TASKS = 32
 MAX_TASK = 96
@@ -196,13 +214,14 @@ def encode_payload(report: Report, *, via: str = "") -> str:
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
         "tasks": "\n".join(filter(None, report.tasks[:MAX_TASKS])),
+        "vars": "\n".join(map("=".join, report.vars)),
         "via": via if via in SPOKEN else "",
         "background": str(report.background) if report.background else "",
         "resume": _lines(report.resume),
         "fork": _lines(report.fork),
         "source": _NOTIFICATION if report.source is Source.NOTIFICATION else "",
     }
-    told = ("progress", "background", "source", "tasks", "via")
+    told = ("progress", "background", "source", "tasks", "vars", "via")
     order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], *_METHODS, *told)
     for dropped in range(len(_EXPENDABLE) + 1):  # pragma: no branch - with all of them gone it fits
         gone = _EXPENDABLE[:dropped]
@@ -250,6 +269,17 @@ def _tasks(text: str) -> tuple[str, ...]:
     return tuple(task for task in found if task)
 
 
+def var(name: str, text: str) -> tuple[str, str] | None:
+    """What is to be shown by *name*; None for a name that is none, and for a text that is empty or too long."""
+    shown = sanitise(text, cells=MAX_VAR).strip() if len(text.encode()) <= MAX_VAR else ""
+    return (name, shown) if shown and VAR_NAME.fullmatch(name) else None
+
+
+def _vars(text: str) -> tuple[tuple[str, str], ...]:
+    found = (var(name, value) for name, _, value in (line.partition("=") for line in text.split("\n")[:MAX_VARS]))
+    return tuple(dict(one for one in found if one is not None).items())
+
+
 def _argument_list(text: str) -> tuple[str, ...]:
     """Read a word a line. What is too long, or could not be shown as it is, is no argument list: it must not be run."""
     words = text.split("\n") if text else []
@@ -264,6 +294,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "id": str,
     "progress": progress,
     "tasks": _tasks,
+    "vars": _vars,
     "background": lambda text: int(text) if _COUNT.fullmatch(text) else 0,
     **dict.fromkeys(_METHODS, _argument_list),
 }

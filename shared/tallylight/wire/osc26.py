@@ -3,7 +3,7 @@ OSC 26, Otty's agent protocol: `OSC 26 ; Key=Value ; … ST`. https://docs.otty.
 
 In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. Frames are partial, so each
 pane has an `Accumulator` that merges updates and yields Reports. At most 8 KiB a frame, 64 pairs of it, 4 KiB a value.
-The user variables that it can set are not kept: nothing shows them.
+Of its user variables a pane has sixteen at most, each with a name of 64 characters and a text of 256 bytes.
 
 A bad value costs its own pair only and never clears the old one; an empty value clears; of two equal keys the
 last wins. Keys are case-sensitive: another terminal uses 26 with lower-case keys, which are unknown here and so
@@ -13,15 +13,14 @@ ignored. A word of `Status` that the page does not list leaves the status before
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
-from tallylight.wire import base64
+from tallylight.wire import base64, osc1338, scanner
 from tallylight.wire.frame import Update, check_length, update, utf8
-from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import is_ascii_id, sanitise
 
 NUMBER = 26
@@ -47,13 +46,24 @@ _WORD = "Status word"
 #: What `finished` takes away. Who the agent is and how to resume it stays.
 LIVE = ("Status", _WORD, "Detail", "TaskList", "TaskProgress")
 WORD_CELLS = 64
+_VAR = "UserVar:"
 RULE = "osc-26"
 
-_TOKEN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+#: What is a word, though it may be base64 of something, too.
+_TOKEN = re.compile(r"[A-Z]?[a-z0-9][a-z0-9-]{0,62}")
+#: Words of `Detail` that are no English; all others are shown as they are.
+_PLAIN = {
+    "api-fail": "the API fails",
+    "api-error": "the API fails",
+    "rate-limit": "its rate is limited",
+    "edit-file": "edit a file",
+    "read-file": "read a file",
+    "run-command": "run a command",
+}
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
-def decode(sequence: Sequence) -> Update:
+def decode(sequence: scanner.Sequence) -> Update:
     """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
@@ -75,26 +85,23 @@ class Accumulator:
 
         There is nothing to say before the map has an agent and a status: the page's own examples send a status alone,
         to be understood once the agent is named. When it says `finished`, or one of the two is cleared, the report
-        withdraws the record, once. With its name goes what an agent does, for the next one must not inherit that.
+        withdraws the record, once. With its name goes all that an agent has said, wherever in the frame that stands:
+        the next one must inherit neither its status nor its session.
         """
+        self._take(update.pairs)
         values, get = self._values, self._values.get
-        if dict(update.pairs).get("CodeAgent") == "":
-            self._forget_live()
-        for key, value in update.pairs:
-            if key == "Status":
-                values[_WORD] = value if value not in STATUSES else ""
-            if key != "Status" or value in STATUSES or not value:
-                values[key] = value
         agent = get("CodeAgent", "")
         status, kind = None, None
         if agent and get("Status"):
             status, kind = STATUSES[values["Status"]]
             if status is None:
-                self._forget_live()
+                for key in LIVE:
+                    values.pop(key, None)
         elif not self._has_report:
             return None
         self._has_report = status is not None
         live = values if self._has_report else {}
+        detail = live.get("Detail", "")
         return Report(
             source=Source.PROTOCOL,
             rule=RULE,
@@ -103,10 +110,12 @@ class Accumulator:
             agent=agent,
             session=get("SessionId", ""),
             title=get("SessionTitle", ""),
+            project=get("ProjectFolder", "").rstrip("/").rpartition("/")[2],
             cwd=get("ProjectFolder", ""),
             worktree=get("WorkTree", ""),
             mode=get("Mode", ""),
-            detail=sanitise(": ".join(filter(None, (live.get(_WORD), live.get("Detail"))))),
+            detail=sanitise(": ".join(filter(None, (live.get(_WORD), _PLAIN.get(detail, detail))))),
+            vars=tuple((key.removeprefix(_VAR), values[key]) for key in self._vars),
             progress=progress(live.get("TaskProgress", "")),
             tasks=tuple(filter(None, live.get("TaskList", "").split("\n"))),
             # Split before any placeholder is filled: a session id can never become two arguments.
@@ -114,9 +123,26 @@ class Accumulator:
             fork=_with_agent(agent, get("MethodFork", "")),
         )
 
-    def _forget_live(self) -> None:
-        for key in LIVE:
-            self._values.pop(key, None)
+    def _take(self, pairs: Sequence[tuple[str, str]]) -> None:
+        values = self._values
+        before = values.get("CodeAgent")
+        if before and dict(pairs).get("CodeAgent", before) != before:
+            values.clear()
+        for key, value in pairs:
+            if key == "Status":
+                values[_WORD] = value if value not in STATUSES else ""
+            if not value:
+                values.pop(key, None)
+            elif self._keeps(key) and (key != "Status" or value in STATUSES):
+                values[key] = value
+
+    @property
+    def _vars(self) -> list[str]:
+        return [key for key in self._values if key.startswith(_VAR)]
+
+    def _keeps(self, key: str) -> bool:
+        """Whether there is room for *key*."""
+        return key in self._values or not key.startswith(_VAR) or len(self._vars) < osc1338.MAX_VARS
 
 
 def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:
@@ -129,7 +155,7 @@ def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:
 
 def _value(key: str, value: str) -> str | None:
     """Decode and check one pair's value; None drops the pair."""
-    read = _READERS.get(key)
+    read = _READERS.get(key) or (partial(_var, key.removeprefix(_VAR)) if key.startswith(_VAR) else None)
     if read is None or len(value) > VALUE_LIMIT:
         return None
     try:
@@ -158,8 +184,8 @@ def _word(value: str) -> str | None:
 
 
 def _read_detail(value: str) -> str | None:
-    # The page says "b64 / token", and `thinking` is both. Its words are open: one is `tool:Bash`, and one is `Edit`,
-    # which is base64 of a control. Nothing may ever depend on the text.
+    # The page says "b64 / token", and `thinking` is both. Its words are open: one is `tool:Bash`, and one is `Step`,
+    # which is base64 of "J" and a Hebrew letter. Nothing may ever depend on the text.
     try:
         text = "" if _TOKEN.fullmatch(value) else _base64(value)
     except DecodeError:
@@ -167,6 +193,11 @@ def _read_detail(value: str) -> str | None:
     if not text or _CONTROL.search(text):
         return _word(value)
     return sanitise(text).strip() or None
+
+
+def _var(name: str, value: str) -> str | None:
+    found = osc1338.var(name, _base64(value))
+    return found[1] if found is not None else None
 
 
 def _read_tasks(value: str) -> str | None:

@@ -2,7 +2,7 @@
 OSC 7501, the Program Status Protocol: `OSC 7501 ; key=value : … ST`.
 https://superlogical.com/rex/docs/build/program-status
 
-In: one sequence. Out: a Report, or DecodeError, as for the query whether the terminal speaks this (`QUERY`, `ANSWERS`).
+In: one sequence. Out: a Report, or DecodeError, as for the query whether the terminal speaks this (`QUERY`).
 A report replaces its record entirely, so that nothing is kept here. At most 4096 bytes a sequence.
 
 A malformed pair costs itself only and of two equal keys the last wins, but what breaks a limit, base64, UTF-8 or the
@@ -24,7 +24,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire import base64
 from tallylight.wire.agent_name import agent_name
 from tallylight.wire.frame import check_length
-from tallylight.wire.scanner import BEL, ST, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import middle, sanitise
 
 NUMBER = 7501
@@ -40,8 +40,6 @@ MESSAGE_CELLS = 512
 RULE = "osc-7501"
 
 QUERY = b"7501;?"
-#: The answer to a query, by the query's own terminator: constant bytes, nothing of the program's is sent back to it.
-ANSWERS = {BEL: b"\x1b]7501;?\x07", ST: b"\x1b]7501;?\x1b\\"}
 
 _KEY = re.compile(rb"[a-z]+")
 _VALUE = re.compile(rb"[A-Za-z0-9_.,+/=-]*")

@@ -3,7 +3,7 @@ OSC 88, Otty's Terminal Resume Protocol: `OSC 88 ; op ; key=value ; … ST`. htt
 
 In: one sequence. Out: a `Recipe`, empty for one that takes it back, or DecodeError. At most 8 KiB a frame, 64 fields of
 it. Nothing is executed here: a recipe is what a program asks for, and it has to pass the gate before it is even
-offered. A query is none, and never answered: a terminal that answers one promises to relaunch.
+offered. A query is none; a relay answers it, for `tally restore` relaunches.
 
 `args` is one string on the wire, and the page does not say how it becomes arguments. It is read as the words of a
 POSIX shell are, quotes and backslashes included and nothing expanded: a file name with a space in it can be written no
@@ -23,6 +23,7 @@ from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import sanitise
 
 NUMBER = 88
+QUERY, SUPPORTED = b"88;query", b"88;supported;v=1"
 #: The page gives no limits; these hold any command line we would ever show.
 FRAME_LIMIT = 8192
 FIELD_LIMIT = 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from pathlib import Path
@@ -304,6 +305,18 @@ def test_what_is_no_record(agent: str, data: bytes) -> None:
     found = kept(agent).reader.read(data, None)
 
     assert (found.details, found.turn if AGENTS[agent] != "qwen" else None) == (NO_DETAILS, None)
+
+
+def test_a_command_of_geminis_interface_that_fails() -> None:
+    """It is no turn that failed: `/terminal-setup` writes its error into the chat as well."""
+    data = b"".join(kept("gemini").lines)
+    first = kept("gemini").reader.read(data, None)
+    said = {"id": "1", "timestamp": "2027-01-01T10:00:00.000Z", "type": "error"}
+    for content, is_failed in (("Could not detect terminal type.", False), ("[API Error: 500]", True)):
+        line = json.dumps({**said, "content": content}, separators=(",", ":")).encode() + b"\n"
+        prompt = b'{"id":"0","type":"user","timestamp":"2027-01-01T09:00:00.000Z","content":[{"text":"go"}]}\n'
+        found = kept("gemini").reader.read(data + prompt + line, first)
+        assert (found.turn is not None and found.turn.status is Status.ERROR) is is_failed, content
 
 
 def test_a_turn_that_went_on_before_anybody_looked() -> None:

@@ -80,9 +80,9 @@ def test_nobody_looks_after_them(answers: Answers, screens: str, servers: dict[s
     answers.screens, answers.servers = screens, servers
     found = next(iter(findings(answers.system(), [])))
 
-    assert (found.what, found.health, found.is_fault) == ("sessions", Health.SKIPPED, False)
+    assert (found.what, found.health, found.is_fault) == ("sessions", Health.HINT, False)
     assert named in found.text
-    assert "tally host sessions" in found.text
+    assert "tally host sessions" in found.remedy
 
 
 def test_somebody_does(answers: Answers) -> None:
@@ -98,8 +98,8 @@ def test_what_tmux_lets_through(answers: Answers) -> None:
     answers.servers = {"a": "off", "b": "on", "c": ""}
     found = [one for one in findings(answers.system(), [HOST]) if one.what == "tmux server"]
 
-    assert [(one.text.partition(":")[0], one.health) for one in found] == [("a", Health.SKIPPED), ("b", Health.OK)]
-    assert "set it to `on`" in found[0].text
+    assert [(one.text.partition(":")[0], one.health) for one in found] == [("a", Health.HINT), ("b", Health.OK)]
+    assert found[0].remedy == "run `tmux -L a set -g allow-passthrough on`"
 
 
 def test_only_sockets_are_asked_and_no_server_is_started(answers: Answers) -> None:

@@ -13,6 +13,7 @@ from tallylight.hosts.kitty.attached import decision_of, terminal_of
 from tallylight.hosts.sessions_inside import by_terminal
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
+from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.hosts.kitty.fakes import Boss, Child, Window
@@ -96,6 +97,27 @@ def test_a_split_with_tmux_has_its_light(rig: Rig, publish: Publish) -> None:
     rig.until(lambda: rig.kitty.logos.get(1), "the badge")
     assert "✓" in rig.kitty.logos[1] and set(rig.kitty.logos) == {1}
     assert rig.kitty.log == []
+
+
+def test_a_jump_goes_to_the_very_pane_in_there(rig: Rig, publish: Publish) -> None:
+    """Each that needs somebody is a stop, the oldest question first, and the host of sessions shows it; then back."""
+    publish(
+        pane("tmux/7/%1", Status.WAITING, HERE, since=5.0), pane("tmux/7/%2", Status.WAITING, HERE, since=4.0),
+        pane("tmux/7/%3", Status.IDLE, HERE), pane("tmux/7/%4", Status.DONE),
+    )  # fmt: skip
+    rig.until(lambda: light(rig) == "waiting", "the light")
+    rig.host.on_set_user_var(rig.boss.window_id_map[2], "tally", "state=error;tool=claude")
+    rig.until(lambda: light(rig, 2) == "error", "the light of the other tab")
+    spool = Spool("sessions", environ={"XDG_RUNTIME_DIR": str(rig.run)})
+    rig.boss.set_active_window(rig.boss.window_id_map[3])
+    for window, shown in ((1, "tmux/7/%2"), (1, "tmux/7/%1"), (2, ""), (3, "")):
+        rig.host.carry_out([Request("jump", "")])
+        assert rig.boss.active_window.id == window
+        taken: list[Request] = []
+        if shown:
+            rig.until(lambda taken=taken: taken.extend(spool.take()) or bool(taken), "the request")  # type: ignore[misc]
+        assert [request.pane for request in taken] == [shown] * bool(shown)
+    assert spool.take() == [] and rig.kitty.log == []
 
 
 def test_a_host_that_is_gone(rig: Rig, publish: Publish) -> None:

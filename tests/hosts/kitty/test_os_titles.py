@@ -66,6 +66,20 @@ def test_one_tab(rig: Rig, one_tab: TabManager) -> None:
     assert set(rig.kitty.synced) == {1}
 
 
+def test_the_project_in_place_of_a_bare_name(rig: Rig, one_tab: TabManager) -> None:
+    """As the tab has it, whether that can be seen or not; what the program says of its work stays, and comes back."""
+    retitle(rig, 1, "mine")
+    rig.host.on_set_user_var(rig.boss.window_id_map[1], CARRIER, "state=working;tool=mine;project=shop")
+    rig.host.tick()
+    assert rig.kitty.titles[1] == "● shop"
+    retitle(rig, 1, "mine")
+    assert rig.kitty.titles[1] == "● shop"
+    one_tab.tab_bar_should_be_visible = True
+    rig.until(lambda: rig.kitty.titles[1] == "shop", "the title without a mark")
+    say(rig, 1, "clear")
+    rig.until(lambda: rig.kitty.titles[1] == "mine", "the program's own title")
+
+
 def test_an_idle_agent_leaves_the_title_alone(rig: Rig, one_tab: TabManager) -> None:
     """There is nothing to see to."""
     say(rig, 1, "idle")

@@ -42,6 +42,16 @@ def notices(rig: Rig) -> list[str]:
     return [command.body for command in rig.boss.notification_manager.shown]
 
 
+def test_a_word_of_an_older_version_stops_no_change(running: Rig, config: Path) -> None:
+    """It is understood and told in one line; what is changed beside it is in force."""
+    write(config, "[kitty]\nstyle = 'icon'\npulse = false\n")
+    running.until(lambda: running.host.surfaces.tabs.style == "filled", "the new style")
+    assert not running.host.surfaces.rollup.pulses
+    running.until(lambda: notices(running), "the line")
+    (told,) = notices(running)
+    assert "kitty.style: is 'icon' of an older version; \"filled\" is used" in told
+
+
 @pytest.mark.slow
 def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     """Style, pulse, colours, times, notifications: all of it, in a kitty that goes on running."""

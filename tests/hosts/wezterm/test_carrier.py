@@ -33,7 +33,10 @@ def first(result: Any) -> Any:
 def by_lua(payload: bytes) -> tuple[dict[str, Any] | None, str | None]:
     """What the Lua decoder gives: a report as a dict, or a reason."""
     report, reason = first(CARRIER.decode(payload))
-    return (dict(report.items()) if report is not None else None), reason
+    found = dict(report.items()) if report is not None else None
+    if found is not None and "vars" in found:
+        found["vars"] = dict(found["vars"].items())
+    return found, reason
 
 
 def by_python(payload: bytes) -> tuple[dict[str, Any] | None, str | None]:
@@ -53,6 +56,8 @@ def plain(report: Report) -> dict[str, Any]:
         found["kind"] = report.kind.value
     if report.progress:
         found["progress"] = f"{report.progress.done}/{report.progress.total}"
+    if report.vars:
+        found["vars"] = dict(report.vars)
     if report.background:
         found["background"] = report.background
     return found
@@ -77,7 +82,22 @@ def test_vector(vector: Vector) -> None:
 
 
 _KEYS = st.sampled_from(
-    ["state", "tool", "project", "id", "kind", "session", "cwd", "message", "progress", "background", "source", "x", ""]
+    [
+        "state",
+        "tool",
+        "project",
+        "id",
+        "kind",
+        "session",
+        "cwd",
+        "message",
+        "progress",
+        "vars",
+        "background",
+        "source",
+        "x",
+        "",
+    ]
 )
 _VALUES = st.one_of(
     st.sampled_from(

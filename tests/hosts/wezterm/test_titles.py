@@ -623,6 +623,9 @@ def test_manual(bench: Bench) -> None:
     state = tallylight.tab_state(tab)
     assert (state.status, state.agent, state.project, state.pane_id) == ("waiting", "claude", "web", bench.panes[1].id)
     assert text_of(bench.fake.to_python(tallylight.decorate(tab, "x"))) == " ! x "
+    bench.say(bench.panes[1], f"{WAITING};vars=ticket=X-1")
+    state = tallylight.tab_state(bench.fake.tab_information(bench.tabs[1]))
+    assert bench.fake.to_python(state.vars) == {"ticket": "X-1"}
     assert tallylight.tab_state(bench.fake.tab_information(bench.tabs[0])) is None
     assert tallylight.decorate(bench.fake.tab_information(bench.tabs[0]), "x") == "x"
 

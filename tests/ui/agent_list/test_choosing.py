@@ -6,12 +6,12 @@ import attrs
 
 from tallylight.actions.answer import Occupant
 from tallylight.actions.request import Mark
-from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list import flow, press, state
 from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Propose
 from tallylight.ui.agent_list.help import HELP
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, outcome
-from tallylight.ui.keys import Mouse, Paste
+from tallylight.ui.keys import Key, Mouse, Paste
 from tallylight.wire.text import width
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of, texts
@@ -99,6 +99,15 @@ def test_what_was_not_on_the_screen_is_not_agreed_to() -> None:
     assert isinstance(pressed(read, "y")[1][-1], Proposal)
     ahead = attrs.evolve(page, proposal=attrs.evolve(page.proposal, read=0))  # type: ignore[type-var]
     assert pressed(ahead, "y")[1] == ()
+
+
+def test_what_has_only_just_appeared_is_not_agreed_to() -> None:
+    """A key that was meant for something else does not close a pane; nor does one that is held down."""
+    page = flow.stands(proposed(*pressed(listed(*MANY), "D")), 10.0)
+    early, effects = press.press(page, Key("y"), 10.3)
+    assert effects == () and "only just appeared" in early.message
+    assert press.press(flow.stands(early, 10.4), Key("y"), 10.5)[1] == ()
+    assert isinstance(press.press(page, Key("y"), 10.5)[1][-1], Proposal)
 
 
 def test_a_person_who_went_on_is_not_asked() -> None:

@@ -108,6 +108,7 @@ def test_columns_groups_names_and_the_preview(view: View) -> None:
         ("project", {"検索サービス", "docs"}),
         ("machine", {"this machine"}),
         ("terminal", {"detached sessions", "kitty"}),
+        ("session", {"one pane each"}),
     ):
         view.press("O")
         grouped = view.shows(f"grouped by {by}")

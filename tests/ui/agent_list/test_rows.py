@@ -6,10 +6,13 @@ from typing import Any
 
 from tallylight.snapshot import rows
 from tallylight.snapshot.names import short_names
+from tallylight.snapshot.next_pane import stops
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import ReasonEntry
+from tallylight.ui.agent_list.draw import draw
+from tallylight.ui.agent_list.filtering import grouped
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, asking, pane, rows_of, snapshot
+from tests.ui.agent_list.panes import NOW, asking, listed, pane, rows_of, snapshot
 
 
 def test_the_neediest_comes_first() -> None:
@@ -77,6 +80,35 @@ def test_names_are_as_short_as_they_can_be() -> None:
     ]  # fmt: skip
 
 
+def test_the_panes_of_one_session_stand_together() -> None:
+    """They stand where the neediest of them does, know of each other, and have a heading of their own."""
+    told = {"session": "0123456789ab", "topic": "Fix it"}
+    panes = [
+        pane(1, age=10), pane(2, age=30, agent_pid=2, **told), pane(3, "waiting", agent_pid=3, **told),
+        pane(4, age=5, agent="codex", **told),
+    ]  # fmt: skip
+    shown = rows.build([snapshot(*panes)], "kitty-7", NOW)
+
+    assert [(row.pane.id, row.same) for row in shown] == [("3", ("2",)), ("2", ("3",)), ("4", ()), ("1", ())]
+    found, headings = grouped(shown, "session")
+    assert found == shown
+    assert headings == ("claude session 01234567", "claude session 01234567", "one pane each", "one pane each")
+    assert any("also in pane 2" in "".join(span.text for span in line) for line in draw(listed(*panes, columns=120)))
+
+
+def test_a_session_is_one_stop_of_a_jump() -> None:
+    """Of its panes that show the same the newest is gone to; another light in one of them is a stop as well."""
+    told = {"session": "0123"}
+    panes = [
+        pane(1, "waiting", 90, **told),
+        pane(2, "waiting", 30, **told),
+        pane(3, "done", **told),
+        pane(4, "waiting"),
+    ]
+
+    assert [one.id for one in stops(panes, NOW)] == ["4", "2", "3"]
+
+
 def test_a_session_has_one_row() -> None:
     """An agent in tmux is not listed again where tmux is shown; two processes of one session are two agents."""
     told = {"agent": "claude", "session": "0123"}
@@ -86,4 +118,5 @@ def test_a_session_has_one_row() -> None:
     assert [row.address for row in rows.build(shown, "kitty-7", NOW)] == ["sessions-9:2", "sessions-9:tmux/9/%1"]
     both = [snapshot(pane(1, agent_pid=5, **told)), snapshot(there, host="sessions", pid=9)]
     assert len(rows.build(both, "kitty-7", NOW)) == 2
-    assert len(rows.build([snapshot(pane(1, **told), pane(2, **told))], "kitty-7", NOW)) == 1
+    seen = [pane(1, age=90, **told), pane(2, "waiting", 30, **told), pane(3, "waiting", 10, **told)]
+    assert [row.pane.id for row in rows.build([snapshot(*seen)], "kitty-7", NOW)] == ["3"]

@@ -12,19 +12,24 @@ local M = {}
 M.NAMES = {
   aider = 'aider',
   amp = 'Amp',
+  auggie = 'Auggie',
   claude = 'Claude Code',
   cline = 'Cline',
   codex = 'Codex',
   copilot = 'GitHub Copilot',
   crush = 'Crush',
   ['cursor-agent'] = 'Cursor CLI',
+  droid = 'Droid',
   gemini = 'Gemini CLI',
   goose = 'goose',
+  grok = 'Grok CLI',
   kilo = 'Kilo Code',
   kimi = 'Kimi Code',
+  nanocoder = 'Nanocoder',
   opencode = 'OpenCode',
   pi = 'pi',
   qwen = 'Qwen Code',
+  vibe = 'Mistral Vibe',
 }
 --- WezTerm's title for a program that has set none is the name of its process.
 local PROCESSES = {}

@@ -20,6 +20,7 @@ local words = require('tallylight.model.status')
 ---@field source string
 ---@field since number # seconds since the epoch; 0 if unknown
 ---@field pane_id integer|nil
+---@field vars table<string, string>|nil # what its agent wants to be shown, by names of its own
 ---@field snoozed_until number|nil
 ---@field muted_until number|nil
 
@@ -232,6 +233,7 @@ local function state_of(report, since)
     title = report.title,
     source = report.source,
     since = since,
+    vars = report.vars,
   }
 end
 

@@ -38,6 +38,18 @@ local function outcome_of(pane)
   return outcome ~= '' and outcome or nil
 end
 
+---@param pairs_ any # the variables of a pane, each a name and a text
+---@return table<string, string>|nil
+local function vars_of(pairs_)
+  local found = {}
+  for _, pair in ipairs(type(pairs_) == 'table' and pairs_ or {}) do
+    if type(pair) == 'table' and type(pair[1]) == 'string' then
+      found[pair[1]] = text.sanitise(pair[2])
+    end
+  end
+  return next(found) and found or nil
+end
+
 ---@param pane any
 ---@return string|nil, tallylight.State|nil
 local function entry_of(pane)
@@ -60,6 +72,7 @@ local function entry_of(pane)
       since = number(pane.since),
       snoozed_until = number(pane.snoozed_until),
       muted_until = number(pane.muted_until),
+      vars = vars_of(pane.vars),
     }
 end
 

@@ -22,6 +22,7 @@ local words = require('tallylight.model.status')
 ---@field detail string|nil
 ---@field progress string|nil # `3/7`
 ---@field background integer|nil
+---@field vars table<string, string>|nil # what the agent wants to be shown, by names of its own
 
 local M = {}
 
@@ -41,7 +42,9 @@ local TEXTS = {
   message = { 'message', 512 },
   detail = { 'detail', 256 },
 }
-local OTHERS = { id = true, kind = true, progress = true, background = true, source = true }
+local OTHERS = { id = true, kind = true, progress = true, background = true, source = true, vars = true }
+--- Of what an agent names itself: how many there are, and the bytes of a name and of a text.
+local MAX_VARS, MAX_NAME, MAX_VAR = 16, 64, 256
 
 ---@param value string
 ---@return string|nil # nil for a `%` that two hexadecimal digits do not follow
@@ -76,6 +79,23 @@ local function progress_of(value)
   end
   local n, all = tonumber(done), tonumber(total)
   return all > 0 and n <= all and string.format('%d/%d', n, all) or nil
+end
+
+---@param value string # `name=text`, one a line
+---@return table<string, string>|nil
+local function vars_of(value)
+  local found, count = {}, 0
+  for line in (value .. '\n'):gmatch('([^\n]*)\n') do
+    local name, shown = line:match('^([%w_.-]+)=(.*)$')
+    count = count + 1
+    if count > MAX_VARS then
+      break
+    elseif name and #name <= MAX_NAME and #shown <= MAX_VAR then
+      local clean = text.sanitise(shown, MAX_VAR):match('^ *(.-) *$')
+      found[name] = clean ~= '' and clean or nil
+    end
+  end
+  return next(found) and found or nil
 end
 
 --- The pairs we know, decoded. nil and a reason for a bad value of a known key, wherever it stands.
@@ -135,6 +155,7 @@ function M.decode(payload)
   elseif report.status == 'done' and fields.kind == 'question' then
     report.kind = 'question'
   end
+  report.vars = vars_of(fields.vars or '')
   report.progress = progress_of(fields.progress or '')
   if (fields.background or ''):find('^%d%d?%d?%d?$') then
     local count = tonumber(fields.background)

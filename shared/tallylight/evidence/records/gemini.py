@@ -25,6 +25,8 @@ _PROJECT = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _WORDS = (b'"type":"gemini"', b'"type":"user"', b'"type":"info"', b'"type":"error"', b'"sessionId"')
 #: What it takes the window of every model for, `tokenLimit` in its source.
 _WINDOW = 1_048_576
+#: A request that failed; what else it calls an error is a command of its interface that could not be carried out.
+_FAILED = re.compile(r"\[?API Error")
 _CANCELLED = "Request cancelled."
 #: What it writes itself where nothing more is available, or leaves of what the server says.
 _LIMIT = re.compile(
@@ -63,7 +65,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
                 found.ended(Status.IDLE, at)
         case "error" if _LIMIT.search(values.text(content, 2048)):
             found.limited(at, error_words(content), limits.ends(content, at))
-        case "error":
+        case "error" if _FAILED.match(values.text(content, 2048)):
             found.ended(Status.ERROR, at, error_words(content))
         case _:
             if isinstance(entry.get("sessionId"), str) and "startTime" in entry:

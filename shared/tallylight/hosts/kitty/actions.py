@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tallylight.snapshot import next_pane as order
@@ -14,6 +14,7 @@ from tallylight.snapshot.schema import Pane
 
 #: Shells that read their settings, and then run a command, with `-i -c`.
 _SHELLS = ("bash", "zsh", "fish", "ksh", "dash", "sh")
+_NOTHING: Mapping[int, Sequence[Pane]] = {}
 #: The journey that the person is on. One kitty has one person.
 _journey: order.Journey | None = None
 
@@ -46,21 +47,31 @@ def offer(boss: Any, command: Sequence[str], title: str) -> bool:
     return True
 
 
-def jump(boss: Any, panes: Sequence[Pane], options: Sequence[str]) -> bool:
+def jump(
+    boss: Any, panes: Sequence[Pane], options: Sequence[str], inside: Mapping[int, Sequence[Pane]] = _NOTHING
+) -> str:
     """
-    To the next window that needs a person, or back after the last one; False if there is nowhere to go.
+    To the next pane that needs a person, or back after the last one; its id, nothing if there is nowhere to go.
 
-    *panes* are all that there are; *options* those of `tally jump`: `--previous`, `--any`.
+    *panes* are all that there are; *options* those of `tally jump`: `--previous`, `--any`. *inside*: by window, the
+    panes of a session that is attached in it; they stand for it.
     """
     global _journey
-    here = boss.active_window
-    existing = {str(id_) for id_ in boss.window_id_map}
-    stops = order.stops([pane for pane in panes if pane.id in existing], time.time(), is_any="--any" in options)
+    here = boss.active_window.id if boss.active_window is not None else 0
+    windows = {pane.id: id_ for id_, found in inside.items() for pane in found}
+    existing = {str(id_) for id_ in boss.window_id_map} | windows.keys()
+    own = [pane for pane in panes if pane.id in existing and int(pane.id) not in inside]
+    last = _journey.visits[-1][0] if _journey is not None else ""
     _journey, goal = order.jump(
         _journey,
-        stops,
-        str(here.id) if here is not None else "",
+        order.stops(
+            [*own, *(pane for found in inside.values() for pane in found)], time.time(), is_any="--any" in options
+        ),
+        # Which pane is in front in there the terminal does not know.
+        last if windows.get(last) == here else str(here),
         existing=existing,
         is_backward="--previous" in options,
     )
-    return goal is not None and goal.isdigit() and focus(boss, int(goal))
+    if goal is None or not focus(boss, windows.get(goal) or int(goal)):
+        return ""
+    return goal

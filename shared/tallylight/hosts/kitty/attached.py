@@ -13,7 +13,7 @@ import fcntl
 import os
 import struct
 from collections.abc import Callable, Set
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -21,13 +21,14 @@ from tallylight.hosts.sessions_inside import HOSTS, by_terminal, rule_of
 from tallylight.hosts.worker import Worker
 from tallylight.model.decision import Decision, Reason
 from tallylight.model.report import Report, Source
-from tallylight.snapshot import writer
+from tallylight.snapshot import requests, rows, writer
 from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
 #: How often, in seconds, the snapshots are looked at.
 LOOK_S = 0.5
-JOB = "attached sessions"
+JOB, SHOW = "attached sessions", "a pane of a session"
 #: Asks a pseudo-terminal's master for the number of its other side. https://man7.org/linux/man-pages/man2/TIOCGPTN.2const.html
 _TIOCGPTN = 0x80045430
 
@@ -56,6 +57,13 @@ def decision_of(pane: Pane) -> Decision:
     return Decision(pane.status, pane.kind, reason, pane.since, report)
 
 
+class _Found(NamedTuple):
+    """What was read, by terminal."""
+
+    decisions: dict[str, tuple[Decision, ...]]
+    panes: dict[str, tuple[tuple[str, Pane], ...]]
+
+
 @attrs.define
 class Attached:
     """*changed* is called, on kitty's main thread, when a window may show something else."""
@@ -66,6 +74,8 @@ class Attached:
     _looked_at: float | None = None
     #: By terminal.
     _decisions: dict[str, tuple[Decision, ...]] = attrs.field(factory=dict)
+    #: The same panes and all others with a light in there, each with its host.
+    _panes: dict[str, tuple[tuple[str, Pane], ...]] = attrs.field(factory=dict)
     #: The terminals of the windows, by id, each with the descriptor it was asked by.
     _terminals: dict[int, tuple[int, str]] = attrs.field(factory=dict)
 
@@ -82,6 +92,15 @@ class Attached:
         """What is attached in *window* shows, one of each status; none if nothing in there has anything to say."""
         return self._decisions.get(self.terminal(window), ()) if self._decisions else ()
 
+    def panes(self, window: Any) -> tuple[tuple[str, Pane], ...]:
+        """All panes with a light that are attached in *window*, each with the host that can bring it to the front."""
+        return self._panes.get(self.terminal(window), ()) if self._panes else ()
+
+    def show(self, host: str, pane: Pane) -> None:
+        """Have *host* bring one of them to the front, in there."""
+        request = Request("focus", pane.id)
+        self.worker.submit((SHOW, pane.id), lambda: requests.send(host, request, os.environ))
+
     def terminal(self, window: Any) -> str:
         """As `terminal_of`, asked once for each window."""
         fd = window.child.child_fd
@@ -90,16 +109,23 @@ class Attached:
             known = self._terminals[window.id] = fd, terminal_of(window)
         return known[1]
 
-    def _read(self, now: float) -> dict[str, tuple[Decision, ...]]:
+    def _read(self, now: float) -> _Found:
         if self._feed is None:
             self._feed = Feed(writer.directory(os.environ), HOSTS)
         self._feed.poll(now)
-        panes = by_terminal(self._feed.snapshots)
-        return {terminal: tuple(map(decision_of, found)) for terminal, found in panes.items()}
+        newest = by_terminal(self._feed.snapshots)
+        decisions = {terminal: tuple(map(decision_of, found)) for terminal, found in newest.items()}
+        panes: dict[str, tuple[tuple[str, Pane], ...]] = {}
+        for snapshot in self._feed.snapshots:
+            for pane in filter(rows.is_lit, snapshot.panes):
+                for terminal in pane.terminals:
+                    panes[terminal] = (*panes.get(terminal, ()), (snapshot.name, pane))
+        return _Found(decisions, panes)
 
     def _was_read(self, found: object) -> None:
-        if not isinstance(found, dict):
+        if not isinstance(found, _Found):
             raise found if isinstance(found, Exception) else TypeError(found)
-        if found != self._decisions:
-            self._decisions = found
+        self._panes = found.panes
+        if found.decisions != self._decisions:
+            self._decisions = found.decisions
             self.changed()

@@ -388,7 +388,7 @@ class KittyHost(Engine[int]):
             if request.verb == "focus":
                 actions.focus(self.boss, id_)
             elif request.verb == "jump":
-                actions.jump(self.boss, self.newest(now)[0], request.args)
+                self._jump(self.newest(now)[0], request.args)
             elif request.verb == "mute":
                 window = self.boss.window_id_map.get(id_)
                 self._mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)
@@ -396,6 +396,15 @@ class KittyHost(Engine[int]):
                 marks.carry_out(request, self._panes[id_], self.config.notify.snooze_min, now)
         self._looks.look_at_visible(now, self._panes)
         self._after(now, self._panes)
+
+    def _jump(self, panes: Sequence[PaneEntry], options: Sequence[str]) -> None:
+        """To the next pane that needs a person; in a window that shows a session, to the very pane in there."""
+        windows = self.boss.window_id_map
+        found = {id_: inside for id_, window in windows.items() if (inside := self._attached.panes(window))}
+        goal = actions.jump(self.boss, panes, options, {id_: [one for _, one in all_] for id_, all_ in found.items()})
+        for host, pane in (one for inside in found.values() for one in inside):
+            if pane.id == goal:
+                self._attached.show(host, pane)
 
     # What is shown -------------------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 The light in the title of an OS window, for where no tab bar can be seen: with one tab, or with `tab_bar_style hidden`.
 
 kitty's own word for the title of each window goes through `update_window_title` on its way to the window system; that
-is where the mark is put in front of it, for the active window of an OS window alone. What kitty itself knows as the
-title stays as it is.
+is where the mark is put in front of it, for the active window of an OS window alone. Where its tab is called by the
+project, the title is that, too. What kitty itself knows as the title stays as it is.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class OsWindowTitles:
     boss: Any
     tabs: TabRollup
     when: str = "auto"
-    #: For each OS window the window whose title is marked, and what is in front of that.
-    _shown: dict[int, tuple[int, str]] = attrs.field(init=False, factory=dict)
+    #: For each OS window the window whose title is marked, what is in front of that, and what is in its place.
+    _shown: dict[int, tuple[int, str, str]] = attrs.field(init=False, factory=dict)
     _update: Callable[[int, int, int, str], object] = attrs.field(init=False, default=lambda *_: None)
 
     def install(self) -> None:
@@ -46,8 +46,8 @@ class OsWindowTitles:
         self._update = update = kitty_window.update_window_title
 
         def update_window_title(os_window_id: int, tab_id: int, window_id: int, title: str) -> object:
-            marked, mark = self._shown.get(os_window_id, (0, ""))
-            return update(os_window_id, tab_id, window_id, mark + title if marked == window_id else title)
+            marked, mark, name = self._shown.get(os_window_id, (0, "", ""))
+            return update(os_window_id, tab_id, window_id, mark + (name or title) if marked == window_id else title)
 
         kitty_window.update_window_title = update_window_title
 
@@ -57,18 +57,23 @@ class OsWindowTitles:
             window = manager.active_window
             if window is None:
                 continue
-            wanted = window.id, self._mark(manager, window)
-            before = self._shown.get(os_window_id, (window.id, ""))
+            wanted = window.id, self._mark(manager, window), self._name(manager, window)
+            before = self._shown.get(os_window_id, (window.id, "", ""))
             if wanted == before:
                 continue
             old = self.boss.window_id_map.get(before[0])
-            if before[1] and old is not None and old is not window:
+            if any(before[1:]) and old is not None and old is not window:
                 self._update(old.os_window_id, old.tab_id, old.id, old.title)
             self._shown[os_window_id] = wanted
-            self._update(os_window_id, window.tab_id, window.id, wanted[1] + window.title)
+            self._update(os_window_id, window.tab_id, window.id, wanted[1] + (wanted[2] or window.title))
             sync_os_window_title(os_window_id)
         for os_window_id in [id_ for id_ in self._shown if id_ not in self.boss.os_window_map]:
             del self._shown[os_window_id]
+
+    def _name(self, manager: Any, window: Any) -> str:
+        """What the tab of *window*, the active one, is called in place of its title; nothing where that is right."""
+        shown = self.tabs.shown(manager.active_tab.id) if self.when != "off" and manager.active_tab else None
+        return sanitise(shown.title, cells=MAX_CELLS) if shown is not None and shown.owner == window.id else ""
 
     def _mark(self, manager: Any, window: Any) -> str:
         """What stands in front of the title of *window*, the active one: nothing, or a mark and whose it is."""

@@ -38,6 +38,8 @@ class TabLight:
     pulses: bool
     #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
     is_finished: bool
+    #: What its agent works on.
+    project: str = ""
 
     @property
     def what(self) -> str:
@@ -54,11 +56,12 @@ class TabLight:
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
         """What a person sees of it in a tab bar; with *is_all* in one that may draw whatever is reported."""
-        decision = self.decision
+        decision, report = self.decision, self.decision.report
         if not decision.is_lit:
             return ()
-        drawn = decision.status, decision.kind, self.title, self.pulses, self.is_finished, self.what, self.request
-        return (*drawn, attrs.evolve(decision.report, rule="")) if is_all else drawn
+        words = self.title, self.what, self.request, self.project, report.vars
+        drawn = decision.status, decision.kind, self.pulses, self.is_finished, *words
+        return (*drawn, attrs.evolve(report, rule="")) if is_all else drawn
 
 
 @attrs.define
@@ -131,6 +134,7 @@ class TabRollup:
             pulses=is_new
             and urgent.status is Status.WAITING
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
+            project=urgent.report.project or self.panes[owner.id].project,
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
 
@@ -159,7 +163,8 @@ class TabRollup:
         said = (pane.clean_title or str(owner.title)) if is_own else report.title
         project = pane.project if is_own else report.project
         agent = self.agents.get(report.agent) or pane.agent
-        bare = {"", report.agent.casefold(), *_own_names(agent)}
+        # A shell calls the tab by the whole command: `tally run claude`.
+        bare = {"", "tally", report.agent.casefold(), *_own_names(agent)}
         if name := self.given(owner.id):
             return name
         if not _is_bare(said, bare):

@@ -70,7 +70,7 @@ def read(before: Settings | None = None) -> Settings:
     agents, more = agent_files.load_agents(os.environ)
     wanted, withheld = config, tuple[Withheld, ...]()
     if before is not None:
-        wanted = before.config if problems else config
+        wanted = config if all(problem.is_note for problem in problems) else before.config
         config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
     wrong = tuple(map(str, (*problems, *more)))

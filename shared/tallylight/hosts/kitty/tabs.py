@@ -6,7 +6,8 @@ drawn. So the user's style, templates and own `tab_bar.py` stay in force, no fil
 configuration reload changes nothing. A tab that needs a person is filled by its own colours, in which the style draws
 its ends. The mark is `{tab.tally}` in the title template: put in front of the user's template, or where the user wrote
 it. A drawing function that does not use the template gets its light drawn before it. `{tab.tally_what}` is what the
-tab waits for: `Bash: npm test`; nothing while it waits for nobody. Narrow tabs are drawn here.
+tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_project}` is what its agent works on,
+and `{tab.tally_var_NAME}` what its agent gave that name. Narrow tabs are drawn here.
 
 kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
 kind goes by its share of the bar, and its text is fitted when it is drawn.
@@ -48,6 +49,7 @@ _PREFIX = f"{{{FIELD}}}"
 WHAT_CELLS = 40
 _HAS_FIELD = re.compile(r"\btab\.tally\b")
 _WHAT_FIELD = f"{FIELD}_what"
+_VAR_FIELD = "tally_var_"
 _SGR = re.compile(r"\x1b\[[0-9:;]*m")
 #: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it, and
 #: where tabs have fewer cells than the last.
@@ -85,7 +87,7 @@ class TabLights:
     _was_read: bool = False
 
     def install(self) -> None:
-        """Wrap `TabBar.update` and offer `{tab.tally}` and `{tab.tally_what}` to title templates."""
+        """Wrap `TabBar.update` and offer `{tab.tally}` and what begins so to title templates."""
         original, colour = TabBar.update, ColorFormatter.__getattr__
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
@@ -109,6 +111,8 @@ class TabLights:
         ColorFormatter.__getattr__ = readable
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
         TabAccessor.tally_what = property(lambda accessor: self.what(accessor.tab_id))
+        TabAccessor.tally_project = property(lambda accessor: self.project(accessor.tab_id))
+        TabAccessor.__getattr__ = lambda accessor, name: self.variable(accessor.tab_id, name)
 
     def _lit(self, tab_id: int) -> TabLight | None:
         """What a tab shows, if that is a light."""
@@ -191,6 +195,18 @@ class TabLights:
         except Exception as error:
             self.features.failed("title template", error)
             return ""
+
+    def project(self, tab_id: int) -> str:
+        """What the agent of a tab works on: what `{tab.tally_project}` stands for. Nothing where no agent is lit."""
+        shown = self.rollup.shown(tab_id)
+        return shown.project if shown is not None and shown.decision.is_lit else ""
+
+    def variable(self, tab_id: int, name: str) -> str:
+        """The text that its agent gave a variable: what `{tab.tally_var_NAME}` stands for. Nothing if it gave none."""
+        if not name.startswith(_VAR_FIELD):
+            raise AttributeError(name)
+        shown = self.rollup.shown(tab_id)
+        return dict(shown.decision.report.vars).get(name.removeprefix(_VAR_FIELD), "") if shown is not None else ""
 
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
         """*data* with clean titles and fills, and *bar* with the light in its template; both as kitty's otherwise."""

@@ -250,6 +250,11 @@ class PollingHost(Engine[str]):
             if shown == asked.shown or self._jobs.submit(("shown", id(asked)), job, lambda _: None):
                 asked.is_shown, asked.shown = True, shown
 
+    @property
+    def allow(self) -> str:
+        """What programs may do to its panes."""
+        return self._store.allow
+
     def _looked_at_powers(self, is_new: object) -> None:
         """Of the configuration, which is read at the start, what gives programs less power is taken over."""
         if is_new is True:

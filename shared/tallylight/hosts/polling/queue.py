@@ -1,8 +1,9 @@
 """
 Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`; and what was answered there.
 
-A list puts and cancels them over the host's socket (`snapshot.sockets`). Who is at the other end is what the kernel
-says, and the process table: only a person, at a list that has the terminal of its pane (`actions.caller.seated`).
+A list puts and cancels them over the host's socket (`snapshot.sockets`), and `tally send --queue` puts them. Who is at
+the other end is what the kernel says, and the process table: a person at a list that has the terminal of its pane
+(`actions.caller.seated`), or a program, which may do what `actions.permission` says.
 
 A pane that any process has answered is looked at until its agent has gone on, for its next question may look the same.
 
@@ -25,13 +26,14 @@ from typing import TypeVar
 
 from tallylight.actions import queue, request
 from tallylight.actions.answered import OnDisk
-from tallylight.actions.caller import PERSON, Being, Caller, Who, caller_of, seated
+from tallylight.actions.caller import Being, Caller, caller_of, seated
+from tallylight.actions.client import PaneClient
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
-from tallylight.actions.permission import PERSON_ONLY, Verb
+from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
 from tallylight.actions.request import DeferredText, Reply, Request, Unqueue
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -42,6 +44,7 @@ from tallylight.hosts.polling.host import PollingHost
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
 from tallylight.snapshot import sockets
+from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 
 #: How often, in seconds, panes are looked at in which something waits; and whether any was answered, if none was.
@@ -52,11 +55,6 @@ TAKE_S = 2.0
 LOOP_S = 10.0
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
 _T = TypeVar("_T")
-
-
-def _nobody_else(_caller: Caller, _verb: Verb, _holder: Being) -> Refusal:
-    """Only a person has a text wait here."""
-    return PERSON_ONLY
 
 
 class DeferredTexts:
@@ -113,29 +111,41 @@ class DeferredTexts:
             connection.settimeout(TAKE_S)
             try:
                 line = request.first_line(connection.recv, request.MAX_REQUEST) or b""
-                connection.sendall(request.encode_reply(self._told(connection, request.decode_request(line)[0])))
+                connection.sendall(request.encode_reply(self._told(connection, *request.decode_request(line))))
             except (OSError, request.TooLongError):
                 return
 
-    def _told(self, connection: socket.socket, asked: Request | None) -> Reply:
+    def _told(self, connection: socket.socket, asked: Request | None, is_key: bool) -> Reply:
         agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
-        caller = caller_at(connection, lambda pid: seated(caller_of(pid, agents, table), table))
-        if caller is None or caller.who is not Who.PERSON:
-            return PERSON_ONLY
-        return self.act(asked)
 
-    def act(self, asked: Request | None) -> Reply:
-        """Do what a person asks: have a text wait in a pane, or none any more."""
+        def identify(pid: int) -> Caller:
+            found = caller_of(pid, agents, table)
+            return seated(found, table) if is_key else found
+
+        caller = caller_at(connection, identify)
+        return self.act(asked, caller) if caller is not None else PERSON_ONLY
+
+    def act(self, asked: Request | None, caller: Caller) -> Reply:
+        """Do what *caller* asks, if they may: have a text wait in a pane, or none any more."""
         if not isinstance(asked, DeferredText | Unqueue):
             return request.UNKNOWN
-        typist = self._typist(asked.pane)
+        found = self._on_loop(lambda: (self._poller.entry(asked.pane), self._poller.peek(asked.pane)))
+        entry, pane = found or (None, None)
+        if entry is None or pane is None:
+            return _GONE
+        typist = self._panes.at(self._name, entry)
         if isinstance(typist, Refusal):
             return typist
+        client = PaneClient(self._panes, lambda: caller, lambda _: self._poller.allow, self._panes.started_by)
+
+        def permit(_caller: Caller, verb: Verb, holder: Being) -> Verdict | Refusal:
+            return client.forbidden(Found(self._name, entry), verb, holder) or Verdict.ALLOWED
 
         def keep(queued: Queued | None) -> None:
             self._on_loop(lambda: self._set(asked.pane, queued))
 
-        return perform(Access(typist, self._once, _nobody_else, keep), asked, PERSON) or request.UNKNOWN
+        access = Access(typist, self._once, permit, keep, pane.queued)
+        return perform(access, asked, caller) or request.UNKNOWN
 
     def look(self, now: float) -> None:
         """See to all that waits, at monotonic *now*."""

@@ -44,8 +44,9 @@ const newsIn = (text) => (/^\W*tip:/i.test(text) ? "" : text);
 function what(session) {
   const { status, what: about, question, message, reply, topic, limited_until: limit } = session;
   const done = session.outcome || reply, does = [session.progress, session.doing].filter(Boolean).join(" · ");
-  const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status];
-  return [said || newsIn(message) || topic, limit * 1000 > Date.now() ? `limited until ${clock(limit)}` : ""].filter(Boolean).join(" · ");
+  const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status] || newsIn(message) || topic;
+  const more = ["waiting", "error"].includes(status) && !said.includes(session.doing) ? session.doing : "";
+  return [said, more, limit * 1000 > Date.now() ? `limited until ${clock(limit)}` : ""].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.

@@ -116,9 +116,14 @@ function groupOf(session) {
   const by = at("group").value;
   if (by === "project") return session.project || "no project";
   if (by === "machine") return session.machine || "this machine";
+  if (by === "session") return alike(session) > 1 ? `${session.agent} session ${session.session.slice(0, 8)}` : "one pane each";
   if (by === "terminal") return session.machine || terminal(session.host);
   return "";
 }
+
+// What tells the conversation of a session from all others, and how many panes show that.
+const conversation = ({ machine, agent, session, address }) => JSON.stringify(session ? [machine, agent, session] : [address]);
+const alike = (one) => [...sessions.values()].filter((other) => conversation(other) === conversation(one)).length;
 
 // How a host is called: by its number only where there are several of its kind.
 function terminal(host) {
@@ -176,8 +181,11 @@ function isFound(session) {
 }
 
 function draw() {
-  const sorted = [...sessions.values()].sort((a, b) =>
+  const ordered = [...sessions.values()].sort((a, b) =>
     need(a) - need(b) || (a.status === "waiting" ? a.since - b.since : b.since - a.since) || (a.address < b.address ? -1 : 1));
+  // The panes of one conversation stand where the neediest of them would.
+  const places = [...new Set(ordered.map(conversation))];
+  const sorted = ordered.sort((a, b) => places.indexOf(conversation(a)) - places.indexOf(conversation(b)));
   const full = (session) => [name(session), session.agent].filter(Boolean).join(" · ");
   const times = {};
   for (const session of sorted) times[full(session)] = (times[full(session)] ?? 0) + 1;

@@ -157,10 +157,13 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
         beside.text(found, columns),
         f"mode {pane.mode}" if pane.mode else "",
         f"worktree {pane.worktree}" if pane.worktree else "",
+        details.variables(pane),
+        pane.detail if pane.status is Status.WAITING else "",
         pane.topic,
         pane.title if pane.title not in (pane.agent, pane.project, pane.topic) else "",
         pane.cwd,
         f"pane {row.name}",
+        f"also in pane {', '.join(row.same)}" if row.same else "",
         pane.host_title,
     ]
     if is_snoozed(pane, state.now):

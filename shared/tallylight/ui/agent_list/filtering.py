@@ -3,7 +3,7 @@ Filtering: which rows a filter lets through, the orders in which they can stand,
 
 A filter is words, each of which has to stand somewhere in what is known of a pane, and terms such as `is:waiting` or
 `agent:codex`, each of which has to begin what it names. A group stands where its first row would, below a heading: a
-project, a machine or a terminal.
+project, a machine, a terminal or a conversation that several panes show.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def ordered(rows: Iterable[Row], order: Order) -> tuple[Row, ...]:
 
 _TERMINALS = {"kitty": "kitty", "wezterm": "WezTerm", "sessions": "detached sessions"}
 _HERE = "this machine"
+_ALONE = "one pane each"
 
 
 def grouped(rows: Iterable[Row], by: str) -> tuple[tuple[Row, ...], tuple[str, ...]]:
@@ -97,6 +98,8 @@ def _heading(row: Row, by: str, several: set[str]) -> str:
         return row.pane.project or "no project"
     if by == "machine":
         return machine or _HERE
+    if by == "session":
+        return f"{row.pane.agent} session {row.pane.session[:8]}" if row.same else _ALONE
     kind, _, number = host.rpartition("-")
     called = _TERMINALS.get(kind, host)
     numbered = f"{called} {number}" if row.place.rpartition("-")[0] in several else called

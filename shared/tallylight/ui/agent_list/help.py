@@ -20,7 +20,7 @@ HELP: tuple[str, ...] = (
     "  t          show what the agents did this week",
     "Arrange",
     "  /          filter: words, is:waiting, is:unread, agent:codex, project:shop",
-    "  o, O       sort by need, age or name; group by project, machine or terminal",
+    "  o, O       sort by need, age or name; group by project, machine, …",
     "  z          unfold or fold the idle ones",
     "  n          name its conversation; an empty name removes it",
     "Mark and end",

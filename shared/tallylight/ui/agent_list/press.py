@@ -24,7 +24,7 @@ from tallylight.ui.agent_list.effects import Effects, Gather, Perform, Plain, Pr
 from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import OVER, Mode, State, told
-from tallylight.ui.agent_list.selection import Act, Together
+from tallylight.ui.agent_list.selection import Act, Proposal, Together
 from tallylight.ui.keys import Event, Focus, Mouse, Paste, Told
 
 #: Lines that a turn of the wheel moves.
@@ -56,6 +56,8 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
         effects = (Plain.QUIT,)
     elif event.name in _NUMBERS and (state.mode in _NUMBERED or isinstance(state.proposal, Together)):
         state, effects = _numbered(state, event.name, at)
+    elif event.name == "y" and isinstance(state.proposal, Proposal):
+        state, effects = _agreed(state, state.proposal, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
     # What a key opened or closed has left more or less room for the question.
@@ -211,11 +213,16 @@ def _text_key(state: State, name: str) -> tuple[State, Effects]:
     if name == proposal.act.key:
         # The same key again: all that the list shows, which is a page to be read of its own.
         return states.listing(state), (Propose(proposal.act, state.shown),)
-    if name != "y":
-        return states.listing(state), ()
-    if proposal.read < len(state.text):
+    return states.listing(state), ()
+
+
+def _agreed(state: State, found: Proposal, at: float) -> tuple[State, Effects]:
+    """What is proposed is done, once it has stood there whole, and for as long as a question has to."""
+    if found.read < len(state.text):
         return states.notified(state, _READ_ALL), ()
-    return states.listing(state), (proposal,)
+    if flow.is_too_soon(state, at):
+        return states.notified(attrs.evolve(state, typed_at=at), _TOO_SOON.format("y")), ()
+    return states.listing(attrs.evolve(state, typed_at=at)), (found,)
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:

@@ -138,7 +138,7 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     for number, task in enumerate(pane.tasks):
         mark = _DONE if number < done else _NOW if number == done else _TO_DO
         lines += _item(Span(mark), task, columns, is_bold=number == done)
-    if pane.detail and not pane.tasks:
+    if pane.detail:
         lines += _words(pane.detail, columns)
     if found is not None and found.done < found.total and found.total > len(pane.tasks) > 0:
         lines += _words(f"… of {found.total} steps in all", columns)

@@ -13,7 +13,6 @@ import attrs
 
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING
-from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui import beside, details
@@ -88,8 +87,10 @@ def said(row: Row, state: State) -> Said:
     text, behind = details.says(pane), ""
     if pane.status is Status.DONE:
         text, behind = pane.outcome or text, diffstat(row)
-    elif not needs(row, now):
-        before.append(current(pane.progress, pane.tasks) or pane.detail)
+    elif needs(row, now):
+        before.append(pane.detail if pane.detail not in text else "")
+    else:
+        before.append(pane.doing)
         behind = details.bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
     return Said(clean(words, _SAID), behind, needs(row, now), bool(pane.asks and pane.what))

@@ -1,5 +1,8 @@
 """Agents that nobody has described: `python -m benchmarks.unknown` measures their light, without and with a made file.
 
+Each agent is read by weights that were made without its recordings (`benchmarks.structure`): what is told of one is
+what is to be expected of an agent that nobody has seen. The rules of `evidence.dialogs` were made with all of them.
+
 `since` tells from when on a program is a candidate, and by what (`tallylight.evidence.unknown`); `events` is the
 recording in which it holds the foreground as no more than that, from then on.
 """
@@ -10,13 +13,18 @@ import concurrent.futures
 import functools
 import sys
 from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as Several
 from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 
 import attrs
 from benchmarks import accuracy
+from benchmarks import structure as fitting
 
 from tallylight import wire
 from tallylight.agents.agent import Agent, Agents, parse_agent
+from tallylight.evidence import structure
 from tallylight.evidence.process import Process
 from tallylight.evidence.unknown import Unknown
 from tallylight.model.report import Source
@@ -39,6 +47,10 @@ from tallylight.wire.title import Title
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
 LEARNT = ("permission", "question", "text")
 FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
+#: Around a turn: starts that ask, sizes, menus.
+AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
+#: Those whose package says what they are, as npm and pip install it: they are candidates from the start.
+TOLD_BY_PACKAGE = frozenset({"codex", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi"})
 #: How often a host looks at a screen.
 _POLL_S = 0.25
 
@@ -46,12 +58,14 @@ _POLL_S = 0.25
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
+    if name in TOLD_BY_PACKAGE:
+        found.packaged("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
     due = _POLL_S
     for event in given:
         while due <= event.time:
             if found.wants_look():
-                found.look(grid.lines, grid.cursor_row)
+                found.look(grid.lines, grid.cursor_row, cursor_visible=grid.cursor_visible)
             if found.agent is not None:
                 return due, found
             due += _POLL_S
@@ -78,9 +92,8 @@ def _tell(found: Unknown, event: object) -> None:
             found.marked()
 
 
-def events(header: Header, given: list[Event]) -> Iterator[Event]:
+def events(given: list[Event], begins: float | None) -> Iterator[Event]:
     """*given* without the agent in the foreground, until it is a candidate."""
-    begins, _ = since(header, given)
     held: ForegroundChange | None = None
     is_shown = False
     for event in given:
@@ -106,15 +119,21 @@ def events(header: Header, given: list[Event]) -> Iterator[Event]:
 
 def undescribed(recording: accuracy.Recording) -> scoring.Track:
     """What is shown of an agent whose file is not there."""
-    _, found = since(recording.header, recording.events, recording.agent)
+    begins, found = since(recording.header, recording.events, recording.agent)
     agents = Agents([found.agent] if found.agent is not None else ())
     replay = Replay(recording.header, agents, without={Source.PROTOCOL, Source.REGISTRY})
     track: list[tuple[float, str]] = []
-    for event in events(recording.header, recording.events):
+    for event in events(recording.events, begins):
         for decision in replay.play(event):
             if not track or track[-1][1] != decision.status:
                 track.append((replay.now, str(decision.status)))
     return track
+
+
+def starts_with_a_dialog(recording: accuracy.Recording) -> bool:
+    """Whether it asks before it has ever worked."""
+    words = [scoring.class_of(word) for _, word in recording.truth]
+    return "waiting" in words and "working" not in words[: words.index("waiting")]
 
 
 def made(name: str) -> Agent:
@@ -127,33 +146,45 @@ def made(name: str) -> Agent:
     return parse_agent(write(draft(seen), name, [name]), f"{name}.toml")
 
 
-def recordings(name: str) -> dict[str, Path]:
+def recordings(name: str, folders: Several[Path] = FOLDERS) -> dict[str, Path]:
     """The recordings of an agent for which nothing was set up."""
-    found = [path for folder in FOLDERS for path in sorted(folder.glob(f"{name}-*.cast.gz"))]
+    found = [path for folder in folders for path in sorted(folder.glob(f"{name}-*.cast.gz"))]
     stems = {path.name.partition(".")[0]: path for path in found}
     return {stem: path for stem, path in stems.items() if not stem.endswith(("-relay", "-hooks", "-tmux"))}
 
 
-def measure(name: str) -> tuple[scoring.Score, scoring.Score]:
-    """How right the light of an agent is without a file, and with a made one on what it was not made from."""
-    without, with_file = scoring.Score(), scoring.Score()
+class Measured(NamedTuple):
+    """How right the light of an agent is: without a file, of what it asks at its start, and with a made file."""
+
+    without: scoring.Score
+    starts: scoring.Score
+    made: scoring.Score
+
+
+def measure(name: str, weights: dict[str, float]) -> Measured:
+    """The light of an agent, read by *weights* that were made without it; by a made file on what that is not from."""
+    found = Measured(*[scoring.Score()] * 3)
     agent = made(name)
-    for stem, path in recordings(name).items():
-        recording = accuracy.read(path)
-        without = without.plus(scoring.score(recording.truth, undescribed(recording), recording.end))
-        if stem.removeprefix(f"{name}-") not in LEARNT:
-            found = check(recording.header, recording.events, agent).score
-            assert found is not None
-            with_file = with_file.plus(found)
-    return without, with_file
+    with mock.patch.dict(structure.WEIGHTS, weights):
+        for stem, path in recordings(name, (*FOLDERS, *AROUND)).items():
+            recording = accuracy.read(path)
+            score = scoring.score(recording.truth, undescribed(recording), recording.end)
+            found = found._replace(without=found.without.plus(score))
+            if starts_with_a_dialog(recording):
+                found = found._replace(starts=found.starts.plus(score))
+            if path.parent in FOLDERS and stem.removeprefix(f"{name}-") not in LEARNT:
+                score = check(recording.header, recording.events, agent).score or scoring.Score()
+                found = found._replace(made=found.made.plus(score))
+    return found
 
 
 def main() -> int:
-    """Print two tables, a row an agent."""
+    """Print three tables, a row an agent."""
+    weights = [fitting.without(name) for name in NAMES]
     with concurrent.futures.ProcessPoolExecutor() as pool:
-        found = dict(zip(NAMES, pool.map(measure, NAMES), strict=True))
-    for number, title in enumerate(("No file", "A file by `tally agent new`")):
-        rows = [(name, scores[number]) for name, scores in found.items()]
+        found = dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True))
+    for title, part in (("No file", "without"), ("No file, starts that ask", "starts"), ("A made file", "made")):
+        rows = [(name, getattr(measured, part)) for name, measured in found.items()]
         total = functools.reduce(scoring.Score.plus, (score for _, score in rows), scoring.Score())
         print(f"{title}:\n\n{accuracy.table([*rows, ('all', total)])}\n")
     return 0

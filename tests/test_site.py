@@ -159,7 +159,7 @@ def test_the_workflow_publishes_what_was_built() -> None:
     assert workflow["permissions"] == {"contents": "read"}
     assert {name for name, job in jobs.items() if "permissions" in job} == {"publish"}
     uses = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
-    assert uses and all(re.fullmatch(r"actions/[\w-]+@v\d+", one) for one in uses)
+    assert uses and all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", one) for one in uses)
     assert not any("${{" in step.get("run", "") for job in jobs.values() for step in job["steps"])
 
 

@@ -26,7 +26,7 @@ in
     settings = lib.mkOption {
       inherit (toml) type;
       default = { };
-      description = "What config.toml says; see docs/configuration.md.";
+      description = "Settings of config.toml; `tally config default` explains each.";
     };
     keys = lib.mkOption {
       type = lib.types.attrsOf lib.types.str;

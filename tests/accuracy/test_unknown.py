@@ -19,7 +19,9 @@ def recording(name: str) -> Recording:
 
 
 @pytest.mark.slow
-@each("name", ["claude-permission", "codex-denial", "copilot-permission", "qwen-denial", "pi-permission"])
+@each(
+    "name", ["claude-permission", "codex-denial", "copilot-permission", "qwen-denial", "pi-permission", "aider-denial"]
+)
 def test_without_a_file(name: str) -> None:
     """Its dialogs are a light, and nothing else is taken for one."""
     found = recording(name)

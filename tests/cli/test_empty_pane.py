@@ -64,8 +64,8 @@ def test_every_verb_refuses_it(runtime: Path, capsys: pytest.CaptureFixture[str]
             assert EMPTY in " ".join(told.err.split()) and told.out == "", line
             assert prog in told.err
     assert verbs == {
-        "agent new", "attach", "fork", "interrupt", "quiet", "read", "resume", "seen", "send", "unread", "wait",
-        "why",
+        "agent new", "attach", "fork", "interrupt", "quiet", "read", "resume", "seen", "send", "shift", "unread",
+        "wait", "why",
     }  # fmt: skip
     assert spool.take() == []
 

@@ -248,7 +248,7 @@ def test_a_host_that_does_nothing_is_told(
     host.answer = lambda _: [WAITING]
 
     assert main.main(["unread", "3"]) == 1
-    assert f"{HOST} did not do it" in capsys.readouterr().err
+    assert f"{HOST} did not respond" in capsys.readouterr().err
 
 
 def test_a_host_that_takes_no_requests(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,7 +256,7 @@ def test_a_host_that_takes_no_requests(runtime: Path, capsys: pytest.CaptureFixt
     publish(runtime, [WAITING])
 
     assert main.main(["seen", "3"]) == 1
-    assert "takes no requests" in capsys.readouterr().err
+    assert "accepts no requests" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["quiet", "mute", "snooze", "unread", "seen"])

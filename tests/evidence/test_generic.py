@@ -10,10 +10,14 @@ from pathlib import Path
 
 from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.prompts import question_before, read_screen
+from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import read_tail
 from tallylight.evidence.unknown import candidate
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Status
+from tallylight.pane.screen_looks import ScreenLooks
+from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import Tracker
 from tests.evidence.test_prompts import SCREENS, Screen, load
 from tests.tables import each
 
@@ -126,3 +130,25 @@ def test_a_program_that_says_that_it_works(screen: str, works: bool) -> None:
 def test_what_stands_before_a_prompt(screen: str, question: str) -> None:
     """Up to ten rows above an empty prompt, as far as what the person typed before."""
     assert question_before(screen.splitlines()) == question
+
+
+@each(
+    ("screen", "status", "question"),
+    [
+        ("Fix it\n\n✻ Thinking…", Status.WORKING, ""),
+        ("Bash(pytest tests/unit)\n  collected 12 items", Status.WORKING, ""),
+        ("Running in the background (↓ to manage)", Status.WORKING, ""),
+        ("I see two ways.\nWhich one?\n\n>", Status.WAITING, "I see two ways. Which one?"),
+    ],
+)
+def test_seventy_seconds_of_a_screen_that_no_file_knows(screen: str, status: Status, question: str) -> None:
+    """What says that it works is at work for as long as that stands; at a prompt the silence has its question."""
+    tracker = Tracker()
+    looks = ScreenLooks(tracker)
+    looks.begin(candidate("mine"))
+    tracker.foreground(Foreground("mine", 1), 0.0)
+    lines = screen.splitlines()
+    for look in range(4 * 70):
+        looks.take(Look(lines if look else [""], len(lines) - 1 if look else 0, 0, 80), None, look / 4)
+        tracker.tick(look / 4)
+    assert (tracker.decision.status, tracker.decision.report.message) == (status, question)

@@ -288,6 +288,22 @@ def test_one_still_look_does_not_stop_liveliness() -> None:
     assert play("xx.xx.xx") is MINOR
 
 
+def test_a_moving_logo_is_not_output() -> None:
+    """Of dots, in three rows, as Vibe has it while it rests. A spinner of one dot beside what it does is watched."""
+    screen = Screen()
+    frames = (("⡠⣒⠄  ⡠⡀⡠⡀  Mistral", "⢸⠸⣀⡔⢉⢑⠇⠨⡠⢇", "⠉⠒⠣⠤⠵⠭⠭⠯⠇"), ("⢠⢢    ⡔⢄⠔⡄ Mistral", " ⢸⢸⣀⡔⢉⠱⣃⡐⣔⡣", "⠈⠒⠒⠣⠤⠵⠤⠬⠮⠆"))
+    seen = set()
+    for number in range(20):
+        screen.draw([*frames[number % 2], "", "─" * COLUMNS, ">", "─" * COLUMNS], (5, 1))
+        seen.add(screen.look())
+    assert seen - {MAJOR} == {NONE}  # the first frame came to an empty screen
+    assert screen.look() is NONE
+    screen.draw(
+        ["⡠⣒⠄  ⡠⡀⡠⡀  Mistral", "⠋ Reading", "⠋ Writing", "⠋ Running", "─" * COLUMNS, ">", "─" * COLUMNS], (5, 1)
+    )
+    assert screen.look().is_output
+
+
 def test_blinking_line_is_not_output_for_long() -> None:
     """A line that comes and goes is output at first and a little thing when it repeats."""
     screen = Screen()

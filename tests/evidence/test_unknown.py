@@ -110,6 +110,23 @@ def test_it_works_beside_its_input(rows: list[str], cursor: int, frames: tuple[s
 
 
 @each(
+    ("rows", "cursor", "is_visible"),
+    [
+        (["{work}", "", ">>> Send a message", "", " model"], 2, True),
+        (["{work}", "╭" + "─" * 30 + "╮", "│ Ask anything…                │", "╰" + "─" * 30 + "╯", " model"], 2, True),
+        (["{work}", "  ┃", "  ┃  Ask anything", "  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀", "  ctrl+p commands"], 0, False),
+    ],
+)
+def test_other_inputs(rows: list[str], cursor: int, is_visible: bool) -> None:
+    """An input behind `>>>`, one with a placeholder, and one behind a bar while the cursor is hidden elsewhere."""
+    found = program()
+    for frame in "⠋⠙":
+        found.look([row.format(work=frame) for row in rows], cursor, cursor_visible=is_visible)
+    assert found.agent is not None
+    assert found.signs == ("an input of its own", "work shown beside its input")
+
+
+@each(
     ("rows", "cursor"),
     [
         (BOX[:3], 2),

@@ -19,6 +19,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
+from tallylight.pane.package import PackageRequest
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -71,6 +72,33 @@ def show(
         pane.screen(lambda lines=lines: Look(lines, *cursor, 80), now)  # type: ignore[misc]
         pane.tick(now)
     return now
+
+
+def test_what_it_is_made_with(pane: Pane) -> None:
+    """What its package says is read once: it makes a candidate, whose first dialog is seen, and gives no light."""
+    (request,) = pane.requests()
+    assert isinstance(request, PackageRequest)
+    pane.answered(request, "made with openai", 1.0)
+    assert pane.requests() == ()
+    now = show(pane, BOX, 1.0, 10.0)
+    assert not pane.decision.is_lit
+
+    now = show(pane, ["Run make?", "", "  * Yes (y)", "    No (n)", ""], now)
+
+    assert (pane.decision.status, pane.decision.kind) == (Status.WAITING, Kind.PERMISSION)
+    assert pane.decision.reason.rule.startswith("screen rule: structure: ")
+    assert pane.dialog is not None
+    assert [(choice.label, choice.keys) for choice in pane.dialog.choices] == [("Yes (y)", ""), ("No (n)", "")]
+
+
+def test_a_package_that_says_nothing(pane: Pane) -> None:
+    """A program of which nothing was found has no light, and is not read again."""
+    (request,) = pane.requests()
+    pane.answered(request, "", 1.0)
+    show(pane, ASKING, 1.0, 10.0)
+
+    assert pane.requests() == ()
+    assert not pane.decision.is_lit and pane.agent is None
 
 
 def test_without_signs_it_has_no_light(pane: Pane) -> None:

@@ -199,7 +199,10 @@ BROKEN = {
     "evidence that is no JSON": ('[1, "x", "{"]', "not JSON"),
     "evidence that is a list": ('[1, "x", "[]"]', "no JSON object"),
     "bad base64": (r'[1, "x", "{\"type\": \"raw\", \"base64\": \"!\"}"]', "base64"),
-    "a hostile name": (r'[1, "x", "{\"type\": \"foreground\", \"name\": \"a b\"}"]', "names no program"),
+    "a hostile name": (
+        r'[1, "x", "{\"type\": \"foreground\", \"name\": \"a b\"}"]',
+        "foreground name without a program",
+    ),
     "an unknown status": (r'[1, "x", "{\"type\": \"report\", \"source\": \"title\", \"status\": \"ok\"}"]', "status"),
     "a list for a status": (r'[1, "x", "{\"type\": \"report\", \"source\": \"title\", \"status\": []}"]', "status"),
     "an unknown source": (r'[1, "x", "{\"type\": \"report\", \"source\": \"god\", \"status\": \"idle\"}"]', "source"),

@@ -127,7 +127,7 @@ def test_a_checkout_has_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel as a release is built, unpacked."""
     folder = tmp_path_factory.mktemp("wheel")
-    for name in ("shared", "kittens", "wezterm"):
+    for name in ("shared", "kittens", "wezterm", "packaging"):
         shutil.copytree(ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(ROOT / name, folder / "source")

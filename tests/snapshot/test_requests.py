@@ -183,7 +183,7 @@ def test_the_dead_are_swept() -> None:
 def test_a_closed_spool_takes_no_requests() -> None:
     """After the host has gone away nothing can be asked of it."""
     Spool("kitty").close()
-    with pytest.raises(RequestError, match="takes no requests"):
+    with pytest.raises(RequestError, match="accepts no requests"):
         send(ME, Request("seen", "3"))
 
 

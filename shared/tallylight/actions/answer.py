@@ -303,7 +303,14 @@ def dialog_of(seen: Seen) -> Dialog | None:
 def reading_of(seen: Seen) -> ScreenReading | None:
     """What the screen says of the agent in the foreground; None if nothing."""
     look = seen.look
-    return read_screen(seen.foreground.agent, look.lines, look.cursor_row, seen.styled, look.columns)
+    return read_screen(
+        seen.foreground.agent,
+        look.lines,
+        look.cursor_row,
+        seen.styled,
+        look.columns,
+        cursor_visible=look.cursor_visible,
+    )
 
 
 def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen | Refusal:

@@ -81,9 +81,7 @@ def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable
             fleet.link.close()
             return 0
     fleet.link.close()
-    raise TallyError(
-        f"{clean(machine, 40)} did not do it: what it shows has changed, or the broker does not let you ask it"
-    )
+    raise TallyError(f"{clean(machine, 40)} refused: its pane has changed, or the broker lets you send no marks")
 
 
 def read_fleet() -> Panes:

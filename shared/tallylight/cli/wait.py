@@ -84,8 +84,8 @@ def make_parser() -> Parser:
         dest="wanted",
         type=_statuses,
         metavar="STATUS,…",
-        help=f"statuses to wait for, of {', '.join(_WORDS)}; by default every one in which a named agent does not "
-        "work, and without a name those that need you or have finished",
+        help=f"statuses to wait for: {', '.join(_WORDS)}. By default a named agent must stop working. "
+        "Without a name, an agent must need you or have finished.",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")

@@ -43,7 +43,7 @@ _HINT = re.compile(
     re.IGNORECASE,
 )
 #: A key, by its name or its sign.
-_KEY = re.compile(r"\b(esc(ape)?|enter|return|tab|space|ctrl|shift|arrows?)\b|[↑↓⏎↵⇥]", re.IGNORECASE)
+KEY = re.compile(r"\b(esc(ape)?|enter|return|tab|space|ctrl|shift|arrows?)\b|[↑↓⏎↵⇥]", re.IGNORECASE)
 #: What stands below the choices of a login: terms, and where they are.
 _TERMS = re.compile(r"\b(terms|privacy|licen[cs]e)\b|(?:\S+: ?)?https?://\S+$", re.IGNORECASE)
 #: A row of facts, far apart.
@@ -56,8 +56,8 @@ _BUTTON = 24
 _LETTERED = re.compile(
     r"[\[(]((?:[A-Za-z0-9]|esc|enter|tab|shift\+tab))[\])] ?([A-Za-z][\w'’]*(?: (?![\[(])[\w'’]+){0,4})", re.IGNORECASE
 )
-_YES = re.compile(r"\b(yes|approve|allow|accept|proceed|run|confirm|apply|trust|continue|once)\b", re.IGNORECASE)
-_NO = re.compile(r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['’]t)\b", re.IGNORECASE)
+YES = re.compile(r"\b(yes|approve|allow|accept|proceed|run|confirm|apply|trust|continue|once)\b", re.IGNORECASE)
+NO = re.compile(r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['’]t)\b", re.IGNORECASE)
 #: An input line: what stands above it is no dialog that waits.
 _INPUT = re.compile(r"[❯›>](?: |$)")
 #: Two spaces or more: what follows stands in a column of its own.
@@ -212,7 +212,7 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
         for part in _COLUMN.split(rows[at].text):
             # `Confirm` is a button, and `confirm the choice` a hint.
             is_word = part[:1].isascii() and part[:1].isalnum()
-            is_hint = _KEY.search(part) or not is_word or (" " in part and _HINT.match(part))
+            is_hint = KEY.search(part) or not is_word or (" " in part and _HINT.match(part))
             if is_hint or len(part) > _BUTTON:
                 break
             labels.append(part)
@@ -223,7 +223,7 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
 
 def _are_answers(labels: Sequence[str]) -> bool:
     """Whether there is a yes and a no among *labels*."""
-    return len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels))
+    return len(labels) >= 2 and any(map(YES.search, labels)) and any(map(NO.search, labels))
 
 
 def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
@@ -278,15 +278,20 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
     for row in rows[_behind_box(rows, start) :]:
         if row.is_edge:
             # What stands below hints and a line across is the program's own footer.
-            is_parted |= not row.is_boxed and any(map(_KEY.search, hints))
+            is_parted |= not row.is_boxed and any(map(KEY.search, hints))
         elif row.text and row.indent < beside:
-            if not bars and (_HINT.search(row.text) or _TERMS.search(row.text)):
+            if not bars and is_hint(row.text):
                 hints.append(row.text)
             elif is_parted or _STATUS_BAR.match(row.text):
                 bars += 1
             else:
                 return False
     return bars <= _BARS and _are_few(hints)
+
+
+def is_hint(text: str) -> bool:
+    """Whether *text* tells of keys, or of terms, as what stands below choices does."""
+    return bool(_HINT.search(text) or _TERMS.search(text))
 
 
 def _only_hints(rows: Sequence[Row], beside: int) -> bool:
@@ -307,7 +312,7 @@ def _behind_box(rows: Sequence[Row], start: int) -> int:
 
 
 def _are_few(hints: Sequence[str]) -> bool:
-    return sum(_KEY.search(text) is None for text in hints) <= _HINTS and len(hints) <= _FOOTER
+    return sum(KEY.search(text) is None for text in hints) <= _HINTS and len(hints) <= _FOOTER
 
 
 def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | None:

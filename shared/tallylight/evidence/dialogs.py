@@ -61,7 +61,7 @@ _NEAR = 3
 #: How to leave a dialog that is not to be answered.
 _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|skip|leave)\b", re.IGNORECASE)
 #: The same of what shows a text.
-_PAGER = re.compile(
+PAGER = re.compile(
     r"\(END\)|:$|.*\b(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
 )
 #: Rows at the end in which that stands.
@@ -128,7 +128,7 @@ _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | Non
 def is_left_by_key(rows: Sequence[Row]) -> bool:
     """Whether the last rows name the key by which what is shown is left: a picker, a transcript, a pager."""
     last = [row.text for row in rows if row.text][-_FOOT:]
-    return any(map(_LEAVE.search, last)) or (bool(last) and _PAGER.match(last[-1]) is not None)
+    return any(map(_LEAVE.search, last)) or (bool(last) and PAGER.match(last[-1]) is not None)
 
 
 def arrows(distance: int, *, is_sideways: bool = False) -> str:
@@ -155,7 +155,7 @@ def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     return top, asking if asking != first else top
 
 
-def _whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
+def whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
     """The question in row *asking*, with the rows above from *top* on that are wrapped into it."""
     texts = [rows[asking].text]
     while asking > top and texts[0][:1].islower():
@@ -179,7 +179,7 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
     top, asking = question_above(rows, below)
     if asking == below:
         return None
-    text = _whole_question(rows, top, asking)
+    text = whole_question(rows, top, asking)
     kind = kind_of(text)
     if kind is Kind.QUESTION and not text.endswith("?"):
         # What is no question tells its kind in all of its words.

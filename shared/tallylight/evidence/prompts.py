@@ -4,10 +4,10 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority. But a dialog beats a rule that calls the screen idle, unless that is a menu which the
-person has opened: an input box may stand below a dialog, and a rule may be too broad. Everything is read at the end of
-the screen: what was printed before, and has scrolled up, is a transcript and says nothing. Reading is pure, never
-raises, and takes a bounded time on any screen.
+that have a negative priority, and last, if none of its own says how it asks, `evidence.structure`. But a dialog
+beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may stand below
+a dialog, and a rule may be too broad. Everything is read at the end of the screen: what was printed before, and has
+scrolled up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tallylight.evidence.choices import Choices, buttons, lettered_choices, numb
 from tallylight.evidence.dialogs import arrows, question_above, read_dialog
 from tallylight.evidence.frame import framed
 from tallylight.evidence.highlight import highlighted
+from tallylight.evidence.structure import read_structure
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
@@ -71,7 +72,13 @@ class ScreenReading:
 
 
 def read_screen(
-    agent: Agent | None, lines: Sequence[str], cursor_row: int, styled: StyledScreen | None = None, columns: int = 0
+    agent: Agent | None,
+    lines: Sequence[str],
+    cursor_row: int,
+    styled: StyledScreen | None = None,
+    columns: int = 0,
+    *,
+    cursor_visible: bool = True,
 ) -> ScreenReading | None:
     """
     What the screen says of *agent*; None if nothing, and for no agent.
@@ -82,7 +89,7 @@ def read_screen(
     """
     if agent is None:
         return None
-    screen = _Screen(read_tail(lines), cursor_row, lines, styled)
+    screen = _Screen(read_tail(lines), cursor_row, lines, styled, cursor_visible)
     if not screen.rows:
         return None
     found = _reading(agent, screen)
@@ -96,6 +103,7 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
+    found = found or _by_structure(agent, screen)
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 
@@ -108,6 +116,18 @@ def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
     if not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines):
         return None
     return ScreenReading(Status.WAITING, dialog.rule, dialog)
+
+
+def _by_structure(agent: Agent, screen: _Screen) -> ScreenReading | None:
+    """What has the structure of a dialog, unless it is known how *agent* asks."""
+    if not agent.screen_generic or any(_is_asking(rule) for rule in agent.screen_rules):
+        return None
+    dialog = read_structure(screen.rows, screen.cursor_row if screen.cursor_visible else None)
+    return ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None
+
+
+def _is_asking(rule: ScreenRule) -> bool:
+    return rule.status is Status.WAITING and rule.priority >= 0
 
 
 def _says_work(rows: Sequence[Row]) -> ScreenReading | None:
@@ -149,6 +169,7 @@ class _Screen:
     cursor_row: int
     lines: Sequence[str]
     styled: StyledScreen | None
+    cursor_visible: bool
     _places: dict[str, list[Row]] = attrs.Factory(dict)
     _choices: dict[tuple[str, int], Choices | None] = attrs.Factory(dict)
 

@@ -66,7 +66,7 @@ class Readings:
 
 
 def _read(agent: Agent, look: Look) -> ScreenReading | None:
-    return read_screen(agent, look.lines, look.cursor_row, columns=look.columns)
+    return read_screen(agent, look.lines, look.cursor_row, columns=look.columns, cursor_visible=look.cursor_visible)
 
 
 def _meaning(found: ScreenReading | None) -> tuple[object, ...] | None:

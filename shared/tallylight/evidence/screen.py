@@ -14,7 +14,8 @@ compared, look by look (four a second). What a person types is not output, and n
 3. **Unless it does not stop.** Minor changes in at least `LIVELY` of the last `WINDOW` looks are output after all.
    Agents that wait for an approval move 0.9 to 1.6 times a second, agents that work 7 times and more.
 4. **A new size is not output**, nor is what is drawn again in the `SETTLING` looks after it.
-5. **A screen without text is not output.** A program that starts clears it first, and may then load for a long time.
+5. **A drawing is not output.** Some agents have a logo of braille dots, which moves while they rest.
+6. **A screen without text is not output.** A program that starts clears it first, and may then load for a long time.
 
 Any other change is output. Kept are the text of one screen (`MAX_ROWS` by `MAX_COLUMNS` at most) and a few hashes.
 """
@@ -22,6 +23,7 @@ Any other change is output. Kept are the text of one screen (`MAX_ROWS` by `MAX_
 from __future__ import annotations
 
 import enum
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -44,6 +46,9 @@ _TYPED = 16
 #: Where the input box of a hidden cursor is looked for: so many rows up from the last one with text.
 _BOTTOM = 12
 
+#: So many dots of braille in one row are a drawing.
+DRAWN = 4
+_DOTS = re.compile("[\u2801-\u28ff]")
 #: What lines across are drawn with; first those that may stand in a row of ASCII.
 _LINES = ("-=_", "-=_─━═╌┄┈╍▀▄▁▔")
 
@@ -130,7 +135,7 @@ class ScreenWatch:
 
     def _keep(self, look: Look) -> None:
         self._raw = list(look.lines) if isinstance(look.lines, list) else look.lines
-        self._rows = [line[:MAX_COLUMNS].rstrip() for line in look.lines[:MAX_ROWS]]
+        self._rows = [_without_drawing(line[:MAX_COLUMNS].rstrip()) for line in look.lines[:MAX_ROWS]]
         self._cursor = (min(max(look.cursor_row, 0), max(len(self._rows) - 1, 0)), max(look.cursor_column, 0))
         self._area = _typing_area(self._rows, self._cursor, look.columns, look.cursor_visible)
 
@@ -173,6 +178,11 @@ class ScreenWatch:
         new_text = _text_before(new, new_top, self._cursor)
         is_little = abs(len(old_text) - len(new_text)) <= _TYPED
         return is_little and (new_text.startswith(old_text) or old_text.startswith(new_text))
+
+
+def _without_drawing(row: str) -> str:
+    """*row* less what is drawn in it with dots, as a logo that moves; of a spinner, which has one or two, all stays."""
+    return " ".join(_DOTS.sub("", row).split()) if len(_DOTS.findall(row)) >= DRAWN else row
 
 
 class _Area(NamedTuple):

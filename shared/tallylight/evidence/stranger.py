@@ -44,12 +44,12 @@ def itself(found: Identity, table: Table) -> tuple[Process, str] | None:
     if not found.stranger or front is None:
         return None
     for process in (front, *table.descendants(front.pid)):
-        if file := _file(process, found.stranger):
+        if file := file_of(process, found.stranger):
             return process, file
     return None
 
 
-def _file(process: Process, name: str) -> str:
+def file_of(process: Process, name: str) -> str:
     """
     The file by which *process* is the program *name*; nothing if it only leads to it, or that is not known.
 

@@ -7,7 +7,8 @@ other programs do not, one of these:
 * its title began with one of the glyphs by which agents tell their status, and then with another one (a spinner);
 * it keeps an input of its own at the end of its screen, and works beside it: a spinner turns above the input, or a hint
   there says that Esc interrupts;
-* it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface.
+* it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface;
+* the package that owns it says that it is made with a language model (`evidence.made_with`).
 
 A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
 hints at the keys of a dialog right at the end of its screen, if none stood beside its input before; its title counts
@@ -45,7 +46,7 @@ _BELOW, _EDGES, _TALL, _ABOVE = 6, 4, 12, 8
 #: Prompt marks in its own interface; the first may be the shell's, which started it.
 _MARKS = 2
 
-_PROMPT = re.compile(r"[>❯›](?: |$)")
+_PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
 _ASKED = re.compile(r".{0,120}\?$")
@@ -85,6 +86,8 @@ class Unknown:
         self._hints: tuple[ScreenRule, ...] = _HINTS
         self._turned: dict[int, str] = {}
         self._works = self._has_bar = False
+        #: What its package says that it is made with, in words; None until that was read.
+        self.made_with: str | None = None
         self._marks = 0
         self._chances = 0
         self._is_owed = False
@@ -106,13 +109,13 @@ class Unknown:
             "a progress bar": self._has_bar,
             "prompt marks in its interface": self._marks >= _MARKS,
         }
-        return tuple(sign for sign, is_so in found.items() if is_so)
+        return tuple(sign for sign, is_so in (*found.items(), (self.made_with, True)) if sign and is_so)
 
     @property
     def agent(self) -> Agent | None:
         """The candidate; None as long as it is none."""
         has_more = self._works or self._has_bar or self._marks >= _MARKS
-        if self._agent is None and (len(self._lamps) > 1 or (self._inputs >= _HELD and has_more)):
+        if self._agent is None and (self.made_with or len(self._lamps) > 1 or (self._inputs >= _HELD and has_more)):
             self._agent = candidate(self.name, self._hints)
         return self._agent
 
@@ -128,6 +131,11 @@ class Unknown:
         """Whether it has a progress bar."""
         self._has_bar = self._has_bar or (is_shown and self.agent is None)
 
+    def packaged(self, made_with: str, run: tuple[int, int]) -> None:
+        """The package of the program of that *run* says what it is made with, in words, or nothing."""
+        if run == self.process.run:
+            self.made_with = made_with
+
     def marked(self) -> None:
         """A command of a shell is said to have started."""
         self._marks += self.agent is None
@@ -142,11 +150,12 @@ class Unknown:
             self._is_owed = self._chances % every in (0, 1)
         return self._is_owed
 
-    def look(self, lines: Sequence[str], cursor_row: int) -> None:
+    def look(self, lines: Sequence[str], cursor_row: int, *, cursor_visible: bool = True) -> None:
         """Its screen: the visible rows from the top, and the row of the cursor, from 0."""
         self._is_owed = False
         rows = read_tail(lines)
-        place = _input(rows, lines, cursor_row) if self.agent is None else None
+        cursor = cursor_row if cursor_visible else None
+        place = _input(rows, lines, cursor_row, cursor) if self.agent is None else None
         if place is None:
             return
         self._inputs += 1
@@ -204,7 +213,7 @@ class UnknownWatch:
         """The screen of the program."""
         if self.program is None:
             return
-        self.program.look(look.lines, look.cursor_row)
+        self.program.look(look.lines, look.cursor_row, cursor_visible=look.cursor_visible)
         if not self.is_remote:
             return
         self._prompts = self._prompts + 1 if _ends_in_prompt(look) else 0
@@ -247,14 +256,18 @@ def _ends_in_prompt(look: Look) -> bool:
     return read_dialog(read_tail(look.lines), look.cursor_row) is None
 
 
-def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[int, int] | None:
-    """The rows of the tail that are an input: its first, and the one behind its last. None if there is none."""
+def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: int | None) -> tuple[int, int] | None:
+    """
+    The rows of the tail that are an input: its first, and the one behind its last. None if there is none.
+
+    The cursor is in row *cursor_row*, and *visible* is that unless it is hidden: then it may stand anywhere.
+    """
     texts_below = edges = 0
     for position in upwards(len(rows), len(rows)):
         row = rows[position]
         if row.is_edge:
             edges += 1
-            top = _top_of_box(rows, position, lines, cursor_row)
+            top = _top_of_box(rows, position, lines, cursor_row, visible)
             if top is not None:
                 return top, position + 1
         if _PROMPT.match(row.text) and row.number == cursor_row and texts_below:
@@ -265,17 +278,28 @@ def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[
     return None
 
 
-def _top_of_box(rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int) -> int | None:
+def _top_of_box(
+    rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int, visible: int | None
+) -> int | None:
     """The first row of the input whose lower edge is row *bottom* of the tail; None if it is none."""
-    first = max(0, bottom - _TALL)
     upper = next((at for at in upwards(bottom, _TALL) if rows[at].is_edge), None)
     if upper is not None and upper < bottom - 1:
         inside = rows[upper + 1 : bottom]
         text = next((row.text for row in inside if row.text), "")
-        if _PROMPT.match(text) or (not text and any(row.number == cursor_row for row in inside)):
+        # A placeholder may stand where the cursor is.
+        if _PROMPT.match(text) or _stands_in(inside, visible if text else cursor_row):
             return upper
-    top = bottom
+    return _top_of_bar(rows, bottom, lines, visible)
+
+
+def _top_of_bar(rows: Sequence[Row], bottom: int, lines: Sequence[str], visible: int | None) -> int | None:
+    """The first row of the input behind a bar, which stands above row *bottom* of the tail."""
+    first, top = max(0, bottom - _TALL), bottom
     while top > first and _BAR.match(lines[rows[top - 1].number]) and not rows[top - 1].is_edge:
         top -= 1
-    is_in_it = any(row.number == cursor_row for row in rows[top:bottom])
+    is_in_it = visible is None or _stands_in(rows[top:bottom], visible)
     return top if bottom - top > 1 and is_in_it else None
+
+
+def _stands_in(rows: Sequence[Row], cursor_row: int | None) -> bool:
+    return any(row.number == cursor_row for row in rows)

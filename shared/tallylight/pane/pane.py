@@ -36,6 +36,7 @@ from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
+from tallylight.pane.package import PackageRequest, package_of
 from tallylight.pane.processes import Foregrounds
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
@@ -88,7 +89,6 @@ class Pane:
         #: In how many looks the same program was in the foreground.
         self._unmoved = 0
         self.own_files = OwnFiles(self.faults, self.tracker, self.conversation)
-        self.answered = self.own_files.answered
         #: The program in the foreground, if no agent file names it.
         self.unknown = UnknownWatch()
         self._title = ""
@@ -211,7 +211,16 @@ class Pane:
 
     def requests(self) -> tuple[Request, ...]:
         """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
+        if (package := package_of(self.unknown.program)) is not None and not self.unknown.is_remote:
+            return (package,)
         return self.own_files.requests(self._last_report.session if self._last_report is not None else "", self._title)
+
+    def answered(self, request: Request, found: object, now: float) -> None:
+        """What a worker has read for one of `requests`; None if nothing was new."""
+        if isinstance(request, PackageRequest):
+            self._suspect(lambda program: program.packaged(str(found or ""), request.run), now)
+        else:
+            self.own_files.answered(request, found, now)
 
     @property
     def pace(self) -> Pace | None:

@@ -31,6 +31,7 @@ class ScreenLooks:
     def begin(self, agent: Agent | None) -> None:
         """Another program holds the foreground: a run of *agent*, or None."""
         self._reader = ScreenReader(agent)
+        self._tracker.asks = ""
 
     @property
     def dialog(self) -> Dialog | None:

@@ -20,12 +20,10 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from tallylight import wire
-from tallylight.agents.agent import Agent
-from tallylight.evidence.prompts import read_screen
+from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.screen import Change, Look, ScreenWatch
 from tallylight.evidence.tail import read_tail
 from tallylight.evidence.unknown import SPINNERS
-from tallylight.model.status import Status
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.events import Exit
 from tallylight.recordings.grid import Grid
@@ -47,7 +45,6 @@ ROWS = 20
 #: Looks that are kept of one recording.
 MOST = 20_000
 _CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽]")
-_ANY = Agent(name="any", display="any")
 #: Hints of two keys, one that chooses and one that leaves, or letters to choose by.
 _CHOOSES = re.compile(r"\b(?:enter|return|space)\b|[⏎↵]|\[[YyAa1]\] ?\w", re.IGNORECASE)
 _LEAVES = re.compile(r"\besc(?:ape)?\b|\bcancel\b|\[[Nn]\] ?\w", re.IGNORECASE)
@@ -180,8 +177,7 @@ def _last_row(lines: Sequence[str]) -> int:
 
 
 def _is_dialog(lines: Sequence[str], cursor_row: int) -> bool:
-    found = read_screen(_ANY, lines, cursor_row)
-    return found is not None and found.status is Status.WAITING
+    return read_dialog(read_tail(lines), cursor_row) is not None
 
 
 def _by_truth(truth: Sequence[tuple[float, str]], time: float) -> str:

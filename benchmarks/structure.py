@@ -1,0 +1,204 @@
+"""The weights of `tallylight.evidence.structure`, fitted to recordings: `python -m benchmarks.structure`.
+
+Every screen of every recording in which it is known what was true is looked at as a host does, four times a second. A
+sign that is seen where an agent asks gains, one that is seen elsewhere loses; each weight is held near what a person
+would expect (`PRIORS`), the more so the fewer screens tell. Each agent counts the same, and so do all ordinary programs
+together. Where one of those plainly asks, the screen is left out: who may be an agent is decided elsewhere.
+
+The table is printed as it stands in the code; below it, for each agent, how right the reader is whose weights were made
+without it, screen by screen; `benchmarks.unknown` measures the light.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks import accuracy
+
+from tallylight.evidence import structure
+from tallylight.evidence.dialogs import read_dialog
+from tallylight.evidence.tail import read_tail
+from tallylight.recordings import scoring
+from tallylight.recordings.asciicast import Output, Resize
+from tallylight.recordings.grid import Grid
+from tallylight.wire.scanner import Scanner
+
+ORDINARY = accuracy.ROOT / "tests" / "ordinary" / "recordings"
+#: Whose screens those of ordinary programs are.
+NOBODY = "nobody"
+#: What a person would expect of a sign; nothing of all others.
+PRIORS = {
+    "always": -3.0,
+    "the cursor is in the row of answers": 3.0,
+    "an answer among the choices": 1.5,
+    "a yes and a no among the choices": 2.0,
+    "a question above": 1.0,
+    "a hint at keys below": 1.0,
+    "a key at an answer": 1.0,
+    "one row of a list is marked": 0.5,
+    "wants something above": 0.5,
+    "in a box": 0.5,
+    "a question in the row": 0.5,
+    "wants something in the row": 1.0,
+    "an answer typed behind": -3.0,
+    "the cursor is in an empty input below": 3.5,
+    "a colon above": 0.5,
+    "nothing below": 0.3,
+    "numbered rows": -0.5,
+    "long choices": -0.5,
+    "a bullet is the mark": -1.0,
+    "blank rows between choices": -1.0,
+    "a sign of work": -1.0,
+    "an input below": -5.0,
+    "the cursor is in the marked row": -2.0,
+    "lines across around it": -1.5,
+    "a command typed right above": -3.0,
+    "the last row of a pager": -3.0,
+    "the cursor in an input below": -2.0,
+    "rows below that are no hints": -2.0,
+}
+#: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
+_HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
+#: A screen that stands counts for so many seconds at most.
+_STANDS_S = 8.0
+_STEPS = 200
+_LOOK_S = 0.25
+
+
+class Screen(NamedTuple):
+    """One screen: whose, what is seen on it (nothing where nothing is offered), whether it asks, and for how long."""
+
+    agent: str
+    signs: tuple[tuple[str, float], ...]
+    asks: bool
+    seconds: float
+
+
+def screens(path: Path) -> list[Screen]:
+    """The screens of one recording."""
+    recording = accuracy.read(path)
+    agent = NOBODY if path.parent == ORDINARY else recording.agent
+    truth = recording.truth or [(0.0, "idle")]
+    scanner, grid = Scanner(), Grid(recording.header.columns, recording.header.rows)
+    seconds: dict[tuple[tuple[tuple[str, float], ...], bool], float] = {}
+    due, number, seen = _LOOK_S, -1, None
+    for event in recording.events:
+        while due <= event.time:
+            while number + 1 < len(truth) and truth[number + 1][0] <= due:
+                number += 1
+            at, word = truth[number] if number >= 0 else (math.inf, "")
+            if due - at > scoring.GRACE_S and word not in ("gone", "starting"):
+                seen = _signs(grid, is_ordinary=agent == NOBODY) if seen is None else seen
+                key = seen, scoring.class_of(word) == "waiting"
+                seconds[key] = seconds.get(key, 0.0) + _LOOK_S
+            due += _LOOK_S
+        if isinstance(event.what, Resize):
+            grid.resize(event.what.columns, event.what.rows)
+            seen = None
+        elif isinstance(event.what, Output):
+            grid.draw(scanner.feed(event.what.data))
+            seen = None
+    return [Screen(agent, signs, asks, stood) for (signs, asks), stood in seconds.items()]
+
+
+def _signs(grid: Grid, *, is_ordinary: bool) -> tuple[tuple[str, float], ...]:
+    rows = read_tail(grid.lines)
+    offer = structure.offered(rows)
+    if offer is None or (is_ordinary and read_dialog(rows, grid.cursor_row) is not None):
+        return ()
+    cursor = grid.cursor_row if grid.cursor_visible else None
+    return tuple(structure.signs(rows, cursor, offer).items())
+
+
+@functools.cache
+def all_screens() -> list[Screen]:
+    """Those of all recordings for which nothing was set up."""
+    paths = [path for path in sorted(accuracy.CORPUS.rglob("*.cast.gz")) if not _is_set_up(path)]
+    paths += sorted(ORDINARY.glob("*.cast.gz"))
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        return [screen for found in pool.map(screens, paths, chunksize=4) for screen in found]
+
+
+def _is_set_up(path: Path) -> bool:
+    return path.name.partition(".")[0].endswith(("-relay", "-hooks", "-tmux"))
+
+
+def fit(seen: Iterable[Screen]) -> dict[str, float]:
+    """The weights that *seen* screens give, by gradient descent with a step of its own for each sign."""
+    rows = _weighed([screen for screen in seen if screen.signs])
+    names = sorted({sign for signs, _, _ in rows for sign, _ in signs} | PRIORS.keys())
+    weights = {name: PRIORS.get(name, 0.0) for name in names}
+    squares = dict.fromkeys(names, 1.0)
+    for _ in range(_STEPS):
+        slope = {name: _HELD * (weights[name] - PRIORS.get(name, 0.0)) for name in names}
+        for signs, asks, weight in rows:
+            missing = weight * (_share(score(signs, weights)) - asks)
+            for sign, value in signs:
+                slope[sign] += missing * value
+        for name in names:
+            squares[name] += slope[name] ** 2
+            weights[name] -= slope[name] / math.sqrt(squares[name])
+    return {name: round(weight, 2) for name, weight in sorted(weights.items(), key=lambda item: -item[1])}
+
+
+def _weighed(seen: Sequence[Screen]) -> list[tuple[tuple[tuple[str, float], ...], bool, float]]:
+    """Screens that show the same, together, with what they count: each agent the same, when it asks and when not."""
+    whole: dict[tuple[str, bool], float] = {}
+    for screen in seen:
+        key = screen.agent, screen.asks
+        whole[key] = whole.get(key, 0.0) + min(screen.seconds, _STANDS_S)
+    together: dict[tuple[tuple[tuple[str, float], ...], bool], float] = {}
+    for screen in seen:
+        share = min(screen.seconds, _STANDS_S) / whole[screen.agent, screen.asks]
+        counts = _EACH * share * (1.0 if screen.asks else _FALSE)
+        together[screen.signs, screen.asks] = together.get((screen.signs, screen.asks), 0.0) + counts
+    return [(signs, asks, weight) for (signs, asks), weight in together.items()]
+
+
+def score(signs: Iterable[tuple[str, float]], weights: Mapping[str, float]) -> float:
+    """What *signs* add up to."""
+    return sum(weights.get(sign, 0.0) * value for sign, value in signs)
+
+
+def _share(total: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+@functools.cache
+def without(agent: str) -> dict[str, float]:
+    """The weights that are made when *agent* is left out."""
+    return fit(screen for screen in all_screens() if screen.agent != agent)
+
+
+def judged(agent: str, weights: Mapping[str, float]) -> tuple[float, float]:
+    """Of the time in which *agent* asks, the share that is missed; of all other time, the share that is false."""
+    missed, false, total = 0.0, 0.0, {True: 0.0, False: 0.0}
+    for screen in all_screens():
+        if screen.agent == agent:
+            is_read = score(screen.signs, weights) > structure.ENOUGH
+            total[screen.asks] += screen.seconds
+            missed += screen.seconds * (screen.asks and not is_read)
+            false += screen.seconds * (is_read and not screen.asks)
+    return missed / (total[True] or 1.0), false / (total[False] or 1.0)
+
+
+def main() -> int:
+    """Print the table of the code, and one of how right it is."""
+    print("WEIGHTS: dict[str, float] = {")
+    for sign, weight in fit(all_screens()).items():
+        print(f'    "{sign}": {weight},')
+    print("}\n\n| left out | missed | false |\n| --- | ---: | ---: |")
+    for agent in sorted({screen.agent for screen in all_screens()} - {NOBODY}):
+        missed, false = judged(agent, without(agent))
+        print(f"| {agent} | {100 * missed:.1f} % | {100 * false:.1f} % |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

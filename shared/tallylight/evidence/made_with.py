@@ -1,0 +1,61 @@
+"""
+What a program is made with, as the package says that owns it: whether it talks to a language model.
+
+The text of a `package.json` or of a Python distribution's `METADATA` goes in, and that of a `README`; the sign comes
+out, in words. A dependency counts whose name has a word of `_LIBRARIES`, and so does a package that calls itself a
+coding agent, since many are bundled and name no dependency. It makes a program a candidate, and never gives a light.
+Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+#: Words in the names of libraries that talk to a language model or to its tools.
+_LIBRARIES = re.compile(
+    r"\b(?:ai|llms?|mcp|fastmcp|modelcontextprotocol|openai|anthropic|claude|litellm|langchain|langgraph"
+    r"|llamaindex|genai|generativeai|gemini|mistralai|ollama|groq|cohere|bedrock|smolagents|dspy|openrouter|huggingface|tiktoken)\b",
+    re.IGNORECASE,
+)
+_DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
+_REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
+#: Characters of the metadata in which a distribution says what it is.
+_HEAD = 4096
+#: How packages call what they are, in one sentence.
+_ITSELF = re.compile(
+    r"\b(?:coding|ai|llm|agentic)[- ](?:powered |based |driven )?(?:coding |programming |command[- ]line |terminal )?"
+    r"(?:agent|assistant|tool)\b|\bai (?:pair )?programm",
+    re.IGNORECASE,
+)
+
+
+def of_npm(text: str) -> str:
+    """The sign in a `package.json`; nothing if there is none, or it cannot be read."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(found, dict):
+        return ""
+    lists = [found.get(key) for key in _DEPENDENCIES]
+    names = [name for each in lists if isinstance(each, dict) for name in each]
+    words = found.get("keywords")
+    said = [found.get("description"), *(words if isinstance(words, list) else ())]
+    return _library(names) or of_itself("\n".join(text for text in said if isinstance(text, str)))
+
+
+def of_python(text: str) -> str:
+    """The sign in the `METADATA` of a distribution."""
+    head = text.partition("\n\n")[0]
+    return _library(_REQUIRES.findall(head)) or of_itself(text[:_HEAD])
+
+
+def of_itself(text: str) -> str:
+    """The sign in what a package says of itself."""
+    return "a package that calls itself an agent" if _ITSELF.search(text) else ""
+
+
+def _library(names: list[str]) -> str:
+    found = next((name for name in names if _LIBRARIES.search(name)), "")
+    return f"made with {found[:64]}" if found else ""

@@ -1,0 +1,75 @@
+"""
+The package that owns an unknown program: what a worker reads of it, once a program.
+
+Of what lies in a `node_modules` it is the nearest `package.json` above that has a name, with the `README.md` beside it;
+of a script of Python the distribution of its environment that has it as an entry point. All that is read is bounded.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from tallylight.evidence import made_with
+from tallylight.evidence.records.places import read_part
+from tallylight.evidence.stranger import file_of
+from tallylight.evidence.unknown import Unknown
+
+#: Folders above a program, distributions of an environment, and bytes of a file that are read.
+_UP, _DISTRIBUTIONS = 6, 600
+_BYTES, _HEAD, _ENTRIES = 131_072, 8_192, 16_384
+
+
+@attrs.frozen
+class PackageRequest:
+    """What the *run* of a program is made with whose file is *program*, an absolute path."""
+
+    program: Path
+    run: tuple[int, int]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return (self.program,)
+
+    def read(self) -> str:
+        """The sign, in words; nothing if its package is not found or has none."""
+        for folder in _own_folders(Path(os.path.realpath(self.program))):
+            if (text := _text(folder / "package.json", _BYTES)) and '"name"' in text:
+                return made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _HEAD))
+        return next(filter(None, map(self._of_distribution, _distributions(self.program))), "")
+
+    def _of_distribution(self, folder: Path) -> str:
+        entries = _text(folder / "entry_points.txt", _ENTRIES).splitlines()
+        is_its = any(entry.partition("=")[0].strip() == self.program.name for entry in entries)
+        return made_with.of_python(_text(folder / "METADATA", _BYTES)) if is_its else ""
+
+
+def _own_folders(program: Path) -> list[Path]:
+    """The folders of the package of npm that *program* lies in, the nearest first."""
+    found = list(itertools.takewhile(lambda folder: folder.name != "node_modules", program.parents))
+    return found[:_UP] if len(found) < len(program.parents) else []
+
+
+def _distributions(program: Path) -> Iterator[Path]:
+    """The distributions of the Python environment in whose `bin` *program* lies, or leads to."""
+    for script in dict.fromkeys((program, Path(os.path.realpath(program)))):
+        found = script.parent.parent.glob("lib/python3*/site-packages/*.dist-info")
+        yield from itertools.islice(found, _DISTRIBUTIONS)
+
+
+def _text(path: Path, most: int) -> str:
+    return (read_part(path, 0, most) or b"").decode("utf-8", "replace")
+
+
+def package_of(program: Unknown | None) -> PackageRequest | None:
+    """What is to be read of an unknown *program*, until that was done once; None if its file is not known."""
+    if program is None or program.made_with is not None:
+        return None
+    file = file_of(program.process, program.name)
+    if not file:
+        program.packaged("", program.process.run)
+    return PackageRequest(Path(file), program.process.run) if file else None

@@ -1,0 +1,121 @@
+"""What an unknown program is made with, as the package says that owns it: read once, bounded, and never a light."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from tallylight.evidence import made_with
+from tallylight.evidence.process import Process
+from tallylight.evidence.unknown import Unknown
+from tallylight.pane.package import PackageRequest, package_of
+from tests.tables import each
+
+RUN = (7, 70)
+
+
+@each(
+    ("package", "sign"),
+    [
+        ({"name": "x", "dependencies": {"@anthropic-ai/sdk": "1"}}, "made with @anthropic-ai/sdk"),
+        (
+            {"name": "x", "dependencies": {"chalk": "5", "@modelcontextprotocol/sdk": "1"}},
+            "made with @modelcontextprotocol/sdk",
+        ),
+        ({"name": "x", "devDependencies": {"@ai-sdk/provider": "1"}}, "made with @ai-sdk/provider"),
+        ({"name": "x", "optionalDependencies": {"x-mcp": "1"}}, "made with x-mcp"),
+        ({"name": "x", "description": "An AI coding assistant"}, "a package that calls itself an agent"),
+        ({"name": "x", "keywords": ["coding-agent"]}, "a package that calls itself an agent"),
+        ({"name": "x", "dependencies": {"chalk": "5", "airtable": "1", "mail": "2"}}, ""),
+        ({"name": "x", "description": "An agent for ssh keys"}, ""),
+        ({"name": "x", "dependencies": ["openai"], "keywords": {"a": 1}, "description": 5}, ""),
+    ],
+)
+def test_of_npm(package: dict[str, object], sign: str) -> None:
+    """A library for language models, or what the package calls itself; nothing else, whatever stands there."""
+    assert made_with.of_npm(json.dumps(package)) == sign
+
+
+@each("text", ["", "{", "[]", "[" * 100_000, '{"name": "x"', "\x00"])
+def test_what_is_no_package(text: str) -> None:
+    """What cannot be read tells nothing, and breaks nothing."""
+    assert made_with.of_npm(text) == ""
+
+
+def npm(root: Path, name: str, package: dict[str, object], readme: str = "") -> Path:
+    folder = root / "lib" / "node_modules" / name
+    (folder / "dist").mkdir(parents=True)
+    (folder / "dist" / "package.json").write_text('{"type": "module"}')
+    (folder / "package.json").write_text(json.dumps({"name": name, **package}))
+    if readme:
+        (folder / "README.md").write_text(readme)
+    program = folder / "dist" / "cli.js"
+    program.write_text("")
+    (root / "bin").mkdir(exist_ok=True)
+    (root / "bin" / name).symlink_to(program)
+    return root / "bin" / name
+
+
+def test_a_script_of_node(tmp_path: Path) -> None:
+    """Found through the link in `bin`, past the nameless `package.json` of its own folder."""
+    agent = npm(tmp_path, "mystery", {"dependencies": {"openai": "4"}})
+    told = npm(tmp_path, "told", {}, "# Told\n\nThe AI agent of your terminal.")
+    other = npm(tmp_path, "other", {"dependencies": {"chalk": "5"}}, "Colours in your terminal.")
+
+    assert PackageRequest(agent, RUN).read() == "made with openai"
+    assert PackageRequest(told, RUN).read() == "a package that calls itself an agent"
+    assert PackageRequest(other, RUN).read() == ""
+
+
+def test_a_script_of_python(tmp_path: Path) -> None:
+    """The distribution counts that has it as an entry point, and no other of the same environment."""
+    site = tmp_path / "lib" / "python3.12" / "site-packages"
+    for name, script, requires in (
+        ("agent_x", "mystery", "litellm==1.2"),
+        ("tool_y", "tool", "rich>=13; extra == 'x'"),
+    ):
+        folder = site / f"{name}-1.0.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "entry_points.txt").write_text(f"[console_scripts]\n{script} = {name}:main\n")
+        (folder / "METADATA").write_text(f"Name: {name}\nRequires-Dist: {requires}\n\nIt uses openai, says a text.\n")
+    (tmp_path / "bin").mkdir()
+
+    assert PackageRequest(tmp_path / "bin" / "mystery", RUN).read() == "made with litellm"
+    assert PackageRequest(tmp_path / "bin" / "tool", RUN).read() == ""
+    assert PackageRequest(tmp_path / "bin" / "nothing", RUN).read() == ""
+
+
+def test_a_project_is_no_package(tmp_path: Path) -> None:
+    """The `package.json` of the project around a program is not its own, and a pipe in its place is not read."""
+    (tmp_path / "package.json").write_text('{"name": "mine", "dependencies": {"openai": "4"}}')
+    program = tmp_path / "build"
+    program.write_text("")
+    assert PackageRequest(program, RUN).read() == ""
+
+    folder = tmp_path / "node_modules" / "mystery"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "package.json")
+    assert PackageRequest(folder / "cli.js", RUN).read() == ""
+
+
+def test_asked_once_a_program() -> None:
+    """It is read until there is an answer of this very run; that makes a candidate, and says so."""
+    script = "/x/node_modules/mystery/cli.js"
+    found = Unknown("mystery", Process(7, argv=("node", script), exe="/usr/bin/node", start=70))
+
+    assert package_of(found) == package_of(found) == PackageRequest(Path(script), RUN)
+    found.packaged("made with openai", (7, 71))
+    assert found.agent is None and package_of(found) is not None
+
+    found.packaged("made with openai", RUN)
+    assert package_of(found) is None
+    assert found.agent is not None and found.signs == ("made with openai",)
+
+
+def test_a_program_without_a_file() -> None:
+    """What is given by a relative path may be another file by now: it is not read."""
+    found = Unknown("mystery", Process(7, argv=("node", "mystery/cli.js"), exe="/usr/bin/node", start=70))
+
+    assert package_of(found) is None
+    assert found.agent is None and found.signs == ()

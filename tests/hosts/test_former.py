@@ -239,6 +239,30 @@ def test_it_is_decided_soon(runs: Runs) -> None:
     assert pane.former is None
 
 
+def test_an_end_that_was_looked_at_is_not_new(runs: Runs) -> None:
+    """A host that is started again hears it once more; what ends after that, or nobody has seen, is new."""
+    done = attrs.evolve(ASKS, status=Status.DONE, kind=None)
+    first = runs.pane(now=FIRST)
+    first.foreground(CLAUDE.pid, FIRST)
+    tell(first, done, FIRST + 1)
+    unseen = entry_of(first)
+    for now in (FIRST + 2, FIRST + 4):
+        first.look(True, now)
+    seen = entry_of(first)
+    assert (unseen.status, seen.status, seen.seen) == (Status.DONE, Status.IDLE, True)
+    for before, words, status in (
+        (seen, [done], Status.IDLE),
+        (unseen, [done], Status.DONE),
+        (seen, [attrs.evolve(done, status=Status.WORKING), done], Status.DONE),
+    ):
+        pane = runs.pane(before)
+        pane.foreground(CLAUDE.pid, SECOND)
+        for now, word in enumerate(words, int(SECOND) + 1):
+            tell(pane, word, now)
+            pane.look(False, now + 0.5)
+        assert pane.decision.status is status
+
+
 def test_how_long_it_has_waited_today(runs: Runs) -> None:
     """The waits that the earlier run saw count for the pane, and not for the host, which wrote its own down."""
     before = attrs.evolve(runs.first(), waited_s=60.0)

@@ -3,7 +3,8 @@ The age of what a pane shows, across a restart of its host: a question that wait
 
 An earlier run told since when the pane showed what (`snapshot.former`). If the same process of the same agent comes to
 the same status and kind again soon after the pane was first seen, and nothing that is known says that it is another
-question, that is since when it is so. It is no evidence: it changes no status, only since when it has been shown.
+question, that is since when it is so. It is no evidence: it changes no status, only since when it has been shown, and
+whether a person has looked at it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import attrs
 from tallylight.evidence.process_table import Table
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
+from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.transcript import Transcript
 from tallylight.snapshot.former import Known
@@ -47,6 +49,8 @@ class Former:
     _own: float = 0.0
     #: Whether it is decided that it is the same, or is not.
     _is_sure: bool = False
+    #: Whether it has worked since.
+    _has_worked: bool = False
     _starts: dict[int, float | None] = attrs.field(factory=dict)
     _last: tuple[Decision, Decision] | None = None
 
@@ -71,6 +75,14 @@ class Former:
         if self._last is None or self._last[0] is not decision:
             self._last = decision, attrs.evolve(decision, since=self._entry.since - self.origin)
         return self._last[1]
+
+    def was_seen(self, decision: Decision, pid: int | None) -> bool:
+        """Whether *decision* is the end of a turn that a person had looked at: what was said of it is heard again."""
+        self._has_worked |= decision.status is Status.WORKING and decision.reason.source is not Source.HEURISTIC
+        if decision.status is not Status.DONE or self._has_worked:
+            return False
+        at_rest = attrs.evolve(decision, status=Status.IDLE, kind=None)
+        return any(one.seen and self._is_of(one, at_rest, pid) for one in self.known.get(self.id, ()))
 
     def goes_on(self, now: float) -> bool:
         """Whether it may still tell the age of anything at *now*."""

@@ -406,7 +406,8 @@ class Pane:
         if self.former is not None and not self.former.goes_on(now):
             self.former = None
         self.attention.shown(self.decision, now)
-        if self.attention.look(visible, now):
+        was_seen = self.former is not None and self.former.was_seen(self.decision, self.pid)
+        if self.attention.look(visible, now) or was_seen:
             self.tape.note("seen", now)
             self.tracker.seen(now)
             self.attention.shown(self.decision, now)

@@ -6,6 +6,7 @@ A record holds at most one claim a source, so nothing here grows. Which of them 
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import attrs
@@ -15,6 +16,7 @@ from tallylight.model.status import Status
 from tallylight.tracker.table import EVENTS, LET_STAND, OF_NOW, STILL, Fact, facts_of
 
 _FOREVER = float("inf")
+_COUNTED, _GAPS = re.compile(r" \(\+\d+ −\d+\)$"), re.compile(r"[\s↵]+")
 
 
 class Word(NamedTuple):
@@ -146,7 +148,7 @@ def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], an
     screen = claims.get(Source.SCREEN)
     own = [claim] if claim in told or claim is not claims.get(claim.report.source) else []
     messages = (one.report.message for one in own + [one for one in told if one is screen])
-    subjects = (one.report.what for one in own + told)
+    subjects = (one.report.what for one in own + told if not _is_denied(one, screen if screen in told else None))
     words: dict[str, object] = {
         "message": next(filter(None, messages), ""),
         "what": next(filter(None, subjects), ""),
@@ -157,3 +159,18 @@ def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], an
             screen.report.kind if claim.report.source is Source.TITLE else claim.report.kind or screen.report.kind
         )
     return words
+
+
+def _is_denied(claim: Claim, screen: Claim | None) -> bool:
+    """Whether the *screen* shows that something else is asked than a file says, which may be late."""
+    is_file = claim.report.source in (Source.RECORD, Source.REGISTRY)
+    if not is_file or screen is None or not is_other(claim.report.what, screen.report.what):
+        return False
+    return screen.report.what.partition(" ")[2] not in claim.report.what  # a dialog may show less of it
+
+
+def is_other(before: str, after: str) -> bool:
+    """Whether two subjects are of two questions: each source has its name of a tool, and may cut or join rows."""
+    texts = [_GAPS.sub("", _COUNTED.sub("", what).partition(" ")[2] or what) for what in (before, after)]
+    cut = min((text.index("…") for text in texts if "…" in text), default=None)
+    return bool(before and after) and texts[0][:cut] != texts[1][:cut]

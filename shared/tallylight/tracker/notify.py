@@ -19,6 +19,7 @@ from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import counts, request
+from tallylight.tracker.claims import is_other
 from tallylight.wire.text import middle, sanitise, width
 
 #: What may be told.
@@ -55,7 +56,6 @@ _DIGITS = re.compile(r"[0-9]+")
 #: How an agent advertises itself, up to the end of the sentence: `Tip: auto mode handles these prompts for you`.
 _ADVERT = re.compile(r"(?:^|(?<=[.!?:·—]) )(?:\W )?Tip: [^.!?]*[.!?]*")
 #: What not every source tells of a subject: how much of a file changes, and where its rows end.
-_COUNTED, _GAPS = re.compile(r" \(\+\d+ −\d+\)$"), re.compile(r"[\s↵]+")
 
 
 @attrs.frozen(kw_only=True)
@@ -152,11 +152,11 @@ class _Need:
         """Take in what is asked now; whether that is something else than before. What is not known is no other."""
         # The numbers in a question may count.
         question, what = _DIGITS.sub("0", decision.report.message), decision.report.what
-        is_other = _is_other(self.what, what) or ("" not in (question, self.question) and question != self.question)
-        is_other = is_other or (None not in (decision.kind, self.kind) and decision.kind is not self.kind)
+        is_new = is_other(self.what, what) or ("" not in (question, self.question) and question != self.question)
+        is_new = is_new or (None not in (decision.kind, self.kind) and decision.kind is not self.kind)
         self.question, self.what = question or self.question, what or self.what
         self.kind = decision.kind or self.kind
-        return is_other
+        return is_new
 
     def look(self, view: View, now: float) -> bool:
         """Take note of how the pane is; whether what was told before is out of date."""
@@ -334,10 +334,3 @@ def _time_turn(pane: _Pane, decision: Decision) -> None:
         if pane.turn_began < math.inf or decision.status is not Status.DONE:
             pane.turn_s = decision.since - pane.turn_began
         pane.turn_began = math.inf
-
-
-def _is_other(before: str, after: str) -> bool:
-    """Whether two subjects are of two questions: each source has its name of a tool, and may cut or join rows."""
-    texts = [_GAPS.sub("", _COUNTED.sub("", what).partition(" ")[2] or what) for what in (before, after)]
-    cut = min((text.index("…") for text in texts if "…" in text), default=None)
-    return bool(before and after) and texts[0][:cut] != texts[1][:cut]

@@ -15,6 +15,7 @@ from tallylight.model.limits import MAX_RECORDS as MAX_RECORDS
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
+from tallylight.tracker.table import STANDS_S
 
 #: What said something of the pane before its agent said goodbye by a richer source.
 _POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
@@ -75,13 +76,21 @@ class Records:
         if before is None:
             claims[report.source] = Claim(report, at, since, self.told)
             return
-        is_exact = not report.id and report.source in _EXACT
-        if is_exact and before.report.what not in ("", report.what) and Source.SCREEN in self.own:
-            self.own[Source.SCREEN].told = 0  # it has yet to be read for this other dialog
+        if not report.id and report.source in _EXACT and _asks_anew(before.report, report):
+            self._ask_anew(before, now)
         if _goes_on(before.report, report):
             before.renewed(report, at, self.told)
         else:
             claims[report.source] = Claim(report, at, since, self.told, before.begun_before(since))
+
+    def _ask_anew(self, before: Claim, now: float) -> None:
+        """Another question stands there: what was told of the one that was answered meanwhile is not of this one."""
+        is_missed = before.report.status is Status.WAITING
+        since = now - STANDS_S if is_missed else before.since
+        for source, claim in self.own.items():
+            # What a hook has just told may be of this one, for a file is read late; the screen has yet to be read.
+            if claim.at < since or (is_missed and source is not Source.PROTOCOL):
+                claim.told = 0
 
     def _claims_of(self, id_: str) -> dict[Source, Claim]:
         """The claims about the record *id_*, which is heard of now; another one may have to go for it."""
@@ -146,6 +155,12 @@ class Records:
     def _drop(self, id_: str) -> None:
         del self._claims[id_]
         self._nested -= "/" in id_
+
+
+def _asks_anew(before: Report, report: Report) -> bool:
+    """Whether a source that tells each dialog once asks another question than *before*, by *report*."""
+    is_same = (before.status, before.kind) == (report.status, report.kind) and before != report
+    return report.status is Status.WAITING and (not is_same or before.what not in ("", report.what))
 
 
 def _goes_on(before: Report, report: Report) -> bool:

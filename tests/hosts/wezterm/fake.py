@@ -91,6 +91,8 @@ class Window:
     right_status: str = ""
     #: In cells: where an InputSelector cuts its lines.
     columns: int = 80
+    #: What a program or `wezterm cli` has last called it.
+    title: str = ""
     toasts: list[tuple[str, str]] = attrs.Factory(list)
     performed: list[Any] = attrs.Factory(list)
 
@@ -442,6 +444,9 @@ class Fake:
     def muxwindow_get_workspace(self, window: Window) -> str:
         return window.workspace
 
+    def muxwindow_get_title(self, window: Window) -> str:
+        return window.title
+
     def muxwindow_window_id(self, window: Window) -> int:
         return window.id
 
@@ -516,6 +521,9 @@ class Fake:
 
     def guiwin_window_id(self, window: Window) -> int:
         return window.id
+
+    def guiwin_mux_window(self, window: Window) -> Any:
+        return _Object("MuxWindow", window.id)
 
     def guiwin_is_focused(self, window: Window) -> bool:
         return window.is_focused
@@ -655,6 +663,13 @@ class Fake:
         window = pane.tab.window
         is_seen = window.is_focused and window.tabs[window.active] is pane.tab and pane in pane.tab.shown_panes
         if window in self._shown() and not is_seen:
+            self.update_title(window)
+        self.pump()
+
+    def set_window_title(self, window: Window, title: str) -> None:
+        """`wezterm cli set-window-title`: the same again tells nobody."""
+        is_new, window.title = title != window.title, title
+        if is_new and window in self._shown():
             self.update_title(window)
         self.pump()
 

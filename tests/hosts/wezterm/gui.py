@@ -67,7 +67,7 @@ class Pane:
             "size": {"rows": ROWS, "cols": COLUMNS, "pixel_width": 800, "pixel_height": 480, "dpi": 96},
             "title": self.title, "cwd": "file://here/", "cursor_x": cursor.x, "cursor_y": cursor.y,
             "cursor_shape": "Default", "cursor_visibility": "Hidden" if cursor.hidden else "Visible",
-            "left_col": 0, "top_row": 0, "tab_title": "", "window_title": "", "is_active": True, "is_zoomed": False,
+            "left_col": 0, "top_row": 0, "tab_title": "", "window_title": "web", "is_active": True, "is_zoomed": False,
             "tty_name": self.tty if self.domain == "local" else None,
         }  # fmt: skip
 

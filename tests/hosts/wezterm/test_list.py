@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 import tallylight
+from tallylight.evidence.process import Process
+from tallylight.files.program import Ran
 from tallylight.hosts.wezterm import sidecar
+from tallylight.hosts.wezterm import source as source_module
 from tallylight.hosts.wezterm.pane_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
 from tallylight.hosts.wezterm.sidecar import socket_of
-from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.source import SELDOM_S, WezTermSource
+from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 from tests.tables import each
 
 #: As WezTerm 20240203 prints one pane, and one of an ssh domain.
@@ -30,8 +34,8 @@ LISTED = """[
 def test_list() -> None:
     """A pane has its terminal, its size and its cursor; one of another domain has no terminal."""
     assert read_list(LISTED.encode()) == [
-        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", tty="/dev/pts/7", rows=24, columns=80,
-            cursor_row=21, cursor_column=2),
+        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", window_title="w", tty="/dev/pts/7",
+            rows=24, columns=80, cursor_row=21, cursor_column=2),
         Row(id="6", tab="5", window="0", workspace="far", title="ssh", cursor_visible=False),
     ]  # fmt: skip
 
@@ -116,6 +120,42 @@ def test_each_word_is_heard_once(tmp_path: Path) -> None:
     assert hears("three", (1, "d"), (2, "e")) == ["d", "e"]
     assert hears("four") == []
     assert hears("four", (1, "f")) == ["f"]
+
+
+class Started(HandTable):
+    """One in which the GUI process has started these."""
+
+    started: tuple[Process, ...] = ()
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        return self.started
+
+
+def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not while the feed tells of the same panes and nothing was started or has ended; now and then all the same."""
+    asked: list[int] = []
+    table = Started("")
+    source = WezTermSource({}, SHELL.pid, "wezterm", tmp_path / "feed", table)
+    clock = iter(range(1000))
+    monkeypatch.setattr(source_module.time, "monotonic", lambda: float(next(clock)))
+
+    def listed(_self: WezTermSource, *_words: str) -> Ran:
+        asked.append(1)
+        return Ran(0, b'[{"pane_id": 4}, {"pane_id": 5}]')
+
+    monkeypatch.setattr(WezTermSource, "_cli", listed)
+
+    def asks(*panes: str, life: str = "one") -> int:
+        asked.clear()
+        source._feed = FeedState(life=life, panes={id_: FedPane() for id_ in panes})
+        assert [pane.id for pane in source.look() or ()] == ["4", "5"]
+        return len(asked)
+
+    assert [asks(life=""), asks(life="")] == [1, 1], "nobody tells"
+    assert [asks("4"), asks("4", "5"), asks("4", "5")] == [1, 0, 0]
+    table.started = (CLAUDE,)
+    assert [asks("4", "5"), asks("4", "5")] == [1, 0]
+    assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
 
 
 def test_another_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

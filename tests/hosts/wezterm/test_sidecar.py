@@ -43,6 +43,13 @@ for line in sys.stdin:
     value = base64.b64encode(line.strip().encode()).decode()
     os.write(1, f"\\x1b]1337;SetUserVar=tally={value}\\x07".encode())
 """
+#: One that draws without a rest.
+_SPINNER = """#!/usr/bin/python3
+import os, sys, time
+while True:
+    os.write(1, b"\\r|\\r/")
+    time.sleep(0.005)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +246,7 @@ def test_a_panel_is_no_agent(desk: Desk) -> None:
     panel = desk.spawn(*desk.tally, "panel")
     desk.wait(lambda: "claude" in desk.screen(panel), "the panel")
     desk.wait(lambda: desk.lights.get(panel), "the pane")
-    assert desk.variables(panel)["tally_panel"] == "1"
+    desk.wait(lambda: desk.variables(panel).get("tally_panel") == "1", "its variable")
     # It draws anew, and the sidecar looks again.
     desk.write_feed("panel", {agent: [(2, "state=done;tool=codex")]})
     desk.wait_status(agent, "done")
@@ -466,6 +473,21 @@ def test_wezterm_is_woken(desk: Desk) -> None:
     panes = desk.panes()
     assert {desk.variables(each).get("tally_wake", "1") for each in panes} == {"1"}
     assert not any("tally_wake" in desk.screen(each) for each in panes)
+
+
+def test_wezterm_is_woken_beside_an_agent_that_never_sleeps(other: Desk) -> None:
+    """Nothing is written to the only terminal, whose agent draws all the time: a window's title gets a character."""
+    other.program("codex", _SPINNER)
+    other.start()
+    pane = other.spawn()
+    other.send(pane, "codex\r")
+    other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
+    other.write_feed("knock", {pane: [(1, "state=working;tool=codex")]})
+    other.wait_status(pane, "working")
+    title = other.folder / "window"
+    other.wait(title.exists, "the title")
+    assert title.read_text() == "web\u2060"
+    assert other.wakes() == 0
 
 
 def test_a_mux_server(desk: Desk, tmp_path: Path) -> None:

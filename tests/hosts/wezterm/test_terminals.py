@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.evidence import process_table
-from tallylight.hosts.wezterm.terminals import MUX_WORDS, PATIENCE_S, WORD, Terminal, activity, tell
+from tallylight.hosts.wezterm.terminals import MUX_WORDS, WORD, Terminal, activity, tell
 from tallylight.model.status import Kind, Status
 
 TABLE = process_table.table()
@@ -53,7 +53,7 @@ class Program:
         os.waitpid(self.pid, 0)
 
 
-def wake(panes: Sequence[Terminal], table: process_table.Table, patience: float = PATIENCE_S) -> Terminal | None:
+def wake(panes: Sequence[Terminal], table: process_table.Table, patience: float = 2.0) -> Terminal | None:
     """Write `WORD` to the first of *panes* that is quiet; which that was."""
     return next(iter(tell(dict.fromkeys(panes, WORD), table, most=1, patience=patience)), None)
 

@@ -532,10 +532,10 @@ _THEIRS = "wezterm.on('format-tab-title', function(tab, _, _, _, _, width) retur
 
 
 def test_a_handler_before_ours_stays(bench: Bench) -> None:
-    """WezTerm runs the first handler only: a user's own goes on as it did; the log and doctor know it at once."""
+    """WezTerm runs the first handler only: a user's own goes on as it did; the log and doctor soon know it."""
     bench.config(before=_THEIRS)
     bench.fake.loaded()
-    bench.tick()
+    bench.fake.advance(2)
     hints = [line for level, line in bench.fake.log if level == "warn"]
     assert len(hints) == 1 and "another format-tab-title handler" in hints[0]
     assert bench.feed["problems"] == "titles"

@@ -96,7 +96,8 @@ def test_a_sidecar_that_dies(bench: Bench) -> None:
     # Found dead by the slow timer of an idle WezTerm, and started anew at once.
     bench.fake.advance(15)
     bench.fake.pump()
-    assert not dead.exists()
+    # The next one reads since when it knew what.
+    assert dead.exists()
     # Its last word stands until another one can have found everything again.
     bench.tick(9)
     assert bench.light(bench.panes[1]) == ""
@@ -115,6 +116,10 @@ def test_a_new_sidecar_has_not_looked_yet(bench: Bench) -> None:
     bench.fake.living_pids, bench.sidecar = {100}, 100
     bench.tick(3)
     bench.write_snapshot({**first, "status": "active"}, {**second, "status": "active"})
+    bench.wake()
+    assert bench.light(bench.panes[1]) == "!"
+    guessed = {**second, "status": "working", "reason": {"source": "heuristic"}}
+    bench.write_snapshot({**first, "status": "active"}, guessed, written=bench.fake.now + 0.8)
     bench.wake()
     assert bench.light(bench.panes[1]) == "!"
     bench.write_snapshot({**first, "status": "done"}, {**second, "status": "active"}, written=bench.fake.now + 1)
@@ -354,7 +359,8 @@ def test_reading_is_cheap(bench: Bench) -> None:
     before = bench.fake.counts
     bench.tick(0)
     spent = {n for n, c in bench.fake.counts.items() if c != before.get(n, 0)}
-    assert {name for name in spent if name.startswith("async")} == {"async wezterm.strftime"}
+    knock = {"async GuiWin:mux_window", "async MuxWindow:get_title", "async MuxWindow:window_id"}
+    assert {name for name in spent if name.startswith("async")} == {"async wezterm.strftime", *knock}
 
 
 # Toasts -------------------------------------------------------------------------------------------------------
@@ -464,6 +470,16 @@ def test_a_toast_says_where_and_what_first(bench: Bench) -> None:
     assert bench.fake.errors() == []
 
 
+def test_a_toast_of_a_mux_pane_names_its_title(bench: Bench) -> None:
+    """What the side of a mux server says has no agent and no project: the title tells which pane it is."""
+    bench.config()
+    pane = bench.panes[1]
+    pane.domain, pane.title = "SSHMUX:build", "✳ Fix the\x07 tests"
+    bench.fake.set_var(pane, "tally_mux", "waiting:permission")
+    bench.tick(2)
+    assert bench.window.toasts == [("Fix the tests: agent needs you", "It asks for permission.")]
+
+
 def test_snoozed(bench: Bench) -> None:
     """A pane that was snoozed is toasted when the time is over."""
     bench.config()
@@ -553,6 +569,18 @@ def test_a_flood_of_wakes(bench: Bench) -> None:
         bench.wake()
     looks = bench.fake.counts["async mux.all_windows"] - before["async mux.all_windows"]
     assert looks <= 25 and bench.fake.errors() == []
+
+
+def test_the_sidecar_knocks(bench: Bench) -> None:
+    """Where no terminal was quiet it puts a character behind a window's title, or takes it away: both are news."""
+    bench.config()
+    bench.tick()
+    for title, status, light in (("web\u2060", "waiting", "!"), ("web", "done", "✓"), ("shop", "error", "✓")):
+        bench.write_snapshot({"id": str(bench.panes[0].id), "status": status}, written=bench.fake.now + 0.1)
+        bench.fake.advance(0.1)
+        bench.fake.set_window_title(bench.window, title)
+        assert light_of(bench.fake.titles[bench.tabs[0].id]) == light
+    assert bench.fake.errors() == []
 
 
 def test_a_value_that_is_read_before_its_event(bench: Bench) -> None:
@@ -700,3 +728,27 @@ def test_an_update(bench: Bench) -> None:
     bench.fake.loaded()
     bench.fake.advance(60)
     assert bench.fake.reloads == 0
+
+
+def test_an_update_while_something_waits(bench: Bench) -> None:
+    """The new sidecar has looked at everything before the configuration is loaded anew: no light blinks, no toast."""
+    bench.config()
+    bench.fake.loaded()
+    rows = [{"id": str(pane.id), "status": "waiting", "question": "Q?"} for pane in bench.panes]
+    bench.write_snapshot(*rows)
+    bench.tick(2)
+    assert len(bench.window.toasts) == 1
+    bench.fake.advance(100)
+    bench.release, bench.fake.living_pids, bench.sidecar = "2-bb", {100}, 100
+    bench.tick(3)
+    bench.write_snapshot(*({**row, "status": "active"} for row in rows))
+    bench.wake()
+    assert (bench.fake.reloads, bench.light(bench.panes[1])) == (0, "!")
+    bench.write_snapshot(*rows, written=bench.fake.now + 1)
+    bench.tick(9)
+    assert bench.fake.reloads == 1
+    bench.start().living_pids.add(100)
+    bench.config()
+    bench.fake.loaded()
+    bench.tick()
+    assert (bench.light(bench.panes[1]), len(bench.window.toasts)) == ("!", 1)

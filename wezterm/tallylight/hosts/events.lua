@@ -9,6 +9,7 @@ local wezterm = require('wezterm')
 local clock = require('tallylight.hosts.clock')
 local feed = require('tallylight.hosts.feed')
 local panes = require('tallylight.pane.panes')
+local said = require('tallylight.evidence.titles')
 local sidecar = require('tallylight.hosts.sidecar')
 local titles = require('tallylight.ui.titles')
 local toasts = require('tallylight.ui.toasts')
@@ -25,11 +26,13 @@ M.are_keys_lost = nil
 ---@type fun(): boolean
 M.has_titles = nil
 
---- Each `update-status` comes behind new titles. At the second one a title handler that was never called is another's;
---- the first may have been due before the configuration was loaded.
-local NEVER_CALLED = 2
+--- Each `update-status` comes behind new titles. A title handler that was not called so long after the first look, in
+--- seconds, is behind another's; the first status may have been due before the configuration was loaded.
+local CALLED_S = 2
 --- Words without an event after which the events are kept from us.
 local MANY_UNTOLD = 2
+--- What the sidecar puts behind the title of a window: a character that joins words, without a width.
+local KNOCK = '\u{2060}'
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
@@ -49,7 +52,8 @@ local last_tick = 0
 local last_feed, fed_pid
 local feed_number = 0
 local is_timed, is_soon = false, false
-local ticks, updates = 0, 0
+local first_tick
+local has_status = false
 local news_at, news, is_late = 0, 0, false
 ---@type table<string, boolean> # by the names of PROBLEMS
 local problems = {}
@@ -303,17 +307,27 @@ function M.tick(window, is_news)
   panes.tick(now, answered)
   is_lit = false
   for id, user_vars in pairs(vars) do
-    states[id] = panes.state(id, user_vars)
-    is_lit = is_lit or states[id] ~= nil
+    local state = panes.state(id, user_vars)
+    if state and state.agent .. state.project == '' then
+      -- The side of a mux server says neither: its title is all that tells what it is about.
+      state.project = said.clean(seen[id].title)
+    end
+    states[id] = state
+    is_lit = is_lit or state ~= nil
   end
   panes.shown = states
   publish(states, by_id)
-  ticks = ticks + 1
-  if updates >= NEVER_CALLED and not titles.is_called and M.has_titles and M.has_titles() then
+  local is_missed = not titles.is_called and M.has_titles and M.has_titles()
+  if not first_tick then
+    first_tick = now
+    if is_missed and M.options.tick_seconds > 0 then
+      look_after(CALLED_S, function() end)
+    end
+    if M.are_keys_lost and M.are_keys_lost() then
+      note('keys')
+    end
+  elseif is_missed and has_status and now - first_tick >= CALLED_S then
     note('titles')
-  end
-  if ticks == 1 and M.are_keys_lost and M.are_keys_lost() then
-    note('keys')
   end
   if panes.untold >= MANY_UNTOLD then
     note('handlers')
@@ -359,6 +373,26 @@ local function tell(window, now)
   end
 end
 
+---@type table<integer, boolean> # the windows with the sidecar's character behind their titles, by id
+local marked = {}
+
+--- Whether the sidecar has put its character behind the title of a window, or taken it away: it has found out something
+--- where no terminal was quiet.
+---@param window table
+---@return boolean
+local function has_knocked(window)
+  local is_there, id, title = pcall(function()
+    local mux_window = window:mux_window()
+    return mux_window:window_id(), mux_window:get_title()
+  end)
+  if not is_there then
+    return false
+  end
+  local is_marked, was_marked = title:sub(-#KNOCK) == KNOCK, marked[id] == true
+  marked[id] = is_marked or nil
+  return is_marked ~= was_marked
+end
+
 function M.register()
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
@@ -380,8 +414,12 @@ function M.register()
   for _, event in ipairs({ 'update-status', 'window-focus-changed', 'window-config-reloaded' }) do
     wezterm.on(event, function(window)
       guarded(event, function()
-        updates = updates + (event == 'update-status' and 1 or 0)
-        M.tick(window, event ~= 'update-status')
+        has_status = has_status or event == 'update-status'
+        if has_knocked(window) then
+          tell(window, clock.now())
+        else
+          M.tick(window, event ~= 'update-status')
+        end
       end)
     end)
   end

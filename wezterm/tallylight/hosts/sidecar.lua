@@ -55,7 +55,7 @@ local function remember(found)
   wezterm.GLOBAL.tallylight_sidecar = wezterm.json_encode(found)
 end
 
---- Whether *path* is that of a file of ours: one is written, and the other removed when its writer is gone.
+--- Whether *path* is that of a file of ours: one is written.
 ---@param path any
 ---@param ending string # a pattern
 ---@return boolean
@@ -152,12 +152,13 @@ local function start(tally, now)
 end
 
 --- Load the configuration anew after an update: another release is installed than the one that we were loaded from.
+--- Not before the new sidecar has had time to look: what the last one said is known to this Lua state alone.
 function M.check_release()
   if not known or not known.release then
     return
   end
   release = release or known.release
-  if release ~= known.release then
+  if release ~= known.release and not gone_at then
     release = known.release
     wezterm.log_info('tallylight: ' .. release .. ' is installed now; the configuration is loaded anew')
     wezterm.reload_configuration()
@@ -179,7 +180,6 @@ function M.ensure(tally, now)
   if known and (now - looked_at >= M.ALIVE_S or now < looked_at) then
     looked_at = now
     if not wezterm.procinfo.executable_path_for_pid(known.pid) then
-      os.remove(known.snapshot)
       known, written, is_stale = nil, nil, false
       gone_at, heard = now, 0
       panes.end_entries()
@@ -189,6 +189,7 @@ function M.ensure(tally, now)
   if gone_at and (now - gone_at > M.LAST_WORD_S or now < gone_at) then
     gone_at = nil
     panes.forget_former()
+    M.check_release()
   end
   if not known and not is_asked then
     is_asked = true

@@ -305,7 +305,7 @@ end
 function M.state(pane_id, user_vars)
   local payload = user_vars and user_vars.tally
   local entry = entries[tostring(pane_id)]
-  if not entry or entry.status == 'active' then
+  if not entry or entry.status == 'active' or entry.source == 'heuristic' then
     entry = former[tostring(pane_id)] or entry
   end
   local pane = heard[pane_id]

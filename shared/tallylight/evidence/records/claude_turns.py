@@ -31,6 +31,8 @@ from tallylight.model.status import Kind, Status
 UNDECIDED_S = 0.6
 #: The same for the call that a permission is asked for.
 CALL_S = 2.0
+#: So long before it asks, in seconds, the call was made at most: an older one ran, and its result is yet to be written.
+CLOSE_S = 1.0
 #: How far apart, in seconds, the file and the transcript may tell one thing, where the clock has been set back and what
 #: stands in front of that seems to be of later.
 NEAR_S = 3.0
@@ -86,11 +88,13 @@ class Turns:
         """
         The report to make of *reading* and the *tail* of the transcript.
 
-        None if it is the one made before, and of the same turn.
+        None if it is the one made before, and of the same turn and dialog.
         """
         if reading is None:
             return None
-        if reading != self._last:
+        last = self._last
+        is_another = last is not None and last.raw == reading.raw == "waiting" and last.at != reading.at
+        if reading != last:
             self._note_turns(reading, now)
             self._last = reading
             self._left = 0
@@ -99,7 +103,7 @@ class Turns:
         is_undecided = self._undecided is not None
         report = self._meaning(reading, tail, now)
         is_end = is_undecided and self._undecided is None
-        if report is None or (report == self._report and not is_end):
+        if report is None or (report == self._report and not is_end and not is_another):
             return None
         self._report = report
         return report
@@ -150,7 +154,7 @@ class Turns:
                 return self._report_of(reading, Status.IDLE, "status file: a menu is open") if is_news else None
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
             if self._asked is not None:
-                self._what = pending_call(tail, reading.cwd, self._went_on)
+                self._what = pending_call(tail, reading.cwd, max(self._went_on, reading.at / 1000 - CLOSE_S))
                 if self._what or now - self._asked >= CALL_S:
                     self._asked = None
             rule = f"status file: waiting, {reading.waiting_for}"

@@ -45,6 +45,8 @@ class Row:
     window: str
     workspace: str = ""
     title: str = ""
+    #: That of its window, as it is; None where it is not told, or too long.
+    window_title: str | None = None
     tty: str = ""
     rows: int = 24
     columns: int = 80
@@ -101,6 +103,7 @@ def _row(value: Any) -> Row | None:
         window=_id(value.get("window_id")),
         workspace=_text(value.get("workspace")),
         title=_text(value.get("title")),
+        window_title=values.exact(value.get("window_title"), _MAX_TEXT),
         tty=tty if tty.startswith("/dev/") else "",
         rows=values.integer(sizes.get("rows"), 1, _MAX_SIZE) or 24,
         columns=values.integer(sizes.get("cols"), 1, _MAX_SIZE) or 80,

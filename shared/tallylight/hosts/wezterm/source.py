@@ -3,10 +3,12 @@ WezTerm as a source of panes: one sidecar a GUI process, which asks that process
 
 The list gives panes, terminals and cursors; a screen is read (`get-text`) only where it would be evidence. What only
 WezTerm's own process knows comes through the feed, a file that our Lua writes: what the `tally` variables said, titles,
-and which panes are in front. A WezTerm whose Lua is not ours, or does not tick, is judged by the list alone.
+and which panes are in front. While it tells of the same panes as the last list, that stands for a while. A WezTerm
+whose Lua is not ours, or does not tick, is judged by the list alone.
 
 An idle WezTerm tells its Lua nothing. So when what is shown has changed, and the snapshot says so, a variable is set on
-one pane that its windows show (`terminals`): that pane itself if it is quiet, else another one.
+one pane that its windows show (`terminals`): that pane itself if it is quiet, else another one. Where none is, such as
+beside an agent that draws all the time, the title of a window gets or loses a character, of which nothing is drawn.
 
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`; the files named for the GUI process are beside it:
 `wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json` and `.log`.
@@ -37,14 +39,18 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
 
-#: Seconds between two lists while an agent is there, and while there is none.
+#: Seconds between two looks while an agent is there, and while there is none.
 LIST_S, IDLE_LIST_S = 1.0, 3.0
+#: A list this old, in seconds, is asked for again although neither the feed nor the processes tell of another pane.
+SELDOM_S = 10.0
 #: Seconds between two readings of one screen.
 READ_S = 0.5
 #: A list this young, in seconds, still says where the cursor is.
 CURSOR_S = 0.1
 #: Between two times that WezTerm is woken, in seconds, and for the snapshot that it is to read then.
 WAKE_S, WRITTEN_S = 0.2, 1.0
+#: What is put behind the title of a window: a character that joins words, without a width.
+KNOCK = "\u2060"
 #: Panes of which one may be written to, beside those that changed.
 MAX_OTHERS = 4
 
@@ -87,6 +93,8 @@ class WezTermSource:
         self._leaders: dict[str, int] = {}
         self._rows: dict[str, Row] = {}
         self._listed_at = 0.0
+        #: What the GUI process has started.
+        self._started: tuple[int, ...] = ()
         self._bars: dict[str, bool] = {}
         #: What was last shown, as far as Lua draws it, and when WezTerm was last woken for it.
         self._drawn: dict[str, tuple[object, ...]] = {}
@@ -102,7 +110,9 @@ class WezTermSource:
 
     def look(self) -> Sequence[SourcePane] | None:
         """A `SourcePane` for every pane that the GUI process lists."""
-        rows = self._list()
+        if self._is_due():
+            self._list()
+        rows = self._rows.values()
         ttys = {row.tty for row in rows if row.tty}
         if any(not process_table.is_on_terminal(self._leaders.get(tty, 0), tty, self._table) for tty in ttys):
             self._leaders = terminals.leaders(self._gui, ttys, self._table)
@@ -126,6 +136,12 @@ class WezTermSource:
             )
             for row in rows
         ]
+
+    def _is_due(self) -> bool:
+        """Whether to ask for the list: to start `wezterm cli` costs more than all else that is done here."""
+        before, self._started = self._started, process_table.children(self._gui, self._table)
+        is_told = bool(self._feed.life) and self._feed.panes.keys() == self._rows.keys() and before == self._started
+        return not is_told or time.monotonic() - self._listed_at >= SELDOM_S
 
     def _cli(self, *words: str) -> Ran | None:
         return run([self._wezterm, "cli", "--no-auto-start", *words], self._env)
@@ -170,8 +186,22 @@ class WezTermSource:
         end = time.monotonic() + WRITTEN_S
         while not self.is_written() and time.monotonic() < end:
             time.sleep(0.01)
-        terminals.tell(dict.fromkeys(self._wakeable(changed), terminals.WORD), self._table, most=1)
+        if not terminals.tell(dict.fromkeys(self._wakeable(changed), terminals.WORD), self._table, most=1):
+            self._knock()
         self._woken_at = time.monotonic()
+
+    def _knock(self) -> None:
+        """
+        Put `KNOCK` behind the title of a window that is shown, or take it away again: either has WezTerm look.
+
+        Programs set that title all the time, and WezTerm by itself shows it nowhere.
+        """
+        workspace = self._feed.workspace
+        row = next((row for row in self._list() if row.workspace == workspace), None) if workspace else None
+        title = row.window_title if row is not None else None
+        if row is not None and title is not None and "\0" not in title:
+            title = title.removesuffix(KNOCK) if title.endswith(KNOCK) else title + KNOCK
+            self._cli("set-window-title", "--window-id", row.window, "--", title)
 
     def _wakeable(self, changed: Sequence[str]) -> list[Terminal]:
         """The terminals of panes that its windows show, those of *changed* first."""

@@ -41,8 +41,8 @@ MUX_WORDS = {
     for word in ("", *Status, *(f"{status}:{kind}" for status in Status for kind in Kind))
 }
 _CONSTANT = frozenset({WORD, *MUX_WORDS.values()})
-#: For how long nothing of a pane may have run, in seconds, and how long such a moment is waited for.
-QUIET_S, PATIENCE_S = 0.03, 2.0
+#: For how long nothing of a pane may have run, in seconds.
+QUIET_S = 0.03
 #: Between two searches for such a moment, in seconds.
 _AGAIN_S = 0.02
 #: Of a terminal: processes, threads of all of them, and open files of each that are looked at. More is never quiet.
@@ -96,12 +96,12 @@ def tell(
     table: process_table.Table,
     *,
     most: int | None = None,
-    patience: float = PATIENCE_S,
+    patience: float = 0.0,
 ) -> list[Terminal]:
     """
     Write to each terminal its word, one of ours, when it is quiet; where it was written, *most* at most.
 
-    Waits, for *patience* seconds at most; for a thread that may.
+    Looks once, and for *patience* seconds more; for a thread that may wait.
     """
     assert _CONSTANT.issuperset(words.values()), "nothing else is ever written to a pane"
     left, written, waited = dict(words), list[Terminal](), 0.0

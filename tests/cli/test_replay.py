@@ -35,7 +35,7 @@ def write(path: Path, *events: tuple[float, What], header: Header | None = None)
 
 
 def told(*events: tuple[float, What], relay: bool = True, without: Sequence[Source] = ()) -> list[tuple[float, str]]:
-    """Replay *events*; return each change of the light and when it was."""
+    """Replay *events* below the command line of a shell; return each change of the light and when it was."""
     agents, _ = agent_files.load_agents({"HOME": "/nowhere"})
     replay = Replay(Header(), agents, relay=RelayCore() if relay else None, without=without)
     found: list[tuple[float, str]] = []
@@ -45,6 +45,8 @@ def told(*events: tuple[float, What], relay: bool = True, without: Sequence[Sour
         if not found or found[-1][1] != words:
             found.append((round(replay.now, 2), words))
 
+    for _ in replay.play(Event(0.0, Output(b"$ agent\r\n"))):
+        pass
     for event in events:
         for _ in replay.play(Event(*event)):
             note()
@@ -193,7 +195,10 @@ def test_any_recording_comes_to_its_end(events: list[tuple[float, What]]) -> Non
 def test_a_line_a_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each line has the time, the agent, the status and the reason."""
     path = write(
-        tmp_path / "a.cast", (0.5, CODEX), (2.0, Output(b"\x1b]1338;state=waiting;kind=question;tool=codex\x07"))
+        tmp_path / "a.cast",
+        (0.0, Output(b"$ codex\r\n")),
+        (0.5, CODEX),
+        (2.0, Output(b"\x1b]1338;state=waiting;kind=question;tool=codex\x07")),
     )
 
     assert main(["replay", path]) == 0

@@ -41,7 +41,7 @@ def make_parser() -> Parser:
         prog="tally wrong",
         description="Say what was right where a light was wrong in the last two minutes, and have a rule made of it.",
         examples={
-            "tally wrong": "of this pane, else the neediest",
+            "tally wrong": "of this pane, else of the most urgent",
             "tally wrong 3": "of pane 3",
             "tally wrong 3 --save wrong.cast": "only write a recording, with all words crossed out but those of rules",
         },
@@ -109,7 +109,9 @@ def _teach(
         raise TallyError("nobody can be asked here what was right: run this at a terminal")
     to_ask = [(_heading(shown, look.time, told.end), look) for _, look in sightings.frames([seen])]
     if not to_ask:
-        raise TallyError("the screen of that pane did not stand still in the last two minutes: there is nothing to ask")
+        raise TallyError(
+            "the screen of that pane was never still in the last two minutes, so there is nothing to ask about"
+        )
     path = config_dir(os.environ) / "agents" / f"{agent.name}.taught.toml"
     before = text_or_nothing(path)
     found = lesson.learnt(agent, told, sightings.answered(seen, frames.ask(to_ask)), before)
@@ -137,7 +139,7 @@ def _teach(
 
 def _heading(shown: Sequence[Light], time: float, end: float) -> str:
     decision = next((light.decision for light in reversed(shown) if light.time <= time), None)
-    said = f", the light said {status_words(decision.status, decision.kind)}" if decision is not None else ""
+    said = f", the light was {status_words(decision.status, decision.kind)}" if decision is not None else ""
     return f"{end - time:.1f} s ago{said}"
 
 

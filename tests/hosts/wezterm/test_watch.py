@@ -108,7 +108,10 @@ def test_a_sidecar_that_dies(bench: Bench) -> None:
 def test_a_new_sidecar_has_not_looked_yet(bench: Bench) -> None:
     """What another sidecar takes for idle at first is as its predecessor said: no light goes out, no toast comes."""
     bench.config()
-    first, second = ({"id": str(pane.id), "status": "waiting", "question": "Q?"} for pane in bench.panes)
+    first, second = (
+        {"id": str(pane.id), "status": "waiting", "question": "Q?", "reason": {"source": "registry"}}
+        for pane in bench.panes
+    )
     bench.write_snapshot(first, second)
     bench.tick(2)
     assert len(bench.window.toasts) == 1
@@ -118,10 +121,12 @@ def test_a_new_sidecar_has_not_looked_yet(bench: Bench) -> None:
     bench.write_snapshot({**first, "status": "active"}, {**second, "status": "active"})
     bench.wake()
     assert bench.light(bench.panes[1]) == "!"
-    guessed = {**second, "status": "working", "reason": {"source": "heuristic"}}
-    bench.write_snapshot({**first, "status": "active"}, guessed, written=bench.fake.now + 0.8)
-    bench.wake()
-    assert bench.light(bench.panes[1]) == "!"
+    # As a running WezTerm was told of Claude: its title is read before its status file.
+    for number, (status, source) in enumerate((("working", "heuristic"), ("idle", "title"))):
+        guessed = {**second, "status": status, "reason": {"source": source}}
+        bench.write_snapshot({**first, "status": "active"}, guessed, written=bench.fake.now + 0.7 + number / 10)
+        bench.wake()
+        assert bench.light(bench.panes[1]) == "!"
     bench.write_snapshot({**first, "status": "done"}, {**second, "status": "active"}, written=bench.fake.now + 1)
     bench.tick(1)
     assert (bench.light(bench.panes[0]), bench.light(bench.panes[1])) == ("✓", "!")

@@ -53,6 +53,8 @@ class Tape:
         self._stretches: deque[tuple[float, list[int], list[bytes]]] = deque()
         self._look: Look | None = None
         self._before = b""
+        #: Whether a stretch begins, and what is noted tells what was so before.
+        self._begins = False
         self.size = 0
         _ALL.add(self)
 
@@ -109,11 +111,13 @@ class Tape:
     def _turn(self, now: float) -> None:
         """Begin another stretch, if it is time."""
         last = self._stretches[-1] if self._stretches else None
-        if last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= LIMIT // _STRETCH:
+        if self._begins or (last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= LIMIT // _STRETCH):
             return
         self._look, self._before = None, b""
         self._stretches.append((now, [0], []))
+        self._begins = True
         self._begin(now)
+        self._begins = False
 
 
 def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:

@@ -26,6 +26,7 @@ from tallylight.cli import hook, log, read, status, why
 from tallylight.cli.output import Output
 from tallylight.cli.restore import listed_windows
 from tallylight.config import reference, settings
+from tallylight.evidence import made_with
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
@@ -38,8 +39,9 @@ from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
-from tallylight.pane import marks
+from tallylight.pane import marks, tape
 from tallylight.pane.pane import Pane as HostPane
+from tallylight.recordings import stretch
 from tallylight.recordings.asciicast import Event
 from tallylight.recordings.asciicast import Output as Wrote
 from tallylight.recordings.decoder import RecordingError
@@ -237,6 +239,18 @@ def read_shifts(document: bytes, folder: Path) -> object:
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
     return shifts.load(path)
+
+
+def read_tape(document: bytes, _: Path) -> object:
+    """As the data of a report, and of each other kind of entry, which may have another form."""
+
+    def entry(kind: str) -> bytes:
+        return tape._HEAD.pack(1.0, tape.KINDS.index(kind), 1, len(document)) + document
+
+    for kind in tape.KINDS:
+        with contextlib.suppress(ValueError):
+            stretch.of_tape(entry(kind))
+    return stretch.of_tape(entry("report"))
 
 
 def read_labels(document: bytes, folder: Path) -> object:
@@ -764,6 +778,17 @@ READERS = {
         modules=("hosts.polling.shifts",),
         example=[{"pane": "tmux/0/%1", "pid": 70, "start": 700, "text": "continue", "at": 1_800_000_000, "typed": 1}],
         read=read_shifts,
+    ),
+    "package of a program": Reader(
+        modules=("evidence.made_with",),
+        example={"description": "a coding agent", "keywords": ["ai"], "dependencies": {"openai": "1"}},
+        read=lambda document, _: made_with.of_npm(document.decode("utf-8", "replace")),
+    ),
+    "tape of a pane": Reader(
+        modules=("pane.tape",),
+        example=[{"type": "report", "source": "title", "status": "working"}, 0.5],
+        read=read_tape,
+        errors=(ValueError,),
     ),
     "labels": Reader(
         modules=("snapshot.labels_file",),

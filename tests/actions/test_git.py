@@ -471,5 +471,5 @@ def test_no_other_module_runs_git() -> None:
         }
         words = [node for node in nodes if isinstance(node, ast.Constant) and node.value == "git"]
         found += [path.name for word in words if id(word) not in rules]
-    # `finish` shows what it runs.
-    assert found == ["finish.py"]
+    # `finish` shows what it runs; an agent may have a command of that name.
+    assert found == ["finish.py", "names.py"]

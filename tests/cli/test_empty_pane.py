@@ -65,7 +65,7 @@ def test_every_verb_refuses_it(runtime: Path, capsys: pytest.CaptureFixture[str]
             assert prog in told.err
     assert verbs == {
         "agent new", "attach", "fork", "interrupt", "quiet", "read", "resume", "seen", "send", "shift", "unread",
-        "wait", "why",
+        "wait", "why", "wrong",
     }  # fmt: skip
     assert spool.take() == []
 

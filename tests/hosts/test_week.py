@@ -17,6 +17,7 @@ import attrs
 import pytest
 
 from tallylight.hosts import projects
+from tallylight.pane import tape
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.week import AGENTS, IS_WHOLE, STEPS, WEEK, Inline, KittyLife, Life, PollingLife, lives
@@ -74,8 +75,9 @@ def begin(
     request: pytest.FixtureRequest, fake_home: Path, kitty: Kitty, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Begin]:
     """Makes the life, in which no thread runs and the clock is ours."""
-    # It is full soon.
+    # They are full soon.
     monkeypatch.setattr(projects, "MAX_KNOWN", AGENTS)
+    monkeypatch.setattr(tape, "LIMIT", 4096)
     with lives(request.param, fake_home, kitty, Inline) as begin:
         yield begin
         tracemalloc.stop()

@@ -687,6 +687,7 @@ def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
     board.press("D")
     board.kitty.wait_text(list_, "close 1 pane?")
     assert "manual, pane" in board.kitty.get_text(list_)
+    board.let_pass(2 * STANDS_S)
     board.press("y")
     board.kitty.wait_text(list_, "1 closed")
     board.kitty.wait_until(lambda: docs not in {w["id"] for w in board.kitty.windows()}, what="the end of the pane")
@@ -695,7 +696,7 @@ def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
     board.kitty.wait_text(list_, "one page after the other")
     board.press("slash", *"snooze")
     board.kitty.wait_until(lambda: "fork it" not in board.kitty.get_text(list_), what="the found keys alone")
-    board.press("Escape", "O", "O", "O")
+    board.press("Escape", *"OOOO")
     board.kitty.wait_text(list_, "not grouped")
 
 

@@ -182,7 +182,7 @@ def test_nobody_is_asked_where_the_question_cannot_be_seen(asking: Asking) -> No
     told = asking.told("small")
     kitty.eval(f"{screen}screen.resize(*{tuple(size)})")
     assert told.startswith("tally send: room: ")
-    assert "has 20 columns and 2 lines: make it larger" in told
+    assert "has 20 columns and 2 lines; make it larger" in told
     assert question(board) is None
     assert typed(board) == b""
 

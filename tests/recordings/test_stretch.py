@@ -138,6 +138,23 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
     assert looks[-1] - looks[0] >= (tape.SPAN_S if changes == "spinner" else 10)
 
 
+def test_what_was_so_before_is_too_much() -> None:
+    """It costs itself, at every beginning of a stretch, and nothing is noted for ever."""
+    told = "x" * tape.LIMIT
+
+    def begin(now: float) -> None:
+        for _ in range(3):
+            kept.note("was", now, "title", told)
+
+    kept = tape.Tape(begin)
+    for now in range(200):
+        kept.look(Look(["a line"], 0, 0, 80), float(now))
+        assert kept.size <= tape.LIMIT
+    told = "short"
+    kept.look(Look(["another line"], 0, 0, 80), 500.0)
+    assert [kind for _, kind, _ in tape.entries(kept.told)] == ["title"] * 3 + ["look"]
+
+
 def test_all_panes_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many panes share what all of them may have."""
     monkeypatch.setattr(tape, "LIMIT_OF_ALL", 64 * 1024)

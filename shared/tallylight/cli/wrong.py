@@ -97,7 +97,7 @@ def _strip(output: Output, shown: Sequence[Light], end: float) -> None:
         source = f"{decision.reason.source.word}: " if decision.reason.source else ""
         words = f"{mark} {status_words(decision.status, decision.kind)}"
         line = f"{end - light.time:6.1f} s ago  {words:24} {source}{rule_words(decision.reason.rule)}"
-        output.line(clean(line, output.columns))
+        output.line(output.lit(decision.status, clean(line, output.columns)))
 
 
 def _teach(

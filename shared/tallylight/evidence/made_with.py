@@ -9,8 +9,10 @@ Pure.
 
 from __future__ import annotations
 
-import json
 import re
+
+from tallylight.model.errors import DecodeError
+from tallylight.wire import values
 
 #: Words in the names of libraries that talk to a language model or to its tools.
 _LIBRARIES = re.compile(
@@ -33,8 +35,8 @@ _ITSELF = re.compile(
 def of_npm(text: str) -> str:
     """The sign in a `package.json`; nothing if there is none, or it cannot be read."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = values.load(text)
+    except DecodeError:
         return ""
     if not isinstance(found, dict):
         return ""

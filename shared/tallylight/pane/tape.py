@@ -18,6 +18,7 @@ from typing import Any
 
 from tallylight.evidence.screen import Look
 from tallylight.model.report import Report
+from tallylight.wire import values
 
 #: For how long, in seconds, and in how many bytes one pane is remembered, and in how many all of them are.
 SPAN_S, LIMIT, LIMIT_OF_ALL = 120.0, 256 * 1024, 16 * 1024 * 1024
@@ -52,6 +53,8 @@ class Tape:
         self._stretches: deque[tuple[float, list[int], list[bytes]]] = deque()
         self._look: Look | None = None
         self._before = b""
+        #: Whether a stretch begins, and what is noted tells what was so before.
+        self._begins = False
         self.size = 0
         _ALL.add(self)
 
@@ -81,26 +84,40 @@ class Tape:
         if kind == "look":
             packer = zlib.compressobj(1, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, self._before[-32768:])
             packed, self._before = packer.compress(data) + packer.flush(), data
-        entry = _HEAD.pack(now, KINDS.index(kind), not self._stretches[-1][2], len(packed)) + packed
+        limit = min(LIMIT, LIMIT_OF_ALL // max(1, len(_ALL)))
+        if len(packed) + _OVERHEAD > limit // 2:
+            self._forget()
+        # What a stretch begins with may have been too much already.
+        if not self._stretches:
+            return
         _, size, parts = self._stretches[-1]
+        entry = _HEAD.pack(now, KINDS.index(kind), not parts, len(packed)) + packed
         parts.append(entry)
         size[0] += len(entry) + _OVERHEAD
         self.size += len(entry) + _OVERHEAD
-        limit = min(LIMIT, LIMIT_OF_ALL // max(1, len(_ALL)))
-        while self._stretches and (self.size > limit or self._is_old(now)):
+        while len(self._stretches) > 1 and (self.size > limit or self._is_old(now)):
             self.size -= self._stretches.popleft()[1][0]
+        if self.size > limit:
+            self._forget()
+
+    def _forget(self) -> None:
+        """One entry is too much to be kept: nothing of what it belongs to is."""
+        self._stretches.clear()
+        self._look, self._before, self.size = None, b"", 0
 
     def _is_old(self, now: float) -> bool:
-        return len(self._stretches) > 1 and now - self._stretches[1][0] > SPAN_S
+        return now - self._stretches[1][0] > SPAN_S
 
     def _turn(self, now: float) -> None:
         """Begin another stretch, if it is time."""
         last = self._stretches[-1] if self._stretches else None
-        if last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= LIMIT // _STRETCH:
+        if self._begins or (last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= LIMIT // _STRETCH):
             return
         self._look, self._before = None, b""
         self._stretches.append((now, [0], []))
+        self._begins = True
         self._begin(now)
+        self._begins = False
 
 
 def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
@@ -125,12 +142,12 @@ def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
             if kind == "look":
                 before = zlib.decompressobj(-15, before[-32768:]).decompress(data, _MOST)
                 place, *lines = before.decode("utf-8", "surrogatepass").split("\n")
-                row, column, columns, visible = json.loads(place)
+                row, column, columns, visible = values.load(place)
                 yield now, kind, Look(lines, int(row), int(column), int(columns), bool(visible))
             elif kind != "was":
-                yield now, kind, json.loads(data) if data else []
+                yield now, kind, values.load(data) if data else []
             elif stretches == 1:
-                kind, *data_before = json.loads(data)
+                kind, *data_before = values.load(data)
                 yield now, str(kind), data_before
         except (zlib.error, ValueError, TypeError) as error:
             raise ValueError(f"a tape is damaged: {error}") from None

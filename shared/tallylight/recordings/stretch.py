@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -58,7 +58,13 @@ class Light:
 
 def of_tape(told: bytes) -> Stretch:
     """The stretch that a tape tells; `ValueError` for what is no tape."""
-    entries = list(tape.entries(told))
+    try:
+        return _of_entries(list(tape.entries(told)))
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"a tape is damaged: {error}") from None
+
+
+def _of_entries(entries: Sequence[tuple[float, str, Any]]) -> Stretch:
     start = entries[0][0] if entries else 0.0
     first = next((data for _, _, data in entries if isinstance(data, Look)), Look((), 0, 0, 80))
     header = Header(first.columns, max(1, len(first.lines)) if first.lines else 24)

@@ -212,7 +212,6 @@ def _no_change(_: Starting) -> None:
         (_no_change, ("claude", "tab", "", "--dangerously-skip-permissions now"), "prompt"),
         (_no_change, ("claude", "tab", "", "-c resume that"), "prompt"),
         (_no_change, ("claude", "tab", "", "@selection of it"), "prompt"),
-        (_no_change, ("claude", "tab", "", "update"), "prompt"),
         (_no_change, ("claude", "tab", "", "a \x1b b"), "text"),
     ],
 )

@@ -4,7 +4,7 @@ How long WezTerm's tab bar takes to learn what the sidecar has found out, and wh
     python -m benchmarks.wezterm
 
 With the stand-in for WezTerm of the tests, on real terminals. From the decision, as the snapshot dates it, until the
-sidecar's variable has arrived in the terminal, beside an agent at rest and beside one that draws a spinner. What
+sidecar has changed the window's title, beside an agent at rest and beside one that draws a spinner. What
 WezTerm itself takes to redraw comes on top. Then the processor time of a sidecar with ten idle panes and of what it
 starts.
 """
@@ -21,7 +21,7 @@ from tests.hosts.wezterm.desk import Desk
 from tests.hosts.wezterm.test_sidecar import _HOOKED
 
 CHANGES, PANES, SECONDS = 10, 10, 15
-WAKE = Aim("WezTerm: from a decision to the terminal", "the clock", most=150.0, unit="ms")
+WAKE = Aim("WezTerm: from a decision to the title", "the clock", most=150.0, unit="ms")
 IDLE = Aim("WezTerm: an idle sidecar with what it starts", "a core", most=2.0, unit="%")
 AIMS = (WAKE, IDLE)
 QUICK = ()
@@ -38,7 +38,7 @@ while True:
 
 
 def wakes(folder: Path, program: str) -> list[float]:
-    """The milliseconds from each decision to the variable, in order of their length."""
+    """The milliseconds from each decision to the title, in order of their length."""
     desk = Desk(folder)
     desk.program("codex", program)
     desk.start()
@@ -51,10 +51,10 @@ def wakes(folder: Path, program: str) -> list[float]:
     for number in range(CHANGES):
         status = ("waiting", "working")[number % 2]
         said.append((number + 1, f"state={status};tool=codex"))
-        before = desk.wakes()
+        before = len(desk.calls("set-window-title"))
         desk.write_feed("benchmark", {pane: said[-10:]})
-        desk.wait(lambda before=before: desk.wakes() > before, "the variable")  # type: ignore[misc]
-        arrived = (desk.folder / "wakes").stat().st_mtime
+        desk.wait(lambda before=before: len(desk.calls("set-window-title")) > before, "the title")  # type: ignore[misc]
+        arrived = (desk.folder / "calls").stat().st_mtime
         desk.wait_status(pane, status)
         took.append(1000 * (arrived - desk.panes()[pane].since))
         time.sleep(0.7)

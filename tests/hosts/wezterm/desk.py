@@ -190,10 +190,6 @@ class Desk:
         found: dict[str, str] = json.loads((self.folder / "vars.json").read_text()).get(str(pane), {})
         return found
 
-    def wakes(self) -> int:
-        """How often the sidecar's own variable was set."""
-        return int((self.folder / "wakes").read_text())
-
     def write_feed(
         self, life: str, panes: dict[int, list[tuple[int, str]]], front: str = "", workspace: str = "default"
     ) -> None:

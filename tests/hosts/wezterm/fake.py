@@ -810,6 +810,8 @@ class Fake:
                 "foreground_process_name": "/usr/bin/bash" if is_local else "",
                 "tty_name": "/dev/pts/1" if is_local else None,
                 "has_unseen_output": False,
+                "left": pane.left,
+                "width": pane.width,
                 "progress": self.to_lua(pane.progress),
             }[key]
 

@@ -5,7 +5,7 @@ The stand-in for WezTerm's GUI process: real terminals with real programs, and w
 
 reads commands as JSON lines (`spawn`, `send`, `paste`, `close`) on standard input and answers each with a line; one
 line each also from who connects to FOLDER/sock. What it knows stands in FOLDER: `list.json`, `text-<pane>` and
-`styled-<pane>` as `wezterm cli` prints them, `vars.json` as Lua would see it, `wakes`.
+`styled-<pane>` as `wezterm cli` prints them, `vars.json` as Lua would see it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ class Pane:
         self.stream = pyte.ByteStream(self.screen)
         self.title = "wezterm"
         self.vars: dict[str, str] = {}
-        self.wakes = 0
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.execvpe(argv[0], argv, {**os.environ, **env})
@@ -52,7 +51,6 @@ class Pane:
     def feed(self, data: bytes) -> None:
         for name, value in _VARIABLE.findall(data):
             self.vars[name.decode()] = base64.b64decode(value).decode()
-            self.wakes += name == b"tally_wake"
         self.stream.feed(_VARIABLE.sub(b"", data))
         self.title = self.screen.title or self.title
 
@@ -97,7 +95,6 @@ class Gui:
         self.listener.listen()
         self.selector.register(self.listener, selectors.EVENT_READ, self.listener)
         self.next_id = 1
-        self.gone_wakes = 0
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
     def run(self) -> None:
@@ -144,7 +141,6 @@ class Gui:
     def drop(self, pane: Pane) -> None:
         self.selector.unregister(pane.fd)
         os.close(pane.fd)
-        self.gone_wakes += pane.wakes
         del self.panes[pane.id]
         os.waitpid(pane.pid, 0)
 
@@ -174,7 +170,6 @@ class Gui:
             self.put(f"text-{pane.id}", text)
             self.put(f"styled-{pane.id}", "".join(f"{_styled(row)}\n" for row in pane.rows()))
         self.put("list.json", json.dumps([pane.row() for pane in self.panes.values()]))
-        self.put("wakes", str(self.gone_wakes + sum(pane.wakes for pane in self.panes.values())))
         self.put("vars.json", json.dumps({pane.id: pane.vars for pane in self.panes.values()}))
 
     def put(self, name: str, text: str) -> None:

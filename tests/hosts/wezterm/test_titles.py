@@ -113,6 +113,22 @@ def test_the_fancy_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
 
 
 @each(
+    ("tabs", "expected"),
+    [
+        (5, [Run(" ! 2: shop: npm test ", AMBER, BLACK)]),
+        (6, [Run("! shop", AMBER, BLACK)]),
+        (25, [Run("!", AMBER, BLACK)]),
+    ],
+)
+def test_a_crowded_fancy_bar(bench: Bench, tabs: int, expected: list[Run]) -> None:
+    """WezTerm shows each tab's share of the window, button and all: where that is small, the mark and name alone."""
+    lit(bench, FANCY, SHOP)
+    while len(bench.window.tabs) < tabs:
+        bench.system.pane(bench.system.tab(bench.window))
+    assert drawn(bench) == expected
+
+
+@each(
     ("bar", "expected"),
     [
         (f"{RETRO}\n{LIGHT}", [

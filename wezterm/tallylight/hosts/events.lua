@@ -1,7 +1,7 @@
 --- The asynchronous half: what is heard and seen is taken in, told to the sidecar, and drawn anew.
 ---
 --- Runs in `user-var-changed`, `update-status`, `window-focus-changed` and `window-config-reloaded`, at most once a
---- second but for a changed variable. An idle WezTerm emits none of these. So the sidecar sets a variable of ours where
+--- second but for a changed variable. An idle WezTerm emits none of these. So the sidecar changes a window's title where
 --- it has found out something (docs/wezterm.md), and a slow timer looks too; each of its rounds leaves a little memory
 --- behind until the next reload, which is WezTerm's way with `call_after`.
 
@@ -376,8 +376,7 @@ end
 ---@type table<integer, boolean> # the windows with the sidecar's character behind their titles, by id
 local marked = {}
 
---- Whether the sidecar has put its character behind the title of a window, or taken it away: it has found out something
---- where no terminal was quiet.
+--- Whether the sidecar has put its character behind the title of a window, or taken it away: it has found out something.
 ---@param window table
 ---@return boolean
 local function has_knocked(window)
@@ -404,8 +403,8 @@ function M.register()
           M.tick(window, false)
         end
       end)
-    elseif name == 'tally_wake' or name == 'tally_mux' then
-      -- The sidecar has found out something, or the side of a mux server. What it is stands elsewhere.
+    elseif name == 'tally_mux' then
+      -- The side of a mux server has found out something. What it is stands elsewhere.
       guarded('user-var-changed', function()
         tell(window, clock.now())
       end)

@@ -298,15 +298,27 @@ local function mux_state(user_vars)
   return { status = status, kind = known, agent = '', project = '', message = '', source = 'screen', since = 0 }
 end
 
+--- Whether a new sidecar has not looked at all of a pane yet: it says less than the last one did, by something else.
+--- It reads a title before the agent's files.
+---@param entry tallylight.State|nil
+---@param before tallylight.State
+---@return boolean
+local function is_hasty(entry, before)
+  return not entry
+    or entry.status == 'active'
+    or entry.source == 'heuristic'
+    or (entry.source ~= before.source and words.URGENCY[entry.status] < words.URGENCY[before.status])
+end
+
 --- What is shown for a pane; nil where there is nothing to say.
 ---@param pane_id integer
 ---@param user_vars table<string, string>|nil
 ---@return tallylight.State|nil
 function M.state(pane_id, user_vars)
   local payload = user_vars and user_vars.tally
-  local entry = entries[tostring(pane_id)]
-  if not entry or entry.status == 'active' or entry.source == 'heuristic' then
-    entry = former[tostring(pane_id)] or entry
+  local entry, before = entries[tostring(pane_id)], former[tostring(pane_id)]
+  if before and is_hasty(entry, before) then
+    entry = before
   end
   local pane = heard[pane_id]
   local is_unheard = type(payload) == 'string'

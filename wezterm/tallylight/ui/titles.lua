@@ -35,6 +35,8 @@ local WIDE, NAMED, INDEXED = 10, 6, 4
 local LEAST_WHAT, MOST_WHAT = 5, 40
 --- The light before a title that somebody else made.
 local LIGHT_CELLS = 5
+--- What a fancy tab has around its title.
+local EDGES = 3
 
 --- The tab bar of a title handler lists only the zoomed pane of a tab; those that it hides count as well.
 ---@param tab table # TabInformation
@@ -56,6 +58,7 @@ end
 ---@param tab table # TabInformation
 ---@return tallylight.State|nil # what is shown for its panes, hidden ones among them; nil where there is nothing to say
 ---@return table|nil # the pane that it is of
+---@return table[] # the panes that are seen
 local function light_of(tab)
   local best, owner, is_done
   local function weigh(pane)
@@ -78,7 +81,21 @@ local function light_of(tab)
     -- A pane is done beside the work that is shown: a second mark.
     best.is_done_beside = true
   end
-  return best, owner
+  return best, owner, shown
+end
+
+--- About how many cells a tab of a crowded fancy bar has beside its button; nil where there is room. The bar gives each
+--- the same share of its window, and shows no more of a title.
+---@param shown table[]
+---@param count integer # of tabs
+---@return integer|nil
+local function crowded(shown, count)
+  local columns = 0
+  for _, pane in ipairs(shown) do
+    columns = math.max(columns, pane.left + pane.width)
+  end
+  local cells = columns // (count + 1) - EDGES
+  return cells < WIDE and math.max(2, cells) or nil
 end
 
 --- What a tab shows, for a handler of one's own.
@@ -411,10 +428,10 @@ end
 ---@return tallylight.Formatter
 function M.wrap(formatter)
   return function(tab, tabs, tab_panes, config, hover, max_width)
-    local state, owner
+    local state, owner, shown
     if M.options.title ~= false then
       M.look = config and bar.look(config) or M.look
-      state, owner = light_of(tab)
+      state, owner, shown = light_of(tab)
     end
     max_width = max_width or 16
     local made
@@ -425,7 +442,10 @@ function M.wrap(formatter)
     if not state or (made ~= nil and not is_lit(state)) then
       return made
     end
-    local width = not M.look.fancy and max_width or nil
+    local width = max_width
+    if M.look.fancy then
+      width = crowded(shown, #tabs)
+    end
     if made ~= nil then
       return lit_of_others(tab, made, state, width)
     end

@@ -6,9 +6,8 @@ WezTerm's own process knows comes through the feed, a file that our Lua writes: 
 and which panes are in front. While it tells of the same panes as the last list, that stands for a while. A WezTerm
 whose Lua is not ours, or does not tick, is judged by the list alone.
 
-An idle WezTerm tells its Lua nothing. So when what is shown has changed, and the snapshot says so, a variable is set on
-one pane that its windows show (`terminals`): that pane itself if it is quiet, else another one. Where none is, such as
-beside an agent that draws all the time, the title of a window gets or loses a character, of which nothing is drawn.
+An idle WezTerm tells its Lua nothing. So when what is shown has changed, and the snapshot says so, the title of a
+window that is shown gets or loses a character, of which nothing is drawn.
 
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`; the files named for the GUI process are beside it:
 `wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json` and `.log`.
@@ -51,8 +50,6 @@ CURSOR_S = 0.1
 WAKE_S, WRITTEN_S = 0.2, 1.0
 #: What is put behind the title of a window: a character that joins words, without a width.
 KNOCK = "\u2060"
-#: Panes of which one may be written to, beside those that changed.
-MAX_OTHERS = 4
 
 
 class NoAnswerError(TallyError):
@@ -177,44 +174,28 @@ class WezTermSource:
         """Lua draws: it reads the snapshot, when it is woken."""
         self.pace(entries)
         drawn = {id_: words for id_, entry in entries.items() if (words := _drawn(entry))}
-        changed = [id_ for id_ in drawn.keys() | self._drawn.keys() if drawn.get(id_) != self._drawn.get(id_)]
-        self._drawn = drawn
-        if not changed:
+        if drawn == self._drawn:
             return
+        self._drawn = drawn
         # Not more often than it can take, and once the snapshot is written.
         time.sleep(max(0.0, self._woken_at + WAKE_S - time.monotonic()))
         end = time.monotonic() + WRITTEN_S
         while not self.is_written() and time.monotonic() < end:
             time.sleep(0.01)
-        if not terminals.tell(dict.fromkeys(self._wakeable(changed), terminals.WORD), self._table, most=1):
-            self._knock()
+        self._knock()
         self._woken_at = time.monotonic()
 
     def _knock(self) -> None:
         """
-        Put `KNOCK` behind the title of a window that is shown, or take it away again: either has WezTerm look.
+        Put `KNOCK` behind the title of a window, one that is shown if that is known, or take it away: WezTerm looks.
 
         Programs set that title all the time, and WezTerm by itself shows it nowhere.
         """
-        workspace = self._feed.workspace
-        row = next((row for row in self._list() if row.workspace == workspace), None) if workspace else None
+        row = min(self._list(), key=lambda row: row.workspace != self._feed.workspace, default=None)
         title = row.window_title if row is not None else None
         if row is not None and title is not None and "\0" not in title:
             title = title.removesuffix(KNOCK) if title.endswith(KNOCK) else title + KNOCK
             self._cli("set-window-title", "--window-id", row.window, "--", title)
-
-    def _wakeable(self, changed: Sequence[str]) -> list[Terminal]:
-        """The terminals of panes that its windows show, those of *changed* first."""
-        feed, rows = self._feed, self._rows
-        others = sorted(rows.keys() - set(changed), key=lambda id_: id_ not in feed.front)
-        found = []
-        for number, id_ in enumerate((*changed, *others)):
-            terminal = self.terminal(id_)
-            if terminal is not None and (not feed.workspace or rows[id_].workspace == feed.workspace):
-                found.append(terminal)
-            if number >= len(changed) and len(found) >= MAX_OTHERS:
-                break
-        return found
 
     def act(self, request: Request) -> None:
         """Bring a pane to the front of its window."""

@@ -1,10 +1,9 @@
 """
 The terminals of WezTerm's panes, from outside: whether a shell edits a line on one, and one variable set on one.
 
-The sidecar writes to a pane's terminal for one reason only: WezTerm tells its Lua nothing while it is idle, and a user
-variable that is set makes it look. What is written is `WORD`, always the same, which draws nothing; at the side of a
-mux server it is one of `MUX_WORDS`. It must not come between two halves of a sequence that a program writes. So it is
-written only
+Only the side of a mux server writes to a pane's terminal: the server hands on to the GUI what a user variable says.
+What is written is one of `MUX_WORDS`, which draws nothing. It must not come between two halves of a sequence that a
+program writes. So it is written only
 
 * to the terminal that the pane's own first process has, of this user, in one write that never waits;
 * where the pane's foreground is an agent of this machine or the shell itself: not behind ssh, and not where a
@@ -31,16 +30,12 @@ from tallylight.model.errors import TallyError
 from tallylight.model.status import Kind, Status
 from tallylight.wire import envelope, tty
 
-#: The variable that means nothing but "look", and its whole sequence.
-VARIABLE = "tally_wake"
-WORD = envelope.user_var(VARIABLE, b"1")
 #: What a mux server's side says of a pane, by its words: a status, and of what kind it is. Nothing else can be said.
 MUX_VARIABLE = "tally_mux"
 MUX_WORDS = {
     word: envelope.user_var(MUX_VARIABLE, word)
     for word in ("", *Status, *(f"{status}:{kind}" for status in Status for kind in Kind))
 }
-_CONSTANT = frozenset({WORD, *MUX_WORDS.values()})
 #: For how long nothing of a pane may have run, in seconds.
 QUIET_S = 0.03
 #: Between two searches for such a moment, in seconds.
@@ -95,15 +90,14 @@ def tell(
     words: Mapping[Terminal, bytes],
     table: process_table.Table,
     *,
-    most: int | None = None,
     patience: float = 0.0,
 ) -> list[Terminal]:
     """
-    Write to each terminal its word, one of ours, when it is quiet; where it was written, *most* at most.
+    Write to each terminal its word, one of ours, when it is quiet; where it was written.
 
     Looks once, and for *patience* seconds more; for a thread that may wait.
     """
-    assert _CONSTANT.issuperset(words.values()), "nothing else is ever written to a pane"
+    assert set(words.values()) <= set(MUX_WORDS.values()), "nothing else is ever written to a pane"
     left, written, waited = dict(words), list[Terminal](), 0.0
     while left:
         before = {terminal: activity(terminal, table) for terminal in left}
@@ -112,8 +106,6 @@ def tell(
             if seen is not None and activity(terminal, table) == seen and _write(terminal, table, left[terminal]):
                 del left[terminal]
                 written.append(terminal)
-                if len(written) == most:
-                    return written
         waited += QUIET_S + _AGAIN_S
         if waited >= patience:
             break

@@ -304,8 +304,8 @@ def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> 
         patch.setattr(snapshot, "RETRY", 0.1)
         patch.setattr(snapshot.SnapshotWriter, "_write", _refused)
         rig.host.on_set_user_var(window, CARRIER, "state=waiting;tool=claude;message=Well")
-        rig.until(lambda: bool(rig.kitty.log), "a line in the log")
-        assert (rig.status(1), rig.snapshot()) == (Status.WAITING, {"1": "working"})
+        rig.until(lambda: bool(rig.kitty.log) and rig.status(1) is Status.WAITING, "the light, and a line in the log")
+        assert rig.snapshot() == {"1": "working"}
         for _ in range(10):
             rig.tick()
             time.sleep(0.05)

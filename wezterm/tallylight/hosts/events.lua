@@ -1,7 +1,7 @@
 --- The asynchronous half: what is heard and seen is taken in, told to the sidecar, and drawn anew.
 ---
 --- Runs in `user-var-changed`, `update-status`, `window-focus-changed` and `window-config-reloaded`, at most once a
---- second but for a changed variable. An idle WezTerm emits none of these. So the sidecar changes a window's title where
+--- second but for a changed variable. An idle WezTerm emits none. So the sidecar changes a window's title where
 --- it has found out something (docs/wezterm.md), and a slow timer looks too; each of its rounds leaves a little memory
 --- behind until the next reload, which is WezTerm's way with `call_after`.
 
@@ -376,7 +376,7 @@ end
 ---@type table<integer, boolean> # the windows with the sidecar's character behind their titles, by id
 local marked = {}
 
---- Whether the sidecar has put its character behind the title of a window, or taken it away: it has found out something.
+--- Whether the sidecar has put its character behind the title of a window, or taken it away: there is news.
 ---@param window table
 ---@return boolean
 local function has_knocked(window)

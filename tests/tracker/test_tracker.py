@@ -624,7 +624,7 @@ def test_silence_at_a_prompt_has_a_question() -> None:
     tracker = Tracker()
     tracker.foreground(Foreground("aider", 1), 0.0)
     output(tracker, 1)
-    tracker.asks = "Which of the two?"
+    tracker.asks = lambda: "Which of the two?"
     tick(tracker, 5.1)
     assert (tracker.decision.status, tracker.decision.report.message) == ("waiting", "Which of the two?")
     output(tracker, 6)

@@ -17,7 +17,7 @@ from tallylight.snapshot import away, history_file, labels_file
 from tallylight.snapshot.addresses import Found, labelled, read_panes
 from tallylight.snapshot.away import Away
 from tallylight.snapshot.rows import in_order
-from tallylight.ui import beside, details
+from tallylight.ui import details
 from tallylight.ui.layout import age, duration
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -85,9 +85,8 @@ def main(argv: list[str]) -> int:
 
 def _row(line: Away, now: float) -> list[str]:
     found, whole = line.found, line.total
-    counts = [f"{whole.turns} turn{'s' * (whole.turns != 1)}, {duration(whole.worked_s)}"] if whole.turns else []
-    counts += [f"{whole.questions} question{'s' * (whole.questions != 1)}"] if whole.questions else []
-    counts += [f"{whole.errors} failed"] if whole.errors else []
+    counts = away.counts(whole)
+    counts[1:1] = [duration(whole.worked_s)] if whole.turns else []
     mark = lights.mark(found.pane.status, found.pane.kind) if found is not None else "-"
     name = (found.label.name if found is not None else "") or whole.project
     return [mark, clean(name, 40), clean(whole.agent, 20), ", ".join(counts), clean(_said(found, now))]
@@ -99,8 +98,7 @@ def _said(found: Found | None, now: float) -> str:
         return "has ended"
     pane = found.pane
     words = f"{age(now - pane.since)}: {pane.asks}" if pane.asks else pane.outcome or pane.message
-    lines = beside.signed(("+", pane.diffstat[0]), ("−", pane.diffstat[1])) if pane.diffstat else ""
-    return GAP.join(part for part in (details.limit(pane, now), words, lines) if part)
+    return GAP.join(part for part in (details.limit(pane, now), words, details.diffstat(pane)) if part)
 
 
 def _json(line: Away) -> dict[str, object]:

@@ -199,9 +199,7 @@ def _summary(pane: Pane, name: str) -> str:
     if pane.status is Status.WAITING:
         return GAP.join(dict.fromkeys(filter(None, (pane.asks or text, pane.detail))))
     doing = details.doing(pane, cells=0)
-    added, removed = pane.diffstat or (0, 0)
-    lines = beside.signed(("+", added), ("−", removed))
-    return GAP.join(part for part in (doing, text, lines) if part)
+    return GAP.join(part for part in (doing, text, details.diffstat(pane)) if part)
 
 
 def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | None = None) -> dict[str, object]:

@@ -4,6 +4,7 @@ Looks at the screen of a pane: what they tell its tracker, and whether it is wor
 
 from __future__ import annotations
 
+import functools
 import re
 
 from tallylight.agents.agent import Agent
@@ -33,7 +34,7 @@ class ScreenLooks:
     def begin(self, agent: Agent | None) -> None:
         """Another program holds the foreground: a run of *agent*, or None."""
         self._reader = ScreenReader(agent)
-        self._tracker.asks = ""
+        self._tracker.asks = str
 
     @property
     def dialog(self) -> Dialog | None:
@@ -64,7 +65,7 @@ class ScreenLooks:
         change = self._reader.look(look)
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
         if change is not Change.NONE:
-            tracker.asks = question_before(look.lines)
+            tracker.asks = functools.partial(question_before, look.lines)
         if not any(map(_WORD.search, look.lines)):
             tracker.blank(now)
         elif change.is_output and wants_output:

@@ -11,7 +11,7 @@ import attrs
 
 from tallylight.model.status import NEEDS_PERSON, Kind, Status
 from tallylight.snapshot.addresses import Found
-from tallylight.snapshot.history import Sum, total
+from tallylight.snapshot.history import Sum, added, total
 from tallylight.snapshot.turns import Turn
 
 
@@ -58,11 +58,16 @@ def in_one_line(lines: Iterable[Away]) -> str:
     panes = [line.found.pane for line in every if line.found is not None]
     limited = sum(pane.kind is Kind.LIMIT for pane in panes)
     waits = sum(pane.status is Status.WAITING for pane in panes) - limited
-    counts = (
-        (sum(line.total.turns for line in every), "turn", "turns"),
-        (sum(line.total.questions for line in every), "question", "questions"),
-        (sum(line.total.errors for line in every), "failed", "failed"),
-        (limited, "at a limit", "at a limit"),
-        (waits, "waits for you", "wait for you"),
+    more = _counted((limited, "at a limit", "at a limit"), (waits, "waits for you", "wait for you"))
+    return ", ".join([*counts(added(line.total for line in every)), *more])
+
+
+def counts(whole: Sum) -> list[str]:
+    """Return what turns come to: `3 turns`, `1 question`, `1 failed`; what is none is left out."""
+    return _counted(
+        (whole.turns, "turn", "turns"), (whole.questions, "question", "questions"), (whole.errors, "failed", "failed")
     )
-    return ", ".join(f"{count} {one if count == 1 else more}" for count, one, more in counts if count)
+
+
+def _counted(*numbers: tuple[int, str, str]) -> list[str]:
+    return [f"{number} {one if number == 1 else more}" for number, one, more in numbers if number]

@@ -53,8 +53,8 @@ class Tracker:
         self._start: Startup | None = None
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
-        #: What stands before a prompt at the end of the screen: the question, should the agent fall silent.
-        self.asks = ""
+        #: Tells what stands before a prompt at the end of the screen: the question, if the agent falls silent.
+        self.asks: Callable[[], str] = str
         #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
         self.held_until = 0.0
         self._now: float | None = None
@@ -274,7 +274,7 @@ class Tracker:
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
-                self._guess(Status.WAITING, Kind.INPUT, f"{self.timing.silence_s:g} s of silence", now, self.asks)
+                self._guess(Status.WAITING, Kind.INPUT, f"{self.timing.silence_s:g} s of silence", now, self.asks())
         self._settle(now)
 
     def pause(self, seconds: float) -> None:

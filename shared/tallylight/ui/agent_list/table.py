@@ -15,7 +15,7 @@ from tallylight.model import lights
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
-from tallylight.ui import beside, details
+from tallylight.ui import details
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import GAP, brief, clean, folded, left
 from tallylight.wire.text import width
@@ -86,7 +86,7 @@ def said(row: Row, state: State) -> Said:
         before.append(f"{pane.background} in the background")
     text, behind = details.says(pane), ""
     if pane.status is Status.DONE:
-        text, behind = pane.outcome or text, diffstat(row)
+        text, behind = pane.outcome or text, details.diffstat(pane)
     elif needs(row, now):
         before.append(pane.detail if pane.detail not in text else "")
     else:
@@ -94,12 +94,6 @@ def said(row: Row, state: State) -> Said:
         behind = details.bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
     return Said(clean(words, _SAID), behind, needs(row, now), bool(pane.asks and pane.what))
-
-
-def diffstat(row: Row) -> str:
-    """How many lines its turn has left changed: `+12 −3`."""
-    added, removed = row.pane.diffstat or (0, 0)
-    return beside.signed(("+", added), ("−", removed))
 
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tracemalloc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,12 @@ from tallylight.wire.scanner import Scanner
 from tests.tables import each
 
 AGENTS, _ = agent_files.load_agents({})
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pane of another test, which may not be collected yet, has a share in what all may keep."""
+    monkeypatch.setattr(tape, "_ALL", weakref.WeakSet())
 
 
 def lived(path: Path) -> tuple[list[Light], bytes]:

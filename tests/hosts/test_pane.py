@@ -112,7 +112,7 @@ def test_what_is_no_agent_never_lights(pane: Pane, process: Process) -> None:
 
 
 def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
-    """Blue while it draws, amber 4 s after it falls silent, and still amber ten minutes later."""
+    """Blue while it draws, quiet 4 s after its last output, and still quiet ten minutes later."""
     pane.foreground(CRUSH.pid, 0)
     pane.screen(lambda: rows("a"), 0)
     pane.screen(lambda: rows("a", "b", "c", "d"), 1)
@@ -122,19 +122,19 @@ def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
     pane.tick(4.9)
     assert pane.decision.status is Status.WORKING
     pane.tick(5)
-    assert pane.decision.status is Status.WAITING
+    assert pane.decision.status is Status.QUIET
 
     pane.tick(605)
-    assert pane.decision.status is Status.WAITING
+    assert pane.decision.status is Status.QUIET
 
 
 def test_typing_at_a_prompt_is_no_work(pane: Pane) -> None:
     """The echo of what a person types leaves amber amber."""
     pane.foreground(CRUSH.pid, 0)
-    pane.screen(lambda: rows("hello", "> ", cursor=1), 0)
+    pane.screen(lambda: rows("hello?", "> ", cursor=1), 0)
     pane.tick(5)
     for n in range(1, 12):
-        pane.screen(lambda n=n: rows("hello", "> " + "what now?"[:n], cursor=1), 5 + n / 4)
+        pane.screen(lambda n=n: rows("hello?", "> " + "what now?"[:n], cursor=1), 5 + n / 4)
 
     assert pane.decision.status is Status.WAITING
 
@@ -372,7 +372,7 @@ def test_the_end_of_a_progress_bar_is_the_end_of_a_turn(pane: Pane) -> None:
     pane.progress(True, 1)
     pane.screen(lambda: rows("a"), 1)
     pane.tick(5)
-    assert pane.decision.status is Status.WAITING
+    assert pane.decision.status is Status.QUIET
 
     pane.screen(lambda: rows("a", "b", "c", "d"), 6)
     assert pane.decision.status is Status.WORKING

@@ -99,7 +99,7 @@ PROMPT = "idle by shell: shell at its prompt"
 QUIET = "idle by heuristic: no output lately"
 STARTING = "idle by heuristic: it is starting"
 CAME = "working by heuristic: it came to the foreground"
-SILENT = "waiting/input by heuristic: 4 s of silence"
+SILENT = "quiet by heuristic: 4 s of silence"
 MID_TURN = "it vanished during a turn"
 EXPLICIT = "explicit wins: the agent reports its own status"
 
@@ -139,7 +139,7 @@ WINS = [
         losing=[
             "protocol working: not renewed for 301 s",
             f"screen waiting: {EXPLICIT}",
-            f"heuristic waiting: {EXPLICIT}",
+            f"heuristic quiet: {EXPLICIT}",
         ],
     ),
     row("a report two seconds before its agent is its own", "10 protocol waiting, 12 agent", "waiting by protocol"),
@@ -387,7 +387,7 @@ CONTRADICTION = [
         "and then is",
         "0 agent, 0 registry waiting, 1 protocol waiting, 5 registry working, 5.3 tick, 5.4 deadline",
         "working by registry",
-        losing=[f"heuristic waiting: {EXPLICIT}", "protocol waiting: contradicted since by the agent's own registry"],
+        losing=[f"heuristic quiet: {EXPLICIT}", "protocol waiting: contradicted since by the agent's own registry"],
     ),
     row("a file that said so before", "0 agent, 0 registry idle, 5 protocol working, 6 tick", "working by protocol"),
     row(
@@ -421,7 +421,7 @@ CONTRADICTION = [
         "a title does not contradict a status file",
         "0 agent, 1 registry working, 5 title idle, 6 tick",
         "working by registry",
-        losing=["title idle: outranked by registry", "heuristic waiting: outranked by registry"],
+        losing=["title idle: outranked by registry", "heuristic quiet: outranked by registry"],
     ),
     row("nor does a screen", "0 agent, 1 registry idle, 5 screen waiting, 6 tick", "idle by registry"),
     row(
@@ -443,7 +443,7 @@ CONTRADICTION = [
             losing=[
                 f"{source} {status}: from the previous turn: the outcome of the last one is not known yet",
                 "title idle: outranked by title",
-                "heuristic waiting: outranked by title",
+                "heuristic quiet: outranked by title",
             ],
         )
         for source in ("registry", "record")

@@ -21,8 +21,10 @@ class Status(enum.StrEnum):
     #: Its turn is over and nobody has looked yet.
     DONE = "done"
     ERROR = "error"
-    #: It vanished in mid-turn. Concluded here, never accepted from a program.
+    #: It vanished in mid-turn.
     DOWN = "down"
+    #: It has shown nothing new for a while, and no question: it may be done, or busy, or wait.
+    QUIET = "quiet"
     #: Ready and nothing pending; or a shell at its prompt.
     IDLE = "idle"
     #: A plain command runs, or nothing is known: no light.
@@ -46,11 +48,15 @@ URGENCY: tuple[Status, ...] = (
     Status.ERROR,
     Status.DOWN,
     Status.DONE,
+    Status.QUIET,
     Status.BACKGROUND,
     Status.WORKING,
     Status.IDLE,
     Status.ACTIVE,
 )
+
+#: Concluded here, never accepted from a program.
+CONCLUDED: frozenset[Status] = frozenset({Status.DOWN, Status.QUIET})
 
 #: What a person can put off.
 NEEDS_PERSON: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE})
@@ -63,6 +69,7 @@ TAB_ORDER: tuple[Status, ...] = (
     Status.WORKING,
     Status.BACKGROUND,
     Status.DONE,
+    Status.QUIET,
     Status.IDLE,
     Status.ACTIVE,
 )

@@ -24,8 +24,8 @@ _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Sou
 def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
     """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
     source, status, has_ended = last.reason.source, last.status, was_agent and is_gone
-    if (status, source) == (Status.WAITING, Source.HEURISTIC) or last.kind is Kind.LIMIT:
-        return None  # it was silent, or had used up its limit: a program that has left is owed no answer
+    if last.kind is Kind.LIMIT:
+        return None  # a program that has left is owed no answer
     if has_ended and status is Status.WORKING:
         status = Status.DOWN if source in _OWN_WORDS else Status.DONE
         rule = "it vanished during a turn" if status is Status.DOWN else "it ended after its last output"

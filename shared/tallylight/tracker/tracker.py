@@ -32,6 +32,8 @@ ADOPT_S = 2.0
 SEEN = "; seen"
 #: Who knows nothing of an agent's prompt.
 _GUESSES = (None, Source.SHELL, Source.HEURISTIC)
+#: Of a screen without a prompt.
+SAYS_NOTHING: Callable[[], tuple[str, bool]] = lambda: ("", False)  # noqa: E731 - it stands for another function
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
 
 
@@ -53,8 +55,8 @@ class Tracker:
         self._start: Startup | None = None
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
-        #: Tells what stands before a prompt at the end of the screen: the question, if the agent falls silent.
-        self.asks: Callable[[], str] = str
+        #: Tells what stands before a prompt at the end of the screen, and whether that is a question.
+        self.says: Callable[[], tuple[str, bool]] = SAYS_NOTHING
         #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
         self.held_until = 0.0
         self._now: float | None = None
@@ -274,7 +276,9 @@ class Tracker:
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
-                self._guess(Status.WAITING, Kind.INPUT, f"{self.timing.silence_s:g} s of silence", now, self.asks())
+                says, is_question = self.says()
+                status, kind = (Status.WAITING, Kind.INPUT) if is_question else (Status.QUIET, None)
+                self._guess(status, kind, f"{self.timing.silence_s:g} s of silence", now, says)
         self._settle(now)
 
     def pause(self, seconds: float) -> None:
@@ -306,9 +310,9 @@ class Tracker:
         """The agent in the foreground."""
         return self._foreground if self._foreground is not None and self._foreground.is_agent else None
 
-    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, asks: str = "") -> None:
+    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, says: str = "") -> None:
         if self._foreground is None or not self._foreground.is_candidate:
-            guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=asks)
+            guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=says)
             self._records.claim(guess, now)
 
     def _spoken(self) -> None:

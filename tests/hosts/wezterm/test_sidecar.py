@@ -96,29 +96,29 @@ def talk(agents: list[Agent], lines: int = 10) -> list[tuple[float, float]]:
 
 
 def test_the_time_line_of_an_agent_that_only_prints(desk: Desk) -> None:
-    """Blue on output, amber after four silent seconds, typing changes neither, exit and kill take the light along."""
+    """Blue on output, quiet after four silent seconds, typing changes neither, exit and kill take the light along."""
     server = desk.spawn(FAKE=str(desk.home))
     desk.send(server, "server\r")
     agents = [Agent(desk, face, face) for face in ("plain", "boxed")]
     for agent, (_, last) in zip(agents, talk(agents), strict=True):
         # A poll of half a second, and a program that has to be started for it, come on top of what kitty allows; on a
         # machine that has others to serve first that takes its time.
-        assert 3.9 <= desk.wait_light(agent.pane, "waiting", last) - last <= 10.0
+        assert 3.9 <= desk.wait_light(agent.pane, "quiet", last) - last <= 10.0
     typing = time.monotonic()
     for agent in agents:
         desk.send(agent.pane, "what do you think")
     time.sleep(1.5)
     for agent in agents:
-        assert agent.lights(typing) <= {"waiting"}
-        assert desk.status(agent.pane) == "waiting"
+        assert agent.lights(typing) <= {"quiet"}
+        assert desk.status(agent.pane) == "quiet"
     for agent, (first, _) in zip(agents, talk(agents), strict=True):
         assert desk.wait_light(agent.pane, "working", typing) - first <= 5.0
     left = time.monotonic()
     os.kill(int((agents[0].folder / "pid").read_text()), signal.SIGKILL)
     desk.send(agents[1].pane, "exit\r")
     for agent in agents:
-        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "waiting"), "the end of the light")
-        assert agent.lights(left) <= {"working", "waiting", "active", "idle", "done"}
+        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "quiet"), "the end of the light")
+        assert agent.lights(left) <= {"working", "quiet", "active", "idle", "done"}
     assert {name for _, name in desk.lights[server]} <= {"active", "idle"}
 
 
@@ -484,9 +484,9 @@ def test_a_mux_server(desk: Desk, tmp_path: Path) -> None:
     host = subprocess.Popen([*desk.tally, "host", "wezterm-mux", "--wezterm", str(desk.wezterm)], env=env)
     try:
         desk.wait(lambda: desk.variables(agent.pane).get("tally_mux"), "the first word")
-        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") == "waiting:input", "the silence")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") == "quiet", "the silence")
         desk.send(agent.pane, "exit\r")
-        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") not in ("waiting:input", "working"), "its end")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") not in ("quiet", "working"), "its end")
         again = subprocess.run(
             [*desk.tally, "host", "wezterm-mux"], env=env, capture_output=True, text=True, timeout=60, check=False
         )

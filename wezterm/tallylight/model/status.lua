@@ -2,18 +2,42 @@
 ---
 --- Pure data. A test compares every table here with Python's.
 
----@alias tallylight.Status 'working'|'waiting'|'background'|'done'|'error'|'down'|'idle'|'active'
+---@alias tallylight.Status 'working'|'waiting'|'background'|'done'|'error'|'down'|'quiet'|'idle'|'active'
 ---@alias tallylight.Kind 'permission'|'question'|'input'|'auth'|'limit'
 
 local M = {}
 
 --- How urgent a status is, for lists.
 ---@type table<tallylight.Status, integer>
-M.URGENCY = { waiting = 8, error = 7, down = 6, done = 5, background = 4, working = 3, idle = 2, active = 1 }
+M.URGENCY = {
+  waiting = 9,
+  error = 8,
+  down = 7,
+  done = 6,
+  quiet = 5,
+  background = 4,
+  working = 3,
+  idle = 2,
+  active = 1,
+}
 
 --- What a tab shows of several panes: no green while any of them works.
 ---@type table<tallylight.Status, integer>
-M.PRECEDENCE = { waiting = 8, error = 7, down = 6, working = 5, background = 4, done = 3, idle = 2, active = 1 }
+M.PRECEDENCE = {
+  waiting = 9,
+  error = 8,
+  down = 7,
+  working = 6,
+  background = 5,
+  done = 4,
+  quiet = 3,
+  idle = 2,
+  active = 1,
+}
+
+--- What is concluded here and never accepted from a program.
+---@type table<tallylight.Status, boolean>
+M.CONCLUDED = { down = true, quiet = true }
 
 ---@type table<tallylight.Kind, boolean>
 M.KINDS = { permission = true, question = true, input = true, auth = true, limit = true }
@@ -40,6 +64,7 @@ M.COLOURS = {
   done = '#22AA55',
   error = '#E5484D',
   down = '#E5484D',
+  quiet = '#888888',
   idle = '#888888',
 }
 
@@ -52,6 +77,7 @@ M.MARKS = {
   done = '✓',
   error = '×',
   down = '▼',
+  quiet = '◇',
   idle = '·',
   active = ' ',
 }
@@ -82,7 +108,7 @@ end
 ---@param status tallylight.Status
 ---@return string # one cell
 function M.stripe(status)
-  return status == 'down' and M.HOLLOW_STRIPE or M.STRIPE
+  return M.CONCLUDED[status] and M.HOLLOW_STRIPE or M.STRIPE
 end
 
 return M

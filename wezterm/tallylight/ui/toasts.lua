@@ -18,6 +18,7 @@ local WORDS = {
   error = 'failed',
   down = 'is gone',
   done = 'is done',
+  quiet = 'is quiet',
   background = 'has work in the background',
   working = 'works',
   idle = 'is ready',

@@ -108,7 +108,7 @@ local function read_fields(payload)
     if key and (STRICT[key] or TEXTS[key] or OTHERS[key]) then
       local value = percent_decode(encoded)
       if value and utf8.len(value) then
-        if key == 'state' and value ~= 'clear' and (value == 'down' or not words.URGENCY[value]) then
+        if key == 'state' and value ~= 'clear' and (words.CONCLUDED[value] or not words.URGENCY[value]) then
           return nil, 'unknown-state'
         elseif key == 'id' and value ~= '' and not M.is_id(value) then
           return nil, 'malformed'

@@ -31,6 +31,7 @@ _VERBS = {
     Status.ERROR: "failed",
     Status.DOWN: "has ended",
     Status.DONE: "is done",
+    Status.QUIET: "is quiet",
     Status.WORKING: "works",
     Status.BACKGROUND: "works in the background",
     Status.IDLE: "is idle",

@@ -24,7 +24,7 @@ from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
 #: Lights that the head tells without a fill.
-_QUIET = (Status.WORKING, Status.BACKGROUND, Status.IDLE)
+_PLAIN = (Status.QUIET, Status.WORKING, Status.BACKGROUND, Status.IDLE)
 
 
 def draw(state: State) -> list[Line]:
@@ -98,21 +98,21 @@ def _head(state: State) -> Line:
     return next((head for head in heads if cells(head) <= state.columns), heads[-1])
 
 
-def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) -> Line:
+def _counts(state: State, has_total: int, has_words: int, is_plain_worded: int) -> Line:
     """How many agents there are of each light. Words go where there is no room, numbers never."""
     counts = Counter(row.pane.status for row in state.rows if not is_snoozed(row.pane, state.now))
     total = f" {len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
     spans = [Span(total if has_total else "", is_bold=True)]
-    for status in (*(one for one in rows.WORDS if one not in _QUIET), *_QUIET):
+    for status in (*(one for one in rows.WORDS if one not in _PLAIN), *_PLAIN):
         if not counts[status]:
             continue
-        is_quiet = status in _QUIET
-        word = f" {rows.WORDS[status]}" if (is_quiet_worded if is_quiet else has_words) else ""
+        is_plain = status in _PLAIN
+        word = f" {rows.WORDS[status]}" if (is_plain_worded if is_plain else has_words) else ""
         spans.append(Span("  " if len(spans) == 1 and has_total else " " if len(spans) > 1 else ""))
-        spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_quiet))
+        spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_plain))
         chip = status if status in lights.FILLED or status is Status.DONE else None
-        text = f" {counts[status]}{word}{'' if is_quiet else ' '}"
-        spans.append(Span(text, chip=chip, is_mark=status is Status.DONE, is_bold=not is_quiet, is_dim=is_quiet))
+        text = f" {counts[status]}{word}{'' if is_plain else ' '}"
+        spans.append(Span(text, chip=chip, is_mark=status is Status.DONE, is_bold=not is_plain, is_dim=is_plain))
     return tuple(spans)
 
 

@@ -122,7 +122,15 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         [(0, agent()), (0, screen("waiting")), (1, output), (2, output)],
         "waiting",
     ),
-    "a prompt mark ends an explicit waiting": ([(0, explicit("waiting")), (1, prompt)], "idle"),
+    "what a program asks stays after its end": ([(0, explicit("waiting")), (1, prompt)], "waiting"),
+    "until a look": ([(0, explicit("waiting")), (1, prompt), (2, look)], "idle"),
+    "or the next command": ([(0, explicit("waiting")), (1, prompt), (2, starts)], "active"),
+    "a turn that was over is no crash": (
+        [(0, agent()), (1, explicit("done")), (2, shell), (2.1, ends(137)), (2.2, tick)],
+        "done",
+    ),
+    "nor is one of which tasks ran on": ([(0, agent()), (1, explicit("background")), (2, shell)], "done"),
+    "but what it works on ends": ([(0, explicit("working")), (1, prompt)], "idle"),
     "the status file ends a waiting that hooks forgot": (
         [(0, agent()), (0, registry("waiting")), (0, explicit("waiting")), (9, registry("working")), (9.5, tick)],
         "working",

@@ -114,7 +114,7 @@ NOTHING = [
     row("a command's end shows the prompt", "0 protocol working, 1 ends 0", PROMPT),
     row("a command's start forgets what was said", "0 protocol working, 1 starts", UNKNOWN),
     row("an agent's own marks forget nothing", "0 agent, 1 protocol waiting, 2 starts", "waiting by protocol"),
-    row("an error survives the prompt, as done does", "0 protocol error, 1 prompt", "error by protocol"),
+    row("an error survives the prompt", "0 protocol error, 1 prompt", "error by protocol: it ended while error"),
     row("a look is told in the reason", "0 agent, 1 protocol done, 2 look", "idle by protocol: protocol; seen"),
     row("what is marked as unseen is news", "0 agent, 1 protocol done, 2 look, 3 unseen", "done by protocol"),
 ]
@@ -155,8 +155,8 @@ WINS = [
         "0 protocol done, 1 look, 2 prompt, 9 tick",
         "idle by shell: shell at its prompt",
     ),
-    row("one that was not seen stays", "0 protocol done, 1 prompt, 9 tick", "done by protocol"),
-    row("and one that is to be seen again", "0 protocol done, 1 prompt, 2 look, 3 unseen, 9 tick", "done by protocol"),
+    row("one that was not seen stays", "0 protocol done, 1 prompt, 9 tick", "done by protocol: it ended while done"),
+    row("and an error that was seen does not", "0 protocol error, 1 prompt, 2 look, 9 tick", PROMPT),
     row("the same agent, seen again", "0 agent, 1 output, 2 protocol waiting, 9 agent", "waiting by protocol"),
 ]
 
@@ -697,21 +697,15 @@ CHILDREN = [
     row(
         "its error outlives the shell's prompt",
         "0 protocol working, 1 protocol error a, 2 prompt",
-        "error by protocol",
+        "error by protocol: it ended while error",
     ),
     row(
         "as what it has done does",
         "0 protocol done a/b, 2 prompt",
-        "done by protocol",
-        children={"a/b": "done by protocol"},
-    ),
-    row("but no work, and no question", "0 protocol working a, 1 protocol waiting b, 2 prompt", PROMPT, children={}),
-    row(
-        "what outlived it is withdrawn as ever",
-        "0 protocol error a/b, 1 prompt, 2 protocol gone a",
-        UNKNOWN,
+        "done by protocol: it ended while done",
         children={},
     ),
+    row("but no work", "0 protocol working a, 2 prompt", PROMPT, children={}),
     row("one that said goodbye is gone", "0 protocol working a, 1 protocol gone a", UNKNOWN, children={}),
     row(
         "but for what another source says of it",

@@ -43,6 +43,7 @@ from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.pane.tape import Tape, plain
 from tallylight.pane.transcript import Transcript
 from tallylight.tracker.attention import Attention
+from tallylight.tracker.claims import Claim
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
@@ -247,8 +248,9 @@ class Pane:
             # From now on it is known how long what it shows has been so.
             self._has_begun = True
             self.tracker.tick(now)
-        if pgid != self._pgid:
-            self._reader.forget(self._pgid)
+        before = self._pgid
+        if pgid != before:
+            self._reader.forget(before)
             self._pgid = pgid
         found = self._reader.look(pgid)
         self._unmoved = self._unmoved + 1 if found is self._identity else 0
@@ -256,6 +258,13 @@ class Pane:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
+        if before not in (0, pgid) and self.decision.is_lit and found.is_shell and self._is_older_than(before):
+            self._command_ended(None, now)  # not every shell marks its prompt
+
+    def _is_older_than(self, before: int) -> bool:
+        """Whether the group in the foreground was there before the group *before*, or that has ended."""
+        began = self._table.start(before)
+        return began is None or (self._table.start(self._pgid) or began) < began
 
     @isolates_faults("an unknown program")
     def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
@@ -344,7 +353,18 @@ class Pane:
             self._suspect(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
-            self.tracker.command_end(exit_code, now)
+            self._command_ended(exit_code, now)
+
+    def _command_ended(self, exit_code: int | None, now: float) -> None:
+        before = self.tracker.after_exit_claim
+        self.tracker.command_end(exit_code, now)
+        self._note_end(before, now)
+
+    def _note_end(self, before: Claim | None, now: float) -> None:
+        """If there is more to say of an end than *before*, it is news, also for a person who had looked."""
+        if self.tracker.after_exit_claim not in (None, before):
+            self.attention.shown(self.decision, now)
+            self.attention.ended(now)
 
     @isolates_faults("a notification")
     def _notified(self, report: Report, now: float) -> None:
@@ -383,12 +403,13 @@ class Pane:
             self.conversation.armed(recipe.argv)
             self.tracker.touch()  # it is told to others, whatever becomes of the status
             return
-        said = osc1338.decode_variable(payload)
+        said, before = osc1338.decode_variable(payload), self.tracker.after_exit_claim
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
                 self._last_report = report
             self.conversation.heard(report)
             self.tracker.report(report, now)
+        self._note_end(before, now)
 
     def recall(self, now: float) -> None:
         """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
@@ -458,9 +479,7 @@ class Pane:
         self._screen.begin(self.agent)
         self.tape.note("foreground", now, *self._held(foreground), is_gone)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
-        if self.tracker.after_exit_claim is not None:
-            self.attention.shown(self.decision, now)
-            self.attention.ended(now)
+        self._note_end(None, now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
 

@@ -29,6 +29,8 @@ def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Clai
     if has_ended and status is Status.WORKING:
         status = Status.DOWN if source in _OWN_WORDS else Status.DONE
         rule = "it vanished during a turn" if status is Status.DOWN else "it ended after its last output"
+    elif has_ended and status is Status.BACKGROUND:
+        status, rule = Status.DONE, "it ended after its turn"
     elif status in (NEEDS_PERSON if has_ended else (Status.WAITING, Status.DONE)):
         rule = f"it ended while {status}" if has_ended else _LEFT[is_gone]
     else:
@@ -43,7 +45,7 @@ def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
         return ended
     if ended.status is Status.DOWN and exit_code == 0:
         return _restated(ended, Status.DONE, "its command ended well")
-    if ended.status is Status.DONE and exit_code in _KILLED:
+    if ended.status is Status.DONE and ended.report.source not in _OWN_WORDS and exit_code in _KILLED:
         return _restated(ended, Status.DOWN, f"its command was killed (exit code {exit_code})")
     return ended
 

@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import NEEDS_PERSON, Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.tracker import after_exit, subagents
 from tallylight.tracker.claims import Claim, merged
@@ -232,13 +232,16 @@ class Tracker:
         self._settle(now)
 
     def command_end(self, exit_code: int | None, now: float) -> None:
-        """A command of the shell ended (OSC 133 D), or its prompt came (OSC 133 A), before which whatever ran ended."""
+        """A command of the shell ended (OSC 133 D), or its prompt appeared: whatever ran has ended."""
         now = self._advance(now)
         if self.after_exit_claim is not None:
             self.after_exit_claim = after_exit.corrected(self.after_exit_claim, exit_code, now)
         if self._foreground is not None:
             return  # some agents draw prompt marks around their own messages
-        self._forget(but_ends=True)
+        last = self._pending or self._shown
+        if self.after_exit_claim is None and last.status in NEEDS_PERSON:
+            self.after_exit_claim = after_exit.write(last, now, was_agent=True, is_gone=True)
+        self._forget()
         self._at_prompt = True
         self._settle(now)
 
@@ -345,8 +348,8 @@ class Tracker:
         """Whether the agent in the foreground may still report its own status."""
         return self._start is not None and now < self._start.ends
 
-    def _forget(self, *, but_ends: bool = False) -> None:
-        self._records.forget(but_ends=but_ends)
+    def _forget(self) -> None:
+        self._records.forget()
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
@@ -377,11 +380,7 @@ class Tracker:
     def _at_its_end(self, shown: tuple[Status, Claim] | None, now: float) -> tuple[Status, Claim] | None:
         """What is *shown* of the pane itself: at least what is left to say of an agent that is gone."""
         ended = self.after_exit_claim
-        if shown is None and ended is not None and now >= self.held_until:
-            shown = ended.status, ended
-        # A command has ended and was looked at: a plain shell needs no light for that.
-        is_old = shown is not None and shown[1].seen and self._at_prompt and self._foreground is None
-        return None if is_old else shown
+        return (ended.status, ended) if shown is None and ended is not None and now >= self.held_until else shown
 
     def _target(self, now: float) -> Decision:
         self._deadlines = []

@@ -60,6 +60,26 @@ OWN_MENUS = {f"codex/menu-{name}" for name in ("approvals-80", "model-120", "mod
 OWN_MENUS |= {"gemini/menu-editor-60", "gemini/menu-editor-80", "pi/menu-login-90"}
 
 
+#: The texts of a workflow that reads agents off GNU Screen, and more: the light of each after a minute, and its words.
+TEXTS = [
+    ("", Status.IDLE, ""),
+    ("Fix it\n\n✻ Thinking…", Status.WORKING, ""),
+    ("● Thinking about the problem…", Status.WORKING, ""),
+    ("Thinking", Status.WORKING, ""),
+    ("⠋ Running the tests", Status.WORKING, ""),
+    ("Read(/home/user/a.py)", Status.WORKING, ""),
+    ("Bash(pytest tests/unit)\n  collected 12 items", Status.WORKING, ""),
+    ("Running in the background (↓ to manage)", Status.WORKING, ""),
+    ("✓ one\n✓ two", Status.QUIET, ""),
+    ("Error: Failed to connect to the server", Status.QUIET, ""),
+    ("Done! The file was saved.", Status.QUIET, ""),
+    ("Done! The file was saved.\n\n>", Status.QUIET, "Done! The file was saved."),
+    ("What would you like me to do for you?\n\n>", Status.WAITING, "What would you like me to do for you?"),
+    ("I see two ways.\nWhich one?\n\n>█", Status.WAITING, "I see two ways. Which one?"),
+    ("Save it?\n❯ 1. Yes\n  2. No\n\nEsc to cancel", Status.WAITING, "Save it?"),
+]
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(FOLDER).with_suffix("").as_posix()
 
@@ -134,26 +154,7 @@ def test_what_stands_before_a_prompt(screen: str, says: str, is_question: bool) 
     assert before_prompt(screen.splitlines()) == (says, is_question)
 
 
-@each(
-    ("screen", "status", "says"),
-    [
-        ("", Status.IDLE, ""),
-        ("Fix it\n\n✻ Thinking…", Status.WORKING, ""),
-        ("● Thinking about the problem…", Status.WORKING, ""),
-        ("Thinking", Status.WORKING, ""),
-        ("⠋ Running the tests", Status.WORKING, ""),
-        ("Read(/home/user/a.py)", Status.WORKING, ""),
-        ("Bash(pytest tests/unit)\n  collected 12 items", Status.WORKING, ""),
-        ("Running in the background (↓ to manage)", Status.WORKING, ""),
-        ("✓ one\n✓ two", Status.QUIET, ""),
-        ("Error: Failed to connect to the server", Status.QUIET, ""),
-        ("Done! The file was saved.", Status.QUIET, ""),
-        ("Done! The file was saved.\n\n>", Status.QUIET, "Done! The file was saved."),
-        ("What would you like me to do for you?\n\n>", Status.WAITING, "What would you like me to do for you?"),
-        ("I see two ways.\nWhich one?\n\n>█", Status.WAITING, "I see two ways. Which one?"),
-        ("Save it?\n❯ 1. Yes\n  2. No\n\nEsc to cancel", Status.WAITING, "Save it?"),
-    ],
-)
+@each(("screen", "status", "says"), TEXTS)
 def test_seventy_seconds_of_a_screen_that_no_file_knows(screen: str, status: Status, says: str) -> None:
     """What says that it works is at work; amber has a question, and all else is quiet, or starts while it is blank."""
     tracker = Tracker()

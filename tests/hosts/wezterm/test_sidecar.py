@@ -426,7 +426,7 @@ def variable(payload: str) -> str:
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 def test_emit_and_read(desk: Desk, shell: str) -> None:
     """
-    `tally emit waiting …; read answer` in a plain shell: amber while it waits, dark at its prompt.
+    `tally emit waiting …; read answer` in a plain shell: amber while it waits, and at its prompt until a look.
 
     WezTerm tells nothing of the shell's marks. bash is seen to edit a line; of another shell it is seen that a program
     that was in the foreground has ended.
@@ -443,7 +443,9 @@ def test_emit_and_read(desk: Desk, shell: str) -> None:
     desk.wait(lambda: len(desk.calls("list")) >= lists + 2, "two more looks")
     assert desk.status(pane) == "waiting"
     desk.send(pane, "yes\r")
-    desk.wait(lambda: desk.status(pane) != "waiting", "the end of the light")
+    desk.wait(lambda: desk.panes()[pane].reason.rule == "it ended while waiting", "the prompt")
+    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting")]}, front=str(pane), workspace="nowhere")
+    desk.wait(lambda: desk.status(pane) != "waiting", "the look")
     found = desk.panes()[pane]
     assert (found.status.value, found.reason.source) == ("idle", "shell")
     # What a command said when it was done stands at the prompt until it was looked at, and leaves nothing.

@@ -9,7 +9,7 @@ again, and runs them only if all is still the same, until one fails. Nothing is 
   are counted, for they go with the directory;
 * commits go into the other branch only where that needs no merge (`--ff-only`): a merge could run programs that a
   repository names, and may need a person. That branch must be checked out where it was, without changes;
-* a branch whose commits are nowhere else is dropped only as `Way.DROP`, and the commands say which commit it was.
+* a branch with commits that are nowhere else is dropped only as `Way.DROP`, and the commands say which commit it was.
 
 Ours is a worktree with our mark in its own part of the repository (`worktrees.make` writes it, git removes it).
 """
@@ -40,7 +40,7 @@ class Way(enum.StrEnum):
 @attrs.frozen(kw_only=True)
 class Finish:
     """
-    What would be done with the worktree at *path*, whose branch *branch* is at *commit*.
+    The plan for the worktree at *path*, with the branch *branch* at *commit*.
 
     *origin* is where it came from, *into* the branch there. *commits* counts those that *into* has not, *ignored* the
     files that git ignores. *steps* are the commands of git, to be run in *origin*.

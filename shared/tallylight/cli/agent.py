@@ -41,7 +41,7 @@ _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
 _SCREEN_LIMIT = 1 << 20
 #: Of a pane that is watched.
 _MOST_SECONDS = 600
-#: Lines of one recording that are told.
+#: Lines to print about one recording.
 _MOST_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING, sightings.FAILED)
 
@@ -161,7 +161,7 @@ def _drafted(
     options: argparse.Namespace,
     output: Output,
 ) -> str:
-    """The text of the file, with what it cannot tell said."""
+    """The text of the file; print what it leaves open."""
     seen = _answered(recorded, options)
     named = draft.Naming(tuple(options.program))
     for _, header, events in recorded:
@@ -291,7 +291,7 @@ def _screen(file: str) -> list[str]:
 
 
 def _explain(found: draft.Draft, output: Output) -> None:
-    """Say what was seen, and what no rule tells."""
+    """Print what was seen, and what no rule covers."""
     seconds = {label: found.counts[label] * sightings.POLL_S for label in _LABELS}
     output.line("Seen: " + ", ".join(f"{label} for {seconds[label]:.0f} s" for label in _LABELS) + ".")
     told = {rule.label for rule in found.rules}

@@ -2,7 +2,7 @@
 `tally doctor`: is everything wired, and does a light sent from here arrive.
 
 One line a finding, with its remedy. Nothing is written, except for one report to this terminal and its withdrawal: a
-child record of this pane, so that what the pane's own agent said stands. The tab turns amber for a moment.
+child record of this pane, so that the reports of the pane's own agent stay. The tab turns amber for a moment.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
 
 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:
-    """Every finding, in the order in which a fault explains the ones after it."""
+    """Every finding, ordered so that a fault explains the ones after it."""
     yield from checks.installation(system)
     hosts = {host.host for host in wire.snapshots()[0]}
     # In tmux, and at the far end of ssh, the terminal may be of another machine.
@@ -144,7 +144,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
     has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) is not None
     passthrough = _multiplexer(system) if has_terminal else []
-    # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
+    # Before the bus: a kitty without any light yet has written no snapshot.
     blocked = any(finding.is_fault for finding in passthrough)
     light = list(_light(system, wire, blocked=blocked, has_terminal=has_terminal))
     yield from _bus(system, wire)
@@ -316,7 +316,7 @@ def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> 
 
 
 def _arrival(wire: Wire, record: str) -> str:
-    """The address of the pane in which *record* shows up, or nothing."""
+    """The address of the pane that shows *record*, or nothing."""
     left = ARRIVES_S
     while left > 0:
         for host in wire.snapshots()[0]:

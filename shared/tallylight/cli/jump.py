@@ -73,7 +73,7 @@ def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: b
     """
     Name the host that is to jump; `""` for none.
 
-    The terminal we are in, or the tmux. From elsewhere: the one whose pane needs a person most, of those that can show
+    The terminal we are in, or the tmux. From elsewhere: the one with the most urgent pane, of those that can show
     a pane.
     """
     for own in (own_place(environ)[0], own_place(environ, panes.hosts)[0]):

@@ -13,7 +13,7 @@ LOOKED_AT = 8_000
 MOST = 400
 #: Rows behind a question that may be its answers.
 _ANSWERS = 12
-#: What may stand around a question mark at the end of a line.
+#: Characters around a question mark at the end of a line.
 _AROUND = "*_~`\"'”’»)] "
 _MARKS = ("?", "？")
 _ENDS = (". ", "! ", "? ", ": ", "。", "！", "？")
@@ -45,7 +45,7 @@ def last_sentence(text: object) -> str:
     """
     The last sentence of *text* outside of code and tables; the last item, if it ends with a list.
 
-    One that only offers more stands back for the one before.
+    One that only offers more gives way to the one before.
     """
     is_code, offer = False, ""
     for line in reversed(text[-LOOKED_AT:].splitlines()) if isinstance(text, str) else ():

@@ -42,7 +42,7 @@ class Terminal:
     """
     A terminal that is read from *fd_in* and written to at *fd_out*, while `opened`.
 
-    One that *stays* beside other programs is told when it has the keyboard, and is marked as no place of an agent.
+    One that *stays* beside other programs learns when it has the keyboard, and is marked as no place of an agent.
     """
 
     def __init__(self, fd_in: int, fd_out: int, *, stays: bool = False) -> None:
@@ -76,7 +76,7 @@ class Terminal:
                 termios.tcsetattr(self._in, termios.TCSADRAIN, before)
 
     def enter(self) -> None:
-        """Take the whole screen. Until then what stood there can be seen, as the first picture by the terminal."""
+        """Take the whole screen. Until then the old contents can be seen, as the first picture by the terminal."""
         self.write(self._enter)
 
     def size(self) -> tuple[int, int]:

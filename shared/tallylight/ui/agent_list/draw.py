@@ -23,7 +23,7 @@ from tallylight.ui.spans import Line, Span, cells, filled, painted, with_cursor
 from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
-#: Lights that the head tells without a fill.
+#: Lights that the head counts without a fill.
 _QUIET = (Status.WORKING, Status.BACKGROUND, Status.IDLE)
 
 
@@ -117,7 +117,7 @@ def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) 
 
 
 def _run(state: State) -> Line:
-    """Which question of all it is, and whose are to come."""
+    """The number of the question among all, and the names to come."""
     place = state.run.index(state.selected) if state.selected in state.run else 0
     called = {row.address: clean(row.called, 16) for row in state.rows}
     coming = " ▸ ".join(called[address] for address in state.run[place:] if address in called)

@@ -1,7 +1,7 @@
 """
 Selection: one row or all that are shown, and the page that shows what would be interrupted or closed.
 
-Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there. `y`
+Nothing is interrupted or closed that was not on that page: each pane with the program that is in front there. `y`
 counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts. The same
 holds for a request of several agents that is answered once for all of them.
 """
@@ -52,7 +52,7 @@ class Act(enum.Enum):
 class Proposal:
     """
     What would be done to the panes of *targets*, each with what was in its foreground when it was shown; *left_out*:
-    rows to which it is not done, and why.
+    rows that it is not done to, and why.
 
     *read*: how many of its lines a person has had on the screen.
     """

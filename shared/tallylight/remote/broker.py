@@ -49,8 +49,8 @@ class Link:
     """
     One link. *subscribe* is a topic filter; *take* gets topic, payload and whether the broker had it in store.
 
-    *will* is what the broker says for us when we have vanished. *jitter*, from 0 to 1, keeps a fleet, when its broker is
-    back, from calling it all at once.
+    *will* is what the broker says for us when we have vanished. *jitter*, from 0 to 1, keeps a fleet from calling a
+    broker that is back all at once.
     """
 
     fleet: Fleet

@@ -10,10 +10,12 @@ import contextlib
 import os
 import select
 import signal
+import sys
 import termios
 import tty
 from collections.abc import Iterator, Sequence
 
+from tallylight.model import plain
 from tallylight.ui.agent_list.channel import MARK, UNMARK
 from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
 
@@ -36,6 +38,12 @@ def write(fd: int, data: bytes) -> None:
     """Write all of *data* to *fd*."""
     while data:
         data = data[os.write(fd, data) :]
+
+
+def encoded(text: str) -> bytes:
+    """*text* for a terminal: as standard output has it, which knows about locales without UTF-8."""
+    is_plain = sys.stdout.errors == plain.ERRORS
+    return text.encode(*((sys.stdout.encoding, plain.ERRORS) if is_plain else ("utf-8", "replace")))
 
 
 class Terminal:
@@ -102,4 +110,4 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Write all of *text*."""
-        write(self._out, text.encode("utf-8", "replace"))
+        write(self._out, encoded(text))

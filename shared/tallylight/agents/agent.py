@@ -9,7 +9,7 @@ script is another program. docs/agents.md describes the keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
@@ -381,11 +381,15 @@ def load_agents(
             except DataFileError as error:
                 errors.append(error)
                 continue
-            is_own = texts is users and agent.name not in ours and agent.screen_generic
-            found.append(attributes.evolve(agent, is_own=is_own))
+            found.append(of_person(agent, ours) if texts is users else agent)
         ours = {agent.name for agent in found}
     agents = Agents(agent for agent in found if not agent.adds)
     return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
+
+
+def of_person(agent: Agent, ours: Container[str]) -> Agent:
+    """*agent* of a person's own file, which adds to the generic reading unless it replaces one of *ours*."""
+    return attributes.evolve(agent, is_own=agent.screen_generic and agent.name not in ours)
 
 
 def together(base: Agent, added: Agent) -> Agent:

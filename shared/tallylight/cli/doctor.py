@@ -28,6 +28,7 @@ from tallylight.hosts.wezterm import pane_list
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
+from tallylight.model.prose import counted
 from tallylight.model.status import Status
 from tallylight.setup import checks, completions, online, report, running_kitty, sessions, wezterm
 from tallylight.snapshot import history_file, writer
@@ -122,7 +123,7 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
         system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
     else:
         none = "No problems found." if wire.snapshots()[0] else f"No problems found, but {_NOTHING}."
-        system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else f"\n{none}")
+        system.say(f"\n{counted(faults, 'problem')} found." if faults else f"\n{none}")
     return 1 if faults else 0
 
 

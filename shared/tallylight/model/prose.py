@@ -1,5 +1,5 @@
 """
-The question that a reply ends with, and its last sentence.
+Prose: a number of things in words; the question that a reply ends with, and its last sentence.
 
 In: what an agent said last, as it said it. Out: the last question of it if nothing but its answers follows, or its last
 sentence outside of code, one line, not yet sanitised; else nothing. A question is a sentence that ends in `?`, outside
@@ -23,6 +23,11 @@ _LAST = 3
 _OFFERS = ("let me know", "please let me know", "feel free", "happy to", "i hope", "hope this")
 #: What ends a sentence by itself, and what does if a blank and no small letter follow.
 _STOPS, _DOTS = "。！？", ".!?"
+
+
+def counted(number: int, what: str) -> str:
+    """*number* and the noun *what*: `1 agent`, `2 agents`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def last_question(text: object) -> str:

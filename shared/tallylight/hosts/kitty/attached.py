@@ -113,7 +113,7 @@ class Attached:
         if self._feed is None:
             self._feed = Feed(writer.directory(os.environ), HOSTS)
         self._feed.poll(now)
-        newest = by_terminal(self._feed.snapshots)
+        newest = by_terminal(pane for snapshot in self._feed.snapshots for pane in snapshot.panes)
         decisions = {terminal: tuple(map(decision_of, found)) for terminal, found in newest.items()}
         panes: dict[str, tuple[tuple[str, Pane], ...]] = {}
         for snapshot in self._feed.snapshots:

@@ -16,6 +16,7 @@ from tallylight.actions.answer import Answer, Occupant, Question
 from tallylight.actions.close import Close
 from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
 from tallylight.actions.say import Interrupt
+from tallylight.model.prose import counted
 from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import clean, status_words
 
@@ -65,9 +66,8 @@ class Proposal:
     @property
     def title(self) -> str:
         """What is asked: `close 2 panes?`."""
-        count = len(self.targets)
         what = "agent" if self.act is Act.INTERRUPT else "pane"
-        return f"{self.act.value} {count} {what}{'' if count == 1 else 's'}?"
+        return f"{self.act.value} {counted(len(self.targets), what)}?"
 
     @property
     def hints(self) -> tuple[tuple[str, str], ...]:

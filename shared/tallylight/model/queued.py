@@ -11,7 +11,7 @@ from tallylight.model import attributes
 @attributes.frozen(kw_only=True)
 class Queued:
     """
-    *text* for the agent whose process is *pid*, begun at *start*, and for no other.
+    *text* for the agent with the process *pid*, started at *start*, and for no other.
 
     *ready_at*: since when that agent is at its prompt, in monotonic seconds; None while it is not. *problem*: why the
     text will not be typed any more; nothing while it may be.

@@ -38,7 +38,7 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
         unit = 1 if left <= _MINUTE + 1 else _MINUTE
         yield pane.snoozed_until - (math.ceil(left / unit) - 1) * unit
     if pane.limited_until > now:
-        # A day ahead or more it is told with the day.
+        # A day ahead or more it is shown with the day.
         yield math.nextafter(pane.limited_until - _DAY, math.inf)
         yield pane.limited_until
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from itertools import groupby
 
-from tallylight.cli.output import GAP, Output, ago, clean, fit
+from tallylight.cli.log import fitted
+from tallylight.cli.output import Output, ago, clean
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
 from tallylight.files import directories
@@ -23,6 +24,8 @@ from tallylight.model.finding import Finding, Health
 from tallylight.snapshot.schema import Pane
 
 _HEAD = ("agent", "version", "last day", "turns", "wrong", "missed", "false", "other")
+#: The columns that give way where it is narrow, in order, each with the cells that it needs at least.
+_SHRINK = ({2: 10, 1: 6, 0: 4, 7: 5},)
 #: A version is worse whose share of wrong turns is greater by so much, and by so many standard errors, in at least so
 #: many of them; the one before has at least so many turns.
 _WORSE, _ERRORS, _LEAST = 0.1, 2.6, 3
@@ -59,8 +62,8 @@ def main(argv: list[str]) -> int:
         output.line("no turn was graded yet: this needs an agent that reports its status or keeps records")
     if found:
         rows = [_HEAD, *(_row(grade) for versions in by_agent(found) for grade in versions)]
-        for line in fit(rows, output.columns, {1: 6, 2: 10, 7: 5}):
-            output.line(GAP.join(line).rstrip())
+        for line in fitted(output, rows, _SHRINK, range(3, 8)):
+            output.line(line)
     return 0
 
 

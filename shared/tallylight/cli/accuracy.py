@@ -1,4 +1,4 @@
-"""`tally accuracy`: how right titles and screens were, for each version of each agent."""
+"""`tally accuracy`: how well titles and screens were read, for each version of each agent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_parser() -> Parser:
     """What `tally accuracy` takes."""
     parser = Parser(
         prog="tally accuracy",
-        description="Print how right titles and screens were: graded by what agents report and record themselves.",
+        description="Print how well titles and screens were read, by what agents report and record themselves.",
         examples={
             "tally accuracy": "the last 60 days, each version of each agent",
             "tally accuracy --json": "the same day by day, for programs",
@@ -98,11 +98,11 @@ def findings(environ: Mapping[str, str], panes: Mapping[str, Pane]) -> Iterator[
         if before is None or not is_worse(newest, before):
             continue
         new, old = (f"{one.wrong} of {one.turns} turns of {clean(one.version, 40)}" for one in (newest, before))
-        text = f"the light of {clean(newest.agent, 40)} was wrong in {new}, and in {old}"
+        text = f"the screen of {clean(newest.agent, 40)} was misread in {new}, and in {old}"
         others_of = (address for address, pane in panes.items() if pane.agent == newest.agent)
         address = newest.pane if newest.pane in panes else next(others_of, "PANE")
-        remedy = f"run `tally wrong {address}` within two minutes of a wrong light"
-        yield Finding("accuracy", Health.HINT, text, f"{remedy}; the last was {ago(newest.at, time.time())}")
+        remedy = f"run `tally wrong {address}` within two minutes of such a turn, or with `--save FILE` for a report"
+        yield Finding("accuracy", Health.HINT, f"{text}; the last {ago(newest.at, time.time())}", remedy)
 
 
 def is_worse(newer: Grade, older: Grade) -> bool:
@@ -111,5 +111,5 @@ def is_worse(newer: Grade, older: Grade) -> bool:
         return False
     shares = [grade.wrong / grade.turns for grade in (newer, older)]
     both = (newer.wrong + older.wrong) / (newer.turns + older.turns)
-    error = math.sqrt(both * (1 - both) * (1 / newer.turns + 1 / older.turns))
+    error = math.sqrt(max(0.0, both * (1 - both)) * (1 / newer.turns + 1 / older.turns))
     return newer.wrong >= _LEAST and shares[0] - shares[1] > max(_WORSE, _ERRORS * error)

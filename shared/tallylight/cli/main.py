@@ -63,7 +63,7 @@ GROUPS = {
         "record": "run a command and record the session with its evidence",
         "replay": "show the light of a recorded session, and why",
         "wrong": "say what was right where a light was wrong, and have a rule made of it",
-        "accuracy": "how right the lights were, for each version of each agent",
+        "accuracy": "how well the screens of each version of each agent were read",
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",

@@ -1,5 +1,5 @@
 """
-How right titles and screens were, for `tally accuracy`: graded on the host's loop, kept by a job of its own.
+How well titles and screens were read, for `tally accuracy`: graded on the host's loop, kept by a job of its own.
 
 `<state directory>/history/accuracy.json` has an entry for each day, agent and version, and no text of a conversation.
 A disk that refuses costs nothing but these.

@@ -797,13 +797,12 @@ READERS = {
             "version": 1,
             "grades": [
                 grades.Grade(
-                    day="2026-11-20", agent="claude", version=version, turns=10, wrong=wrong, graded_s=60.0,
-                    waiting_s=9.0, missed_s=wrong, pane="kitty-1:3", at=NOW,
-                ).to_json() for version, wrong in (("2.1", 0), ("2.2", 9))
+                    day="2026-11-20", agent="claude", version=version, turns=10, misread=misread, graded_s=60.0,
+                    waiting_s=9.0, missed_s=misread, pane="kitty-1:3", at=NOW,
+                ).to_json() for version, misread in (("2.1", 0), ("2.2", 9))
             ],
         },
         read=read_grades,
-        errors=(TallyError,),
     ),
     "texts that wait for the end of a limit": Reader(
         modules=("hosts.polling.shifts",),

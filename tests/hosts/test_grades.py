@@ -100,7 +100,7 @@ def test_what_is_graded(said: list[tuple[float, Source, Status]], missed: float,
     turns = graded(*said)
     assert sum(turn.missed_s for turn in turns) == pytest.approx(missed)
     assert sum(turn.false_s for turn in turns) == pytest.approx(false)
-    assert sum(turn.other_s for turn in turns) == pytest.approx(other)
+    assert sum(turn.work_s for turn in turns) == pytest.approx(other)
 
 
 def test_a_night_is_no_proof() -> None:
@@ -192,8 +192,8 @@ def test_a_changed_dialog_is_found_within_ten_turns(desk: Desk) -> None:
     desk.play(CLAUDE, NEW, redrawn)
     desk.work()
     old, new = desk.written
-    assert (old.version, old.turns, old.wrong, round(old.waiting_s)) == ("2.1.329", 1, 0, 5)
-    assert (new.version, new.turns, new.wrong) == ("2.1.330", 1, 1) and new.missed_s == pytest.approx(new.waiting_s)
+    assert (old.version, old.turns, old.misread, round(old.waiting_s)) == ("2.1.329", 1, 0, 5)
+    assert (new.version, new.turns, new.misread) == ("2.1.330", 1, 1) and new.missed_s == pytest.approx(new.waiting_s)
 
     grades.add(desk.file, [old] * 19, "")
     panes = {f"kitty-{os.getpid()}:3": Pane(id="3", status=IDLE, agent="claude")}
@@ -225,8 +225,8 @@ def test_when_a_version_is_worse(desk: Desk, new: tuple[int, int], old: tuple[in
     """Only where the turns are enough to say so."""
     desk.file.unlink(missing_ok=True)
     rows = [
-        Grade(day="2026-11-20", agent="codex", version=version, wrong=wrong, turns=turns)
-        for version, (wrong, turns) in (("0.9.1", old), ("0.10.0", new))
+        Grade(day="2026-11-20", agent="codex", version=version, misread=misread, turns=turns)
+        for version, (misread, turns) in (("0.9.1", old), ("0.10.0", new))
     ]
     grades.add(desk.file, rows, "")
     found = [*findings(desk.environ, {})]
@@ -244,21 +244,21 @@ def test_days_and_versions(desk: Desk, capsys: pytest.CaptureFixture[str]) -> No
     desk.work()
     day = today(NOW + desk.now)
 
-    assert [(one.day, one.version, one.turns, one.wrong) for one in desk.written] == [
+    assert [(one.day, one.version, one.turns, one.misread) for one in desk.written] == [
         (day, "2.1.329", 2, 1), (day, "2.1.330", 1, 0),
     ]  # fmt: skip
     assert main(["accuracy"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "agent   version  last day    turns  wrong      missed     false     other",
-        f"claude  2.1.330  {day}      1      0    0 s, 0 %  0 s, 0 %  0 s, 0 %",
-        f"claude  2.1.329  {day}      2      1  20 s, 17 %  0 s, 0 %  0 s, 0 %",
+        "agent   version  last day    turns  misread      missed     false  wrong work",
+        f"claude  2.1.330  {day}      1        0    0 s, 0 %  0 s, 0 %    0 s, 0 %",
+        f"claude  2.1.329  {day}      2        1  20 s, 17 %  0 s, 0 %    0 s, 0 %",
     ]
     assert main(["accuracy", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["version"] == 1
     assert told["grades"][0] == {
-        "day": day, "agent": "claude", "version": "2.1.329", "turns": 2, "wrong": 1, "graded_s": 126.5,
-        "waiting_s": 119.0, "missed_s": 20.5, "false_s": 0.0, "other_s": 0.0,
+        "day": day, "agent": "claude", "version": "2.1.329", "turns": 2, "misread": 1, "graded_s": 126.5,
+        "waiting_s": 119.0, "missed_s": 20.5, "false_s": 0.0, "work_s": 0.0,
         "pane": f"kitty-{os.getpid()}:3", "at": NOW + 165,
     }  # fmt: skip
 
@@ -315,5 +315,5 @@ def test_a_host_grades_its_panes(tmp_path: Path) -> None:
                 engine._publish(engine.now)
         assert file.exists() is keep
     (grade,) = grades.read(file)
-    assert (grade.agent, grade.version, grade.turns, grade.wrong) == ("claude", "", 1, 1)
+    assert (grade.agent, grade.version, grade.turns, grade.misread) == ("claude", "", 1, 1)
     assert 2 < grade.missed_s == grade.waiting_s < 3

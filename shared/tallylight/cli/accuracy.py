@@ -23,10 +23,10 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.snapshot.schema import Pane
 
-_HEAD = ("agent", "version", "last day", "turns", "wrong", "missed", "false", "other")
+_HEAD = ("agent", "version", "last day", "turns", "misread", "missed", "false", "wrong work")
 #: The columns that give way where it is narrow, in order, each with the cells that it needs at least.
 _SHRINK = ({2: 10, 1: 6, 0: 4, 7: 5},)
-#: A version is worse whose share of wrong turns is greater by so much, and by so many standard errors, in at least so
+#: A version is worse whose share of misread turns is greater by so much, and by so many standard errors, in at least so
 #: many of them; the one before has at least so many turns.
 _WORSE, _ERRORS, _LEAST = 0.1, 2.6, 3
 
@@ -69,10 +69,10 @@ def main(argv: list[str]) -> int:
 
 def _row(grade: Grade) -> tuple[str, ...]:
     waited, rest = grade.waiting_s, grade.graded_s - grade.waiting_s
-    parts = ((grade.missed_s, waited), (grade.false_s, rest), (grade.other_s, rest))
+    parts = ((grade.missed_s, waited), (grade.false_s, rest), (grade.work_s, rest))
     shares = (f"{part:.0f} s, {100 * part / whole if whole else 0:.0f} %" for part, whole in parts)
     names = clean(grade.agent, 20), clean(grade.version or "unknown", 24), clean(grade.day, 10)
-    return (*names, str(grade.turns), str(grade.wrong), *shares)
+    return (*names, str(grade.turns), str(grade.misread), *shares)
 
 
 def by_agent(found: Iterable[Grade]) -> Iterator[list[Grade]]:
@@ -91,13 +91,13 @@ def findings(environ: Mapping[str, str], panes: Mapping[str, Pane]) -> Iterator[
     try:
         found = grades.read(grades.path(environ))
     except (OSError, TallyError) as error:
-        yield Finding("accuracy", Health.BROKEN, str(error), "until it can be read, no agent's light is graded")
+        yield Finding("accuracy", Health.BROKEN, str(error), "correct that; until then no screen is graded")
         return
     for newest, *others in by_agent(found):
         before = next((grade for grade in others if grade.turns >= _LEAST), None)
         if before is None or not is_worse(newest, before):
             continue
-        new, old = (f"{one.wrong} of {one.turns} turns of {clean(one.version, 40)}" for one in (newest, before))
+        new, old = (f"{one.misread} of {one.turns} turns of {clean(one.version, 40)}" for one in (newest, before))
         text = f"the screen of {clean(newest.agent, 40)} was misread in {new}, and in {old}"
         others_of = (address for address, pane in panes.items() if pane.agent == newest.agent)
         address = newest.pane if newest.pane in panes else next(others_of, "PANE")
@@ -106,10 +106,10 @@ def findings(environ: Mapping[str, str], panes: Mapping[str, Pane]) -> Iterator[
 
 
 def is_worse(newer: Grade, older: Grade) -> bool:
-    """Whether turns of the *newer* version are wrong more often, and so many that this is no chance."""
+    """Whether the *newer* version is misread more often, and in so many turns that this is no chance."""
     if newer.turns < _LEAST:
         return False
-    shares = [grade.wrong / grade.turns for grade in (newer, older)]
-    both = (newer.wrong + older.wrong) / (newer.turns + older.turns)
+    shares = [grade.misread / grade.turns for grade in (newer, older)]
+    both = (newer.misread + older.misread) / (newer.turns + older.turns)
     error = math.sqrt(max(0.0, both * (1 - both)) * (1 / newer.turns + 1 / older.turns))
-    return newer.wrong >= _LEAST and shares[0] - shares[1] > max(_WORSE, _ERRORS * error)
+    return newer.misread >= _LEAST and shares[0] - shares[1] > max(_WORSE, _ERRORS * error)

@@ -110,6 +110,7 @@ class Engine(ABC, Generic[Id]):
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
         self._grades: Grades[Id] | None = _grades(host, environ, submit)
+        self._grade = self.guarded("accuracy", self._grades.see if self._grades is not None else _nothing)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
         self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
         self._submit = submit
@@ -270,8 +271,7 @@ class Engine(ABC, Generic[Id]):
             if not is_drawn and more == published.more:
                 continue
             changed[id_] = is_drawn
-            if self._grades is not None:
-                self._grades.see(id_, pane, now)
+            self._grade(id_, pane, now)
             published.shown, published.more = shown, more
             published.is_stale = self._is_unsaved = True
         return changed
@@ -331,6 +331,10 @@ def _grades(host: str, environ: Mapping[str, str], submit: Submit) -> Grades[Any
     except ModuleNotFoundError:
         return None
     return Grades(host, environ, submit)
+
+
+def _nothing(*_: object) -> None:
+    """Nobody grades."""
 
 
 def _raised(result: object) -> None:

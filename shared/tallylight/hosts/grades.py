@@ -36,12 +36,12 @@ from tallylight.wire import values
 #: Of the file and of `--json`.
 VERSION = 1
 KEPT_DAYS, MAX_GRADES, MAX_BYTES = 60, 1000, 1_000_000
-#: In a turn that was wrong the light was so for longer, in seconds: what is gone stays on a screen for two looks.
+#: In a turn that was misread the reading was wrong for longer, in seconds: what is gone stays for two looks.
 WRONG_S = 2.0
 #: Seconds between two writings, turns that wait for one, and runs of which the version is remembered.
 EVERY_S, MAX_WAITING, MAX_RUNS = 10.0, 256, 256
 _DAY_S = 24 * 3600.0
-_SUMS = ("turns", "wrong", *(one.name for one in attrs.fields(Seconds)))
+_SUMS = ("turns", "misread", *(one.name for one in attrs.fields(Seconds)))
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -55,13 +55,13 @@ class Grade:
     version: str = key("", form=short(MAX_WORD))
     turns: int = key(0)
     #: Of them those in which what was read was wrong for more than `WRONG_S`.
-    wrong: int = key(0)
+    misread: int = key(0)
     graded_s: float = key(0.0)
     waiting_s: float = key(0.0)
     missed_s: float = key(0.0)
     false_s: float = key(0.0)
-    other_s: float = key(0.0)
-    #: The last of those that were wrong: the address of its pane, and when it was over, in seconds since the epoch.
+    work_s: float = key(0.0)
+    #: The last one that was misread: the address of its pane, and when it was over, in seconds since the epoch.
     pane: str = key("", is_always=False)
     at: float = key(0.0, is_always=False)
 
@@ -87,11 +87,11 @@ def path(environ: Mapping[str, str]) -> Path:
 
 
 def read(file: Path) -> list[Grade]:
-    """All that is kept, the oldest day first. `OSError` and `TallyError` if it cannot be read, or is another user's."""
+    """All that is kept, the oldest day first; `OSError` and `TallyError` if the disk or the directory is of no use."""
     try:
         found = values.load(read_write.read_own(file, MAX_BYTES))
-    except FileNotFoundError:
-        return []
+    except (FileNotFoundError, DecodeError):
+        return []  # what is broken is begun again
     grades: tuple[Grade, ...] = _GRADES.read(found.get("grades") if isinstance(found, dict) else None)
     return sorted(grades, key=lambda grade: grade.day)
 
@@ -101,12 +101,8 @@ def add(file: Path, grades: Iterable[Grade], oldest: str) -> None:
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     checked_directory(file.parent, create=True)
     with locked(file.parent, "another host writes"):
-        try:
-            kept = read(file)
-        except DecodeError:
-            kept = []  # what is broken stays broken
         found: dict[tuple[str, str, str], Grade] = {}
-        for grade in (*kept, *grades):
+        for grade in (*read(file), *grades):
             name = grade.day, grade.agent, grade.version
             found[name] = found[name].plus(grade) if name in found else grade
         rows = sorted((grade for grade in found.values() if grade.day >= oldest), key=lambda grade: grade.day)
@@ -154,7 +150,7 @@ class Grades(Generic[Id]):
             grade = Grade(day="", agent=agent.name, turns=1, **attrs.asdict(turn))
             if turn.wrong_s > WRONG_S:
                 address = f"{self.host}-{os.getpid()}:{id_}"
-                grade = attributes.evolve(grade, wrong=1, pane=address, at=self.clock())
+                grade = attributes.evolve(grade, misread=1, pane=address, at=self.clock())
             self._waiting.append((process, grade))
 
     def forget(self, id_: Id) -> None:

@@ -36,11 +36,11 @@ class Seconds:
     #: It waited, and that was not read; it did not wait, and that was read; work was read in a rest, or the reverse.
     missed_s: float = 0.0
     false_s: float = 0.0
-    other_s: float = 0.0
+    work_s: float = 0.0
 
     @property
     def wrong_s(self) -> float:
-        return self.missed_s + self.false_s + self.other_s
+        return self.missed_s + self.false_s + self.work_s
 
     def add(self, true: str, read: str, seconds: float) -> None:
         """So long *read* was shown, and *true* was so."""
@@ -51,7 +51,7 @@ class Seconds:
         elif read == _WAITING:
             self.false_s += seconds
         elif read and read != true:
-            self.other_s += seconds
+            self.work_s += seconds
 
 
 @attrs.define

@@ -62,7 +62,8 @@ def main(argv: list[str]) -> int:
         output.line("no turn was graded yet: this needs an agent that reports its status or keeps records")
     if found:
         rows = [_HEAD, *(_row(grade) for versions in by_agent(found) for grade in versions)]
-        for line in fitted(output, rows, _SHRINK, range(3, 8)):
+        head, *lines = fitted(output, rows, _SHRINK, range(3, 8))
+        for line in (output.strong(head), *lines):
             output.line(line)
     return 0
 

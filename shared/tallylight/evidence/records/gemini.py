@@ -31,7 +31,8 @@ _CANCELLED = "Request cancelled."
 #: What it writes itself where nothing more is available, or leaves of what the server says.
 _LIMIT = re.compile(
     r"\[API Error: You have exhausted your (?:daily quota|capacity)|"
-    r"\nPlease wait and try again later\. To increase your limits|\(Status: RESOURCE_EXHAUSTED\)\]|\"status\": ?\"RESOURCE_EXHAUSTED\""
+    r"\nPlease wait and try again later\. To increase your limits|"
+    r"\(Status: RESOURCE_EXHAUSTED\)\]|\"status\": ?\"RESOURCE_EXHAUSTED\""
 )
 
 

@@ -1,5 +1,5 @@
 """
-When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again in 2 h 14 min`, `reached|1762952400`.
+When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again in 2 h 14 min`, `|1762952400`.
 
 A text that names no time, or one that cannot be, tells nothing.
 """

@@ -20,7 +20,7 @@ from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
 from tallylight.model import tool_call
 from tallylight.model.decision import Decision
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker import rollup
 
@@ -33,8 +33,7 @@ class TabLight:
     owner: int
     #: The title beside the light, that of its window or what it works on; nothing where kitty's is right.
     title: str
-    #: Whether it has begun to wait for a person who is to be called: not where all that wait are snoozed, or wait for
-    #: a limit.
+    #: Whether it has begun to wait for a person who is to be called: not where all that wait are snoozed.
     pulses: bool
     #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
     is_finished: bool
@@ -121,11 +120,7 @@ class TabRollup:
         if urgent is None:
             return None
         owner = next(window for window in windows if decisions[window.id] is urgent)
-        waiting = [
-            id_
-            for id_, decision in decisions.items()
-            if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
-        ]
+        waiting = [id_ for id_, decision in decisions.items() if decision.status is Status.WAITING]
         is_new = self.pulses and self.now() - urgent.since < paint.PULSE_LASTS_S
         return TabLight(
             urgent,

@@ -26,6 +26,7 @@ WORDS = {
     Status.ERROR: "failed",
     Status.DOWN: "ended",
     Status.DONE: "done",
+    Status.LIMITED: "limited",
     Status.WORKING: "working",
     Status.BACKGROUND: "background",
     Status.IDLE: "idle",

@@ -37,6 +37,7 @@ ROOMS = (
     "actions",     # the gate, answers, fork and resume
     "ui",          # what is drawn as text on a terminal
     "recordings",  # record and replay
+    "shift",       # going on after a limit
     "hosts",       # kitty, WezTerm, tmux, GNU Screen, polling
     "remote",      # other machines, by a bridge or by a broker
     "serve",       # HTTP, WebSocket, the page

@@ -92,6 +92,7 @@ ROOMS = {
     "agent": "recordings",
     "wrong": "recordings",
     "restore": "actions.restore_page",
+    "shift": "shift",
 }
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}

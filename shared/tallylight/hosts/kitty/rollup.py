@@ -6,6 +6,7 @@ Which pane is in which tab is asked of kitty each time, for windows move between
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -23,6 +24,7 @@ from tallylight.model.decision import Decision
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker import rollup
+from tallylight.ui.layout import countdown
 
 
 @attrs.frozen
@@ -39,18 +41,23 @@ class TabLight:
     is_finished: bool
     #: What its agent works on.
     project: str = ""
+    #: How long its limit yet lasts, as far as that is known.
+    left: str = ""
 
     @property
     def what(self) -> str:
-        """What it waits for; nothing where it waits for nobody, or that is not known."""
+        """What it waits for, and how long a limit lasts; nothing where it waits for nobody, or that is not known."""
         report = self.decision.report
+        if self.decision.status is Status.LIMITED:
+            return self.left or report.message
         return report.what or report.message if self.decision.status is Status.WAITING else ""
 
     @property
     def request(self) -> str:
         """What it waits for, or what failed, in few words: the first line, of a command without the tool."""
-        report = self.decision.report
-        text = tool_call.request(report.what) or report.message if self.decision.status in paint.FILLED else ""
+        report, text = self.decision.report, self.left
+        if self.decision.status in paint.FILLED or (self.decision.status is Status.LIMITED and not text):
+            text = tool_call.request(report.what) or report.message
         return text.replace("↵", "\n").partition("\n")[0].strip()
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
@@ -84,6 +91,9 @@ class TabRollup:
     #: The agents that are known, for what one calls itself that is not in the foreground here.
     agents: Agents = attrs.Factory(Agents)
     now: Callable[[], float] = time.monotonic
+    #: The same in seconds since the epoch, in which agents tell of their limits; and when one is worded otherwise.
+    wall: Callable[[], float] = time.time
+    changes_at: float = math.inf
     #: Whether code of the person's own draws lights.
     is_read: bool = False
     _shown: dict[int, TabLight] = attrs.field(init=False, factory=dict)
@@ -104,6 +114,7 @@ class TabRollup:
         """Find what every tab shows."""
         found: dict[int, TabLight] = {}
         asking: list[int] = []
+        self.changes_at = math.inf
         for manager in self.boss.all_tab_managers:
             here = {tab.id: shown for tab in manager if (shown := self._look(tab)) is not None}
             found |= here
@@ -122,6 +133,11 @@ class TabRollup:
         owner = next(window for window in windows if decisions[window.id] is urgent)
         waiting = [id_ for id_, decision in decisions.items() if decision.status is Status.WAITING]
         is_new = self.pulses and self.now() - urgent.since < paint.PULSE_LASTS_S
+        left = ""
+        until = self.panes[owner.id].limited_until - self.wall() if urgent.status is Status.LIMITED else 0.0
+        if until > 0:
+            left, changes_in = countdown(until)
+            self.changes_at = min(self.changes_at, self.wall() + changes_in)
         return TabLight(
             urgent,
             owner.id,
@@ -129,6 +145,7 @@ class TabRollup:
             pulses=is_new
             and urgent.status is Status.WAITING
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
+            left=left,
             project=urgent.report.project or self.panes[owner.id].project,
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )

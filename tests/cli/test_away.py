@@ -39,7 +39,7 @@ PANES = [
         what="Bash: npm test", since=NOW - 60,
     ),
     Pane(
-        id="3", status=Status.WAITING, kind=Kind.LIMIT, agent="claude", project="docs", session="s5",
+        id="3", status=Status.LIMITED, agent="claude", project="docs", session="s5",
         limited_until=NOW + HOUR, since=NOW - HOUR,
     ),
     Pane(id="4", status=Status.DONE, agent="claude", project="old", session="s3", since=LEFT - 60),

@@ -111,7 +111,7 @@ def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) 
         spans.append(Span("  " if len(spans) == 1 and has_total else " " if len(spans) > 1 else ""))
         spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_quiet))
         chip = status if status in lights.FILLED or status is Status.DONE else None
-        text = f" {counts[status]}{word}{'' if is_quiet else ' '}"
+        text = f" {counts[status]}{word}{' ' if chip else ''}"
         spans.append(Span(text, chip=chip, is_mark=status is Status.DONE, is_bold=not is_quiet, is_dim=is_quiet))
     return tuple(spans)
 

@@ -109,6 +109,8 @@ def test_clocks_that_are_moved() -> None:
     assert night.desk.typed == ["Go on\r"]
     night.pass_(AFTER - 7180, AFTER - 7170)
     assert night.desk.typed == ["Go on\r"]
+    night.pass_(AFTER, AFTER + 3)
+    assert night.desk.typed == ["Go on\r"] * 2
 
 
 @each("there", [ASKING, MENU, WORKING, Refusal("mode", ""), Refusal("unreachable", "")])

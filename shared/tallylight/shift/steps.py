@@ -65,7 +65,8 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     if queued.problem or not queued.at or not moment.is_alive:
         return queue.step(typist, once, queued, moment)
     shift, until = of(queued), moment.limited_until
-    if until > moment.wall and (at := ends(until)) != shift.at:
+    # The same one again is one that was typed into before it ended: the clock was wrong.
+    if until > moment.wall and ((at := ends(until)) != shift.at or shift.is_typed):
         count = shift.count + shift.is_typed
         if count > MOST:
             return attrs.evolve(shift, problem=LIMITED)

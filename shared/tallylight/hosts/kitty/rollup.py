@@ -133,11 +133,6 @@ class TabRollup:
         owner = next(window for window in windows if decisions[window.id] is urgent)
         waiting = [id_ for id_, decision in decisions.items() if decision.status is Status.WAITING]
         is_new = self.pulses and self.now() - urgent.since < paint.PULSE_LASTS_S
-        left = ""
-        until = self.panes[owner.id].limited_until - self.wall() if urgent.status is Status.LIMITED else 0.0
-        if until > 0:
-            left, changes_in = countdown(until)
-            self.changes_at = min(self.changes_at, self.wall() + changes_in)
         return TabLight(
             urgent,
             owner.id,
@@ -145,10 +140,19 @@ class TabRollup:
             pulses=is_new
             and urgent.status is Status.WAITING
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
-            left=left,
+            left=self._left(urgent, self.panes[owner.id]),
             project=urgent.report.project or self.panes[owner.id].project,
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
+
+    def _left(self, decision: Decision, pane: Pane) -> str:
+        """How long a limit yet lasts; nothing where there is none, or that is not known."""
+        left = pane.limited_until - self.wall() if decision.status is Status.LIMITED else 0.0
+        if left <= 0:
+            return ""
+        words, changes_in = countdown(left)
+        self.changes_at = min(self.changes_at, self.wall() + changes_in)
+        return words
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""

@@ -24,7 +24,7 @@ from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
 #: Lights that the head tells without a fill.
-_QUIET = (Status.WORKING, Status.BACKGROUND, Status.IDLE)
+_QUIET = (Status.LIMITED, Status.WORKING, Status.BACKGROUND, Status.IDLE)
 
 
 def draw(state: State) -> list[Line]:
@@ -108,10 +108,11 @@ def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) 
             continue
         is_quiet = status in _QUIET
         word = f" {rows.WORDS[status]}" if (is_quiet_worded if is_quiet else has_words) else ""
-        spans.append(Span("  " if len(spans) == 1 and has_total else " " if len(spans) > 1 else ""))
+        gap = " " if len(spans) > 1 and (has_words or not is_quiet) else ""
+        spans.append(Span("  " if len(spans) == 1 and has_total else gap))
         spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_quiet))
         chip = status if status in lights.FILLED or status is Status.DONE else None
-        text = f" {counts[status]}{word}{' ' if chip else ''}"
+        text = f" {counts[status]}{word}{'' if is_quiet else ' '}"
         spans.append(Span(text, chip=chip, is_mark=status is Status.DONE, is_bold=not is_quiet, is_dim=is_quiet))
     return tuple(spans)
 

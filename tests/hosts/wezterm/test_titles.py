@@ -291,7 +291,7 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
     before = bench.window.left_status
     bench.fake.advance(61)
     assert bench.window.left_status != before
-    assert text_of(bench.fake.format_tab(bench.tabs[1], 40)).strip() == "◷ shop: 2 h 13"
+    assert "shop: 2 h 13" in text_of(bench.fake.format_tab(bench.tabs[1], 40))
 
 
 @each(("seconds", "words"), [(1, "1 min"), (720, "12 min"), (8040, "2 h 14"), (3540.5, "1 h 00"), (86_401, "1 d 1 h")])

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from tallylight.hosts.kitty.attached import decision_of
 from tallylight.model import contrast, lights
 from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_looks import Desk
@@ -72,3 +74,13 @@ def test_it_is_hollow(desk: Desk) -> None:
     assert (found.inactive_fg, found.inactive_bg) == (int.from_bytes(bytes(red)), None)
     tab.is_active = True
     assert tabs._lighted(tab, data, can_fill=True).inactive_fg is None
+
+
+def test_the_limit_of_a_tmux_that_is_attached(desk: Desk) -> None:
+    """Its words and its age are all that is known here of when it ends."""
+    rollup = desk.host.surfaces.rollup
+    there = Pane(id="%1", status=Status.LIMITED, agent="claude", message="try again in 2 h", since=rollup.wall() - 60)
+    rollup.attached = lambda _: (decision_of(there),)
+    desk.host.on_set_user_var(desk.window, "tally", "state=clear")
+    rollup.refresh()
+    assert rollup.shown(1).request == "1 h 59"

@@ -16,6 +16,7 @@ import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.agents.agent import Agent, Agents
+from tallylight.evidence.records import limits
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
@@ -147,7 +148,11 @@ class TabRollup:
 
     def _left(self, decision: Decision, pane: Pane) -> str:
         """How long a limit yet lasts; nothing where there is none, or that is not known."""
-        left = pane.limited_until - self.wall() if decision.status is Status.LIMITED else 0.0
+        if decision.status is not Status.LIMITED:
+            return ""
+        # Of what is attached in it there are the words, and since when in seconds since the epoch.
+        is_own = decision is pane.decision
+        left = (pane.limited_until if is_own else limits.ends(decision.report.message, decision.since)) - self.wall()
         if left <= 0:
             return ""
         words, changes_in = countdown(left)

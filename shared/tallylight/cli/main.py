@@ -94,6 +94,7 @@ ROOMS = {
     "wrong": "recordings",
     "restore": "actions.restore_page",
     "accuracy": "hosts.grades",
+    "shift": "shift",
 }
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}

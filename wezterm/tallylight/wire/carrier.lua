@@ -152,6 +152,9 @@ function M.decode(payload)
   if report.status == 'waiting' then
     report.kind = words.KINDS[fields.kind or ''] and fields.kind or nil
     report.source = fields.source == 'notification' and 'notification' or 'protocol'
+    if report.kind == 'limit' then
+      report.status, report.kind = 'limited', nil
+    end
   elseif report.status == 'done' and fields.kind == 'question' then
     report.kind = 'question'
   end

@@ -151,6 +151,23 @@ def test_a_program_leaves_a_shell_without_marks(
     assert not pane.decision.is_lit
 
 
+@pytest.mark.parametrize("way", ["emit", "sleep", "marks"])
+def test_what_a_script_says_outlives_its_commands(pane: Pane, way: str) -> None:
+    """`tally emit waiting; sleep 5; read answer`: nobody has answered while the shell itself reads."""
+    pane.foreground(SHELL.pid, 0)
+    pane.foreground(VIM.pid, 1)
+    if way == "marks":
+        pane.marked(True, None, 1)
+    pane.carrier("state=waiting", 2)
+    if way == "sleep":
+        pane.foreground(CRUSH.pid + 1, 2.1)
+    pane.foreground(SHELL.pid, 2.1 if way == "emit" else 9)
+    pane.look(True, 9)
+    pane.look(True, 11)
+
+    assert pane.decision.status is Status.WAITING
+
+
 def test_a_shell_that_becomes_a_command_ends_nothing(pane: Pane, table: HandTable) -> None:
     """The child that a shell has just made is the shell for a moment."""
     table.processes[99] = attrs.evolve(SHELL, pid=99, pgrp=99, start=990)

@@ -23,7 +23,7 @@ from tallylight import wire
 from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.process_table import ForegroundReader, table
 from tallylight.model.timing import Timing
-from tallylight.pane.pane import Pane
+from tallylight.pane.pane import SPOKEN_S, Pane
 from tallylight.wire import envelope, osc133
 from tallylight.wire.scanner import Scanner
 from tallylight.wire.scanner import Sequence as Osc
@@ -143,6 +143,7 @@ class Play:
         tally = f"{sys.executable} -IS tally run " if self.is_relayed else ""
         self.type(f"{tally}./{name} {how}\r")
         yield from self.until(lambda: self.light == self.state)
+        yield from self.for_(SPOKEN_S + 0.2)
         self.sent = len(self.received)
         if how == "stop":
             os.write(self.master, b"\x1a")

@@ -56,6 +56,8 @@ _READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.NOTIFICATION)
 _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
 #: What keeps its sessions from the terminal around them, by the names of its program.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
+#: A program that ends so soon after its last word, in seconds, was started to say that.
+SPOKEN_S = 1.0
 #: A program in the foreground is new for so many looks: a shell may become an agent.
 EAGER_LOOKS = 16
 
@@ -92,6 +94,10 @@ class Pane:
         self._screen = ScreenLooks(self.tracker)
         self._has_begun = False
         self._pgid = 0
+        #: The group that was in the foreground when something was said last, and when that was.
+        self._said: tuple[int | None, float] = None, -math.inf
+        #: Whether a shell in here marks its commands.
+        self._is_marked = False
         self._identity = NOBODY
         #: Whether it had a progress bar at the last look.
         self.has_bar = False
@@ -273,13 +279,19 @@ class Pane:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
-        if before not in (0, pgid) and self.decision.is_lit and found.is_shell and self._is_older_than(before):
-            self._command_ended(None, now)  # not every shell marks its prompt
+        if pgid != before == self._said[0] and found.is_shell and self._has_left(before, now):
+            self._command_ended(None, now)
 
-    def _is_older_than(self, before: int) -> bool:
-        """Whether the group in the foreground was there before the group *before*, or that has ended."""
+    def _has_left(self, before: int, now: float) -> bool:
+        """
+        Whether the program of the group *before*, which has said something, has left the foreground to a shell.
+
+        That counts where the shell does not mark its prompt. What ends right after its word, such as `tally emit`, has
+        spoken for a script that goes on. A shell that is younger is about to become a command.
+        """
         began = self._table.start(before)
-        return began is None or (self._table.start(self._pgid) or began) < began
+        is_younger = began is not None and (self._table.start(self._pgid) or began) >= began
+        return not (self._is_marked or is_younger or now - self._said[1] < SPOKEN_S)
 
     @isolates_faults("an unknown program")
     def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
@@ -346,6 +358,7 @@ class Pane:
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
+        self._is_marked = True
         self.tape.note("mark", now, is_start, exit_code)
         return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
@@ -419,6 +432,7 @@ class Pane:
             self.tracker.touch()  # it is told to others, whatever becomes of the status
             return
         said, before = osc1338.decode_variable(payload), self.tracker.after_exit_claim
+        self._said = self._pgid, now
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
                 self._last_report = report

@@ -13,7 +13,7 @@ from tallylight.evidence.prompts import before_prompt
 from tallylight.evidence.screen import Change, Look
 from tallylight.model.dialog import Dialog
 from tallylight.pane.run import Run
-from tallylight.tracker.tracker import SAYS_NOTHING, Tracker
+from tallylight.tracker.tracker import Tracker, says_nothing
 
 #: After so many looks at an unchanged screen it is taken to be calm, and looked at in every so many ticks.
 CALM_LOOKS, CALM_EVERY = 16, 2
@@ -34,7 +34,7 @@ class ScreenLooks:
     def begin(self, agent: Agent | None) -> None:
         """Another program holds the foreground: a run of *agent*, or None."""
         self._reader = ScreenReader(agent)
-        self._tracker.says = SAYS_NOTHING
+        self._tracker.says = says_nothing
 
     @property
     def dialog(self) -> Dialog | None:

@@ -32,9 +32,12 @@ ADOPT_S = 2.0
 SEEN = "; seen"
 #: Who knows nothing of an agent's prompt.
 _GUESSES = (None, Source.SHELL, Source.HEURISTIC)
-#: Of a screen without a prompt.
-SAYS_NOTHING: Callable[[], tuple[str, bool]] = lambda: ("", False)  # noqa: E731 - it stands for another function
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
+
+
+def says_nothing() -> tuple[str, bool]:
+    """Tell of a screen without a prompt what stands before it, and that this is no question."""
+    return "", False
 
 
 class Tracker:
@@ -56,7 +59,7 @@ class Tracker:
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
         #: Tells what stands before a prompt at the end of the screen, and whether that is a question.
-        self.says: Callable[[], tuple[str, bool]] = SAYS_NOTHING
+        self.says: Callable[[], tuple[str, bool]] = says_nothing
         #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
         self.held_until = 0.0
         self._now: float | None = None

@@ -109,7 +109,7 @@ def _counts(state: State, has_total: int, has_words: int, is_plain_worded: int) 
             continue
         is_plain = status in _PLAIN
         word = f" {rows.WORDS[status]}" if (is_plain_worded if is_plain else has_words) else ""
-        spans.append(Span(gap if has_words or not is_plain else ""))
+        spans.append(Span(gap if word else ""))
         spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_plain))
         chip = status if status in lights.FILLED or status is Status.DONE else None
         text = f" {counts[status]}{word}{'' if is_plain else ' '}"

@@ -43,9 +43,9 @@ def make_parser() -> Parser:
 
     return Parser(
         prog="tally prompt",
-        description="Print one short line for a shell's prompt, most urgent first: !2 wait for you, ×1 has failed, ▼1 "
-        "vanished, ✓1 is done, ◷1 is at a limit, ◇1 is quiet, ○1 has background tasks, ●3 work. It prints nothing if "
-        "there are none. If the state is old, its time follows: as of 12:03:10.",
+        description="Print one short line for a shell's prompt, most urgent first. !2 says that two wait for you. "
+        "× has failed, ▼ vanished, ✓ is done, ◷ is at a limit, ◇ is quiet, ○ has background tasks, ● works. "
+        "It prints nothing if there are none. If the state is old, its time follows: as of 12:03:10.",
         examples={"tally prompt": "!2 ●3", "PS1='$(tally prompt) '$PS1": "in ~/.bashrc"},
         codes={0: "always", 1: ""},
     )

@@ -59,6 +59,13 @@ class Identity:
         """Whether the processes behind the leader would tell more."""
         return self.is_open or (self.agent is not None and not self.is_direct)
 
+    @property
+    def is_shell(self) -> bool:
+        """Whether it is a shell that runs nothing in the foreground."""
+        process = self.process
+        chain = unwrap(process.argv, process.exe, process.comm) if process is not None else Chain(())
+        return bool(chain.invocations) and not chain.is_open and all(one.name in SHELLS for one in chain.invocations)
+
     def with_title(self, title: str) -> Identity:
         """The same, where *title* is the second sign that was lacking."""
         if self.agent is None and self.doubtful is not None and title.startswith(self.doubtful.sign.titles or ("\0",)):

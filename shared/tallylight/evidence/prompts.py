@@ -28,6 +28,7 @@ from tallylight.evidence.structure import read_structure
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
+from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import width
@@ -41,7 +42,7 @@ _WORKS = re.compile(
     r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
-#: Rows above such a prompt that are a question at most.
+#: Rows above such a prompt that are read at most.
 _ABOVE = 10
 #: The key that a choice names at its end: `(y)`, `(esc)`, `(shift+tab)`.
 _HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
@@ -138,13 +139,18 @@ def _says_work(rows: Sequence[Row]) -> ScreenReading | None:
     return ScreenReading(Status.WORKING, "it says that it works")
 
 
-def question_before(lines: Sequence[str]) -> str:
-    """What stands above a prompt at the end of the screen, up to what a person typed at the one before; in one line."""
+def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
+    """
+    What stands above a prompt at the end of the screen, in one line, and whether that is a question.
+
+    It begins below what a person typed at the prompt before.
+    """
     *rows, prompt = [row.text for row in read_tail(lines) if row.text] or [""]
     if not _EMPTY_PROMPT.fullmatch(prompt):
-        return ""
+        return "", False
     typed = next((at for at in upwards(len(rows), len(rows)) if _PROMPT.match(rows[at])), -1)
-    return clean_line(" ".join(rows[typed + 1 :][-_ABOVE:]))
+    above = rows[typed + 1 :][-_ABOVE:]
+    return clean_line(" ".join(above)), bool(last_question("\n".join(above)))
 
 
 def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:

@@ -19,7 +19,12 @@ from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
 
 #: How a turn ended, by the status of who knows that best.
-_ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.LIMITED: "over, at a limit"}
+_ENDS = {
+    Status.DONE: "over, finished",
+    Status.ERROR: "over, failed",
+    Status.LIMITED: "over, at a limit",
+    Status.QUIET: "over, or silent",
+}
 _NOTHING = "nothing"
 #: More names of sources than anybody reads.
 _MANY = 6

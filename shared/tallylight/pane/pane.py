@@ -45,6 +45,7 @@ from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.pane.tape import Tape, plain
 from tallylight.pane.transcript import Transcript
 from tallylight.tracker.attention import Attention
+from tallylight.tracker.claims import Claim
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
@@ -55,6 +56,8 @@ _READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.NOTIFICATION)
 _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
 #: What keeps its sessions from the terminal around them, by the names of its program.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
+#: A program that ends so soon after its last word, in seconds, was started to say that.
+SPOKEN_S = 1.0
 #: A program in the foreground is new for so many looks: a shell may become an agent.
 EAGER_LOOKS = 16
 
@@ -91,6 +94,10 @@ class Pane:
         self._screen = ScreenLooks(self.tracker)
         self._has_begun = False
         self._pgid = 0
+        #: The group that was in the foreground when something was said last, and when that was.
+        self._said: tuple[int | None, float] = None, -math.inf
+        #: Whether a shell in here marks its commands.
+        self._is_marked = False
         self._identity = NOBODY
         #: Whether it had a progress bar at the last look.
         self.has_bar = False
@@ -262,8 +269,9 @@ class Pane:
             # From now on it is known how long what it shows has been so.
             self._has_begun = True
             self.tracker.tick(now)
-        if pgid != self._pgid:
-            self._reader.forget(self._pgid)
+        before = self._pgid
+        if pgid != before:
+            self._reader.forget(before)
             self._pgid = pgid
         found = self._reader.look(pgid)
         self._unmoved = self._unmoved + 1 if found is self._identity else 0
@@ -271,6 +279,19 @@ class Pane:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
+        if pgid != before == self._said[0] and found.is_shell and self._has_left(before, now):
+            self._command_ended(None, now)
+
+    def _has_left(self, before: int, now: float) -> bool:
+        """
+        Whether the program of the group *before*, which has said something, has left the foreground to a shell.
+
+        That counts where the shell does not mark its prompt. What ends right after its word, such as `tally emit`, has
+        spoken for a script that goes on. A shell that is younger is about to become a command.
+        """
+        began = self._table.start(before)
+        is_younger = began is not None and (self._table.start(self._pgid) or began) >= began
+        return not (self._is_marked or is_younger or now - self._said[1] < SPOKEN_S)
 
     @isolates_faults("an unknown program")
     def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
@@ -337,6 +358,7 @@ class Pane:
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
+        self._is_marked = True
         self.tape.note("mark", now, is_start, exit_code)
         return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
@@ -359,7 +381,18 @@ class Pane:
             self._suspect(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
-            self.tracker.command_end(exit_code, now)
+            self._command_ended(exit_code, now)
+
+    def _command_ended(self, exit_code: int | None, now: float) -> None:
+        before = self.tracker.after_exit_claim
+        self.tracker.command_end(exit_code, now)
+        self._note_end(before, now)
+
+    def _note_end(self, before: Claim | None, now: float) -> None:
+        """If there is more to say of an end than *before*, it is news, also for a person who had looked."""
+        if self.tracker.after_exit_claim not in (None, before):
+            self.attention.shown(self.decision, now)
+            self.attention.ended(now)
 
     @isolates_faults("a notification")
     def _notified(self, report: Report, now: float) -> None:
@@ -398,12 +431,14 @@ class Pane:
             self.conversation.armed(recipe.argv)
             self.tracker.touch()  # it is told to others, whatever becomes of the status
             return
-        said = osc1338.decode_variable(payload)
+        said, before = osc1338.decode_variable(payload), self.tracker.after_exit_claim
+        self._said = self._pgid, now
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
                 self._last_report = report
             self.conversation.heard(report)
             self.tracker.report(report, now)
+        self._note_end(before, now)
 
     def recall(self, now: float) -> None:
         """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
@@ -473,9 +508,7 @@ class Pane:
         self._screen.begin(self.agent)
         self.tape.note("foreground", now, *self._held(foreground), is_gone)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
-        if self.tracker.after_exit_claim is not None:
-            self.attention.shown(self.decision, now)
-            self.attention.ended(now)
+        self._note_end(None, now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
 

@@ -39,7 +39,7 @@ MAX_ROWS, MAX_CELLS = 1000, 4000
 #: Pieces of one colour that a screen is shown in; of one that has more, the rest is shown without colours.
 MAX_RUNS = 20_000
 #: The statuses of an agent at its prompt.
-_AT_PROMPT = (Status.IDLE, Status.DONE)
+_AT_PROMPT = (Status.IDLE, Status.DONE, Status.QUIET)
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
 UNREACHED = Refusal("unreachable", "that pane cannot be seen or used from here")

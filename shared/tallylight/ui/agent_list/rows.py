@@ -27,6 +27,7 @@ WORDS = {
     Status.DOWN: "ended",
     Status.DONE: "done",
     Status.LIMITED: "limited",
+    Status.QUIET: "quiet",
     Status.WORKING: "working",
     Status.BACKGROUND: "background",
     Status.IDLE: "idle",

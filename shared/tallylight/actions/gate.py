@@ -183,7 +183,7 @@ def check_said(
     Whether an argument list that a program asked for is one of *template*, with nothing but whole options beside it.
 
     *words* are filled and without the program's name, *running* are the arguments its process has, *cwd* is what the
-    data file's `{cwd}` stands for.
+    data file's `{cwd}` means.
     """
     if not template.lists:
         return Refusal("method", f"{agent.display} has no known command for this")

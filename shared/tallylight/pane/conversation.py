@@ -70,7 +70,7 @@ class Conversation:
         self._named = self.entry.cwd, name
 
     def began(self, found: Identity, cwd: str) -> None:
-        """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be told again."""
+        """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be reported again."""
         first, agent = found.leader or found.process, found.agent
         if first is None:
             return

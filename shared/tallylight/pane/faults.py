@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec
 
 import attrs
 
-#: Of the line that is told, in characters, and of the faults that are remembered as told.
+#: Limits: characters of the line that is reported, and faults that are remembered as reported.
 MAX_LINE = 300
 MAX_REPORTED = 32
 

@@ -60,7 +60,7 @@ class Former:
         """
         *decision* with the age that it had before, if it was so before.
 
-        *pid* is the process in the foreground, *dialog* what stands on the screen, and *transcript* the agent's.
+        *pid* is the process in the foreground, *dialog* what is on the screen, and *transcript* the agent's.
         """
         if self.id not in self.known:
             return decision
@@ -130,7 +130,7 @@ class Former:
 
 
 def asked(decision: Decision, dialog: Dialog | None) -> str:
-    """The question that stands on the screen, with the name of the subagent that asks it; nothing if none does."""
+    """The question that is on the screen, with the name of the subagent that asks it; nothing if none does."""
     if dialog is None or decision.status is not Status.WAITING:
         return ""
     whose, question = decision.whose, dialog.question

@@ -1,7 +1,7 @@
 """
 A pane of any host: its tracker, its ledger of attention, and the evidence gathered for them.
 
-A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
+A host reports what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
 see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
 what has to be read is asked for with `requests` and handed back.
 """
@@ -478,7 +478,7 @@ class Pane:
     # What is remembered of it for a while ----------------------------------------------------------------------
 
     def _heard(self, report: Report, now: float, since: float) -> None:
-        """The tracker was told *report*: what a replay cannot find out again is remembered."""
+        """The tracker got *report*: what a replay cannot find out again is remembered."""
         if report.source in _READ_ELSEWHERE:
             self.tape.note("report", now, plain(report), max(0.0, now - since))
 

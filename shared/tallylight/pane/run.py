@@ -72,7 +72,7 @@ class Run:
             return None
         cwd = ""
         if self.turns is not None:
-            # Its status file tells where its transcript is.
+            # Its status file shows where its transcript is.
             cwd, session = self.turns.transcript or ("", "")
             if not session:
                 return None

@@ -53,7 +53,7 @@ class Tape:
         self._stretches: deque[tuple[float, list[int], list[bytes]]] = deque()
         self._look: Look | None = None
         self._before = b""
-        #: Whether a stretch begins, and what is noted tells what was so before.
+        #: Whether a stretch begins, and what is noted shows what was so before.
         self._begins = False
         self.size = 0
         _ALL.add(self)

@@ -184,7 +184,7 @@ def _with_reading(found: Found, before: Reading | None, reading: Reading) -> Fou
     """
     *found* with *reading* in the place of the one *before*, and how long ago its turn ended or began.
 
-    The wall clock tells that, and may have been set since, or have gone on while the machine was suspended. But what
+    The wall clock shows that, and may have been set since, or have gone on while the machine was suspended. But what
     was not there when it was read before is no older than that, by a clock of ours.
     """
     read_at, turn, known = time.monotonic(), reading.turn, before.turn if before is not None else None

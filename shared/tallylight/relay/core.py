@@ -5,7 +5,7 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 `deadline`. The contract, each line of it a test:
 
 * What goes to the terminal is what the program wrote without the sequences consumed, in order, at once, and our own
-  writes in between, which never stand inside a sequence or a character. What goes to the program is what the terminal
+  writes in between, which are never inside a sequence or a character. What goes to the program is what the terminal
   sent, and the constant answers to `OSC 7501;?` and `OSC 88;query`, at most `ANSWERS_A_SECOND`, ahead of whatever the
   terminal answers.
 * Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88, 7501 and Warp's JSON (which kitty
@@ -97,7 +97,7 @@ class RelayCore(Core):
             screen=screen,
         )
         self._records = records.Records(self._agent)
-        #: A notification that is yet to be told.
+        #: A notification that is yet to be reported.
         self._attention = ""
         #: What protocols that send only what changed have said before, and notifications in chunks.
         self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
@@ -164,7 +164,7 @@ class RelayCore(Core):
         if self._is_changed:
             self._write(now)
         if self._next_beat is not None and now >= self._next_beat and self._splitter.position.is_safe:
-            # Tell again what the host was told, or stop where there is nothing left.
+            # Send again what the host has, or stop where there is nothing left.
             payloads = self._records.repeated(BATCH)
             self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
             if payloads:
@@ -174,7 +174,7 @@ class RelayCore(Core):
         """
         The terminal has another size, or the program was resumed after a stop: it may be another terminal.
 
-        It is told everything again.
+        It gets everything again.
         """
         self._rests = False
         self._records.renew()

@@ -28,7 +28,7 @@ _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([A-Za-z0-9_.,+/=-]*)\s*
 _OF_CHILD = re.compile(
     rb"\x1b\](?:7501;[^\x07\x1b]*?:id=|1338;[^\x07\x1b%]*?;id=[^;\x07\x1b%]++(?![^\x07\x1b]*;id=))"
 ).match
-#: What may concern the program itself, as far as that can be told without decoding anything.
+#: What may concern the program itself, as far as that is known without decoding anything.
 _OWN = re.compile(
     rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
     rb";[^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -171,5 +171,5 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
 
 
 def _newer(key: Key) -> Key:
-    """*key*; of one that is kept where it first stood, too, the newest counts here."""
+    """*key*; of one that is kept where it first was, too, the newest counts here."""
     return Key(key.name, is_many=True) if key.stays else key

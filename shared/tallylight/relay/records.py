@@ -1,5 +1,5 @@
 """
-Records of a relay: what the program said through all its protocols, as the one state the host is told.
+Records of a relay: what the program said through all its protocols, as the one state that the host gets.
 
 Reports go in; `take` gives the payloads of the `tally` user variable that bring the host up to date, one a changed
 record. A record keeps one claim for each rank of protocol. The best rank speaks, and the others fill the fields it
@@ -23,7 +23,7 @@ from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
-#: An identical report is told again this long after the last time, in seconds: in the host it holds off the fuse.
+#: An identical report is reported again this long after the last time, in seconds: in the host it holds off the fuse.
 REFRESH_S = 30.0
 #: The host's own fuse for what a program says explicitly.
 FUSE_S = 300.0
@@ -63,7 +63,7 @@ class Records:
         self._agent = agent
         self._limit = limit
         self._records: OrderedDict[str, _Claims] = OrderedDict()
-        #: What the host knows of a record: what was told last (None for one to be told again), and when.
+        #: What the host knows of a record: what was reported last (None for one to be reported again), and when.
         self._published: dict[str, tuple[Report | None, float]] = {}
         #: Those of them whose record is gone, the longest gone first.
         self._gone: dict[str, None] = {}
@@ -122,7 +122,7 @@ class Records:
             self._changed[report.id] = None
 
     def noted(self, report: Report, now: float) -> None:
-        """Take in what the program told the host itself: it is the newest, and need not be told again."""
+        """Take in what the program told the host itself: it is the newest, and need not be reported again."""
         self.report(report, now)
         self._changed.pop(report.id, None)
         self._forget(report.id)
@@ -205,7 +205,7 @@ class Records:
         return payloads
 
     def repeated(self, limit: int) -> list[str]:
-        """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
+        """At most *limit* payloads that the host has already, the newest last, each marked as a repetition."""
         published = [self._published[id_][0] for id_ in self._records if id_ in self._published]
         payloads = filter(None, map(_payload, published[-limit:]))
         return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]

@@ -73,7 +73,7 @@ class Service:
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
-    somebody listens; *labels* tells what a person gave conversations; *stale* tells why what is shown may be out of
+    somebody listens; *labels* returns the names of conversations; *stale* says why what is shown may be out of
     date, as `Feed.stale`; *push* sends messages to browsers, where there
     is one; *asking* finds who sends a request; *devices* are the browsers that stay signed in.
     """

@@ -1,7 +1,7 @@
 """
 When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again at 11:08 AM`, `retry in 7200s`.
 
-A text that names no time, or one that cannot be, tells nothing.
+A text without a time, or with an impossible one, counts for nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNITS = {"s": 1, "min": 60}
 
 
 def ends(text: object, at: float | None) -> float:
-    """When the limit ends that *text*, written *at*, tells of, in seconds since the epoch; 0 if it does not say."""
+    """When the limit in *text*, written *at*, ends, in seconds since the epoch; 0 if it does not say."""
     words = values.text(text, _MAX_TEXT)
     if at is None:
         return 0.0

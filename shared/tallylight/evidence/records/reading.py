@@ -41,7 +41,7 @@ class Turn:
     """
     How the last turn ended, and when, in seconds since the epoch by the agent's clock.
 
-    *status* is `working` while it goes on; a record that cannot tell that is left at the end before. `idle` is a turn
+    *status* is `working` while it goes on; a record that does not show that is left at the end before. `idle` is a turn
     that a person broke off, and `waiting` one that goes on once a person has answered, or a limit has ended.
     """
 
@@ -71,7 +71,7 @@ class Reading:
     What a record has said so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
 
     *tasks* are names by key, each with whether it is done (True), current (None) or yet to come (False); *calls* are
-    the words of calls without a result, by id, of a record that tells that it asks; *children* subagents by id.
+    the words of calls without a result, by id, of a record that shows that it asks; *children* subagents by id.
     """
 
     session: str = ""
@@ -89,7 +89,7 @@ class Reading:
     limited_until: float = 0.0
     cost: float | None = None
     turn: Turn | None = None
-    #: What a person is asked and has not answered, by id: for records that tell it.
+    #: What a person is asked and has not answered, by id: for records that report it.
     asked: dict[str, Kind] = attrs.Factory(dict)
     #: Whether the last message of the agent called no tool: for readers that need to know.
     is_answered: bool = False
@@ -97,7 +97,7 @@ class Reading:
     background: frozenset[str] = frozenset()
     #: Subagents that went on when the turn ended, by id, where each has a record of its own.
     left: dict[str, Child] = attrs.Factory(dict)
-    #: Of records that tell it in a file of its own.
+    #: Of records that keep it in a file of its own.
     phase: Phase = Phase()
     #: Whether any entry of it was of a known kind.
     is_known: bool = False
@@ -141,7 +141,7 @@ class Reading:
     # What readers write down ---------------------------------------------------------------------------------
 
     def named(self, model: object) -> None:
-        """The model, where it is told."""
+        """The model, where it is reported."""
         if name := word(model):
             self.model = name
 
@@ -212,7 +212,7 @@ class Reading:
         self.calls, self.asked = {}, {}
 
     def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
-        """The turn ended because nothing more is available, *until* then if that is told."""
+        """The turn ended because nothing more is available, *until* then if that is reported."""
         self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
         self.limited_until = max(self.limited_until, until)
 

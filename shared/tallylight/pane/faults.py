@@ -1,7 +1,7 @@
 """
 Faults of one pane: what cannot be taken in of it costs that one input, and no other pane and no later input.
 
-A fault is a mistake of ours, for evidence of any shape is expected. It is told once, with where it was, so that it can
+A fault is a mistake of ours, for evidence of any shape is expected. It is reported once, with its place, so that it can
 be found; the same one again is passed over in silence.
 """
 

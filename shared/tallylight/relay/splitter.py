@@ -75,7 +75,7 @@ _LONGEST = max(map(len, INTRODUCERS))
 
 
 #: What a flood may consist of: of interest what is consumed unread and what is passed on, and else what leaves the
-#: terminal where something may be taken out: text in whole characters, colours, RIS, titles and the like.
+#: terminal where something may be taken out: text in whole characters, colours, RIS, titles and similar.
 _BODY = rb"[^\x07\x18\x1a\x1b]*+(?:\x07|\x1b\\)"
 _CONSUMED = (
     rb"\x1b\](?:7501;|1338;|26;|88;|777;notify;warp://cli-agent;)"

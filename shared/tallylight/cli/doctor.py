@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tallylight
 from tallylight.cli import emit, hooks
+from tallylight.cli.main import is_there
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.cli.why import EXACT_THERE
@@ -151,7 +152,12 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
     yield completions.finding(system)
-    yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
+    panes = {f"{host.name}:{pane.id}": pane for host in wire.snapshots()[0] for pane in host.panes}
+    yield from _agents([*panes.values()])
+    if is_there("accuracy"):
+        from tallylight.cli import accuracy
+
+        yield from accuracy.findings(system.env, panes)
     yield from passthrough
     yield from light
 

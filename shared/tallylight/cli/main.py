@@ -63,6 +63,7 @@ GROUPS = {
         "record": "run a command and record the session with its evidence",
         "replay": "show the light of a recorded session, and why",
         "wrong": "say what was right where a light was wrong, and have a rule made of it",
+        "accuracy": "how well the screens of each version of each agent were read",
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
@@ -92,6 +93,8 @@ ROOMS = {
     "agent": "recordings",
     "wrong": "recordings",
     "restore": "actions.restore_page",
+    "accuracy": "hosts.grades",
+    "shift": "shift",
 }
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}

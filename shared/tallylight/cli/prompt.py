@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Each status in the line, most urgent first, and its mark. `model.lights` has them with an enum, which costs more to
 #: import than the rest of the command; a test compares them. An agent at its prompt is no news.
-MARKS = {"waiting": "!", "error": "×", "down": "▼", "done": "✓", "background": "○", "working": "●"}
+MARKS = {"waiting": "!", "error": "×", "down": "▼", "done": "✓", "limited": "◷", "background": "○", "working": "●"}
 #: As in `snapshot.schema` and `snapshot.writer`, which a test compares too.
 VERSION = 1
 MAX_BYTES = 4 * 1024 * 1024

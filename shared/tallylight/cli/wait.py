@@ -46,6 +46,7 @@ FINISHED = frozenset((*(status.value for status in NEEDS_PERSON), GONE))
 AT_REST = FINISHED | {Status.IDLE.value}
 _CODES = {
     Status.WAITING.value: WAITS,
+    Status.LIMITED.value: WAITS,
     Status.ERROR.value: FAILED,
     Status.DOWN.value: FAILED,
     GONE: IS_GONE,
@@ -71,7 +72,7 @@ def make_parser() -> Parser:
         codes={
             0: "done, idle, or another status that you asked for",
             1: "nothing to wait for, or no such pane",
-            WAITS: "an agent waits for a person",
+            WAITS: "an agent waits for a person, or for the end of its limit",
             FAILED: "an agent failed, or vanished in the middle of a turn",
             IS_GONE: "the pane or its agent is gone",
             NOTHING: "with --since: no turn followed the text",
@@ -245,7 +246,7 @@ class Wait:
             return status.value if now - since >= self._settles(address, pane) else ""
         if status is Status.WORKING or (now - sent < self.starts_s and not pane.unsent):
             return ""
-        return status.value if since > sent or status is Status.WAITING else NO_TURN
+        return status.value if since > sent or status in (Status.WAITING, Status.LIMITED) else NO_TURN
 
     def _settles(self, address: str, pane: Pane) -> float:
         """For how long, in seconds, an end is held back: the record has the reply of an earlier turn."""

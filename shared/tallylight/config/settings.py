@@ -122,7 +122,7 @@ class Listed:
 class History:
     """What is kept of the turns of agents."""
 
-    keep: bool = setting(True, "keep a history of turns, for `tally log`")
+    keep: bool = setting(True, "keep turns and grades, for `tally log` and `tally accuracy`")
 
 
 def _span(word: str) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import functools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -35,6 +35,9 @@ from tallylight.pane.pane import Pane
 from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
+
+if TYPE_CHECKING:
+    from tallylight.hosts.grades import Grades
 
 #: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
 #: many, and any other quiet one.
@@ -106,6 +109,8 @@ class Engine(ABC, Generic[Id]):
         self._store = store
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
+        self._grades: Grades[Id] | None = _grades(host, environ, submit)
+        self._grade = self.guarded("accuracy", self._grades.see if self._grades is not None else _nothing)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
         self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
         self._submit = submit
@@ -162,6 +167,8 @@ class Engine(ABC, Generic[Id]):
         pane.close()
         del self._published[id_]
         self._left.pop(id_, None)
+        if self._grades is not None:
+            self._grades.forget(id_)
         self._files.forget(id_)
         self._is_unsaved = True
 
@@ -264,6 +271,7 @@ class Engine(ABC, Generic[Id]):
             if not is_drawn and more == published.more:
                 continue
             changed[id_] = is_drawn
+            self._grade(id_, pane, now)
             published.shown, published.more = shown, more
             published.is_stale = self._is_unsaved = True
         return changed
@@ -293,12 +301,16 @@ class Engine(ABC, Generic[Id]):
         self._store.flush(now)
         self._conversations.tick(now, entries, tabs)
         self._history.tick(now, entries)
+        if self._grades is not None:
+            self._grades.tick(now)
         return entries is not None
 
     def _keep(self, config: Config) -> None:
         """Keep on disk of the panes, beyond the host's own life, what *config* says."""
         self._conversations.use(keep=config.keep_conversations)
         self._history.use(keep=config.history.keep)
+        if self._grades is not None:
+            self._grades.use(keep=config.history.keep)
 
     def _due(self, now: float) -> float:
         """When something is to be done before the next tick; infinite if nothing is."""
@@ -310,6 +322,19 @@ class Engine(ABC, Generic[Id]):
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))
+
+
+def _grades(host: str, environ: Mapping[str, str], submit: Submit) -> Grades[Any] | None:
+    """What grades the lights; None in an installation that lacks it."""
+    try:
+        from tallylight.hosts.grades import Grades
+    except ModuleNotFoundError:
+        return None
+    return Grades(host, environ, submit)
+
+
+def _nothing(*_: object) -> None:
+    """Nobody grades."""
 
 
 def _raised(result: object) -> None:

@@ -53,6 +53,7 @@ def with_inside(entry: Pane, inside: Pane | None) -> Pane:
         question=inside.question,
         what=inside.what,
         since=inside.since,
+        limited_until=inside.limited_until,
         reason=attrs.evolve(inside.reason, rule=rule_of(inside)),
         answers=(),
     )

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable
 
 from tallylight.model import attributes
 from tallylight.model.report import Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.snapshot.elsewhere import is_elsewhere, place_of
 from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names
@@ -18,7 +18,7 @@ from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.rollup import urgency
 
 #: What a person has to deal with, the first first.
-NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
+NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED)
 
 
 def is_lit(pane: Pane) -> bool:
@@ -184,11 +184,10 @@ def need(pane: Pane, now: float) -> tuple[float, float]:
     """
     A key to sort by: the most urgent first.
 
-    Of what waits the oldest comes first, of everything else the youngest. A limit waits for nobody: it sorts with what
-    is done. What was put off comes after all that was not, and before what needs nobody.
+    Of what waits the oldest comes first, of everything else the youngest. What was put off comes after all that was
+    not, and before what needs nobody.
     """
-    status = Status.DONE if pane.kind is Kind.LIMIT else pane.status
-    rank = float(-urgency(status))
+    rank = float(-urgency(pane.status))
     if is_snoozed(pane, now) and pane.status in NEEDS:
-        rank = -urgency(Status.DONE) + 0.5
-    return rank, pane.since if status is Status.WAITING else -pane.since
+        rank = -urgency(NEEDS[-1]) + 0.5
+    return rank, pane.since if pane.status is Status.WAITING else -pane.since

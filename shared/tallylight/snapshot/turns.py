@@ -153,7 +153,6 @@ class _Going:
 
     turn: Turn
     phase: Status
-    is_limit: bool
     at: float
     written_at: float
     #: Whether the words of the question that is open are known.
@@ -166,7 +165,7 @@ class _Going:
         passed = max(0.0, at - self.at)
         if self.phase is Status.WORKING:
             self.turn = attrs.evolve(self.turn, worked_s=self.turn.worked_s + passed)
-        elif not self.is_limit:
+        elif self.phase is Status.WAITING:
             self.turn = attrs.evolve(self.turn, waited_s=self.turn.waited_s + passed)
         self.at = max(self.at, at)
 
@@ -181,7 +180,7 @@ class _Going:
             worked_s=round(turn.worked_s, 1),
             waited_s=round(turn.waited_s, 1),
             ending=ending,
-            doing="" if ending or self.is_limit else self.phase.value,
+            doing="" if ending or self.phase is Status.LIMITED else self.phase.value,
         )
 
 
@@ -241,7 +240,7 @@ class Turns:
         before, self._shown[pane.id] = self._shown.get(pane.id), status
         going = self._going.get(pane.id)
         since, is_older = self._since(pane, now, clock)
-        is_at_it = status in (Status.WORKING, Status.WAITING)
+        is_at_it = status in (Status.WORKING, Status.WAITING, Status.LIMITED)
         if going is not None:
             has_left = not going.turn.is_remote and pane.agent_pid is None
             if has_left and is_at_it:
@@ -302,7 +301,7 @@ class Turns:
             ended=began,
             is_remote=pane.agent_pid is None,
         )
-        going = _Going(turn, Status.WORKING, is_limit=False, at=since, written_at=now)
+        going = _Going(turn, Status.WORKING, at=since, written_at=now)
         self._going[pane.id] = going
         self._go_on(going, pane, status, since, is_older=is_older)
 
@@ -318,9 +317,9 @@ class Turns:
         if is_new:
             going.advance(since)
             going.is_told = False
-        going.phase, going.is_limit = status, pane.kind is Kind.LIMIT
+        going.phase = status
         going.turn = _described(going.turn, pane)
-        if status is not Status.WAITING or going.is_limit or pane.reason.source == Source.HEURISTIC.word:
+        if status is not Status.WAITING or pane.reason.source == Source.HEURISTIC.word:
             return
         turn, what = going.turn, _line(pane.asks or pane.message)
         if is_new and not is_older:

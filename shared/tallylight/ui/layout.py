@@ -136,6 +136,16 @@ def left(seconds: float) -> str:
     return age(seconds)
 
 
+def countdown(seconds: float) -> tuple[str, float]:
+    """Word what is left of a limit, `12 min`, `2 h 14` or `3 d 4 h`; and in how many seconds it is worded otherwise."""
+    is_long = seconds > 86_400
+    unit = 3600 if is_long else 60
+    units = max(1, math.ceil(seconds / unit))
+    large, small = divmod(units, 24 if is_long else 60)
+    words = f"{large} d {small} h" if is_long else f"{large} h {small:02}" if large else f"{small} min"
+    return words, seconds - (units - 1) * unit
+
+
 def ago(at: float, now: float) -> str:
     """Return in words how long ago *at* was; 0 is an unknown time."""
     return f"{age(now - at)} ago" if at else "at an unknown time"

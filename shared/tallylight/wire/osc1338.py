@@ -26,7 +26,7 @@ from tallylight.model import attributes
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import CONCLUDED, Kind, Status
 from tallylight.wire import pairs
 from tallylight.wire.frame import check_length, utf8
 from tallylight.wire.scanner import Sequence
@@ -43,7 +43,7 @@ FRAME_LIMIT = 4096
 PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
 
 CLEAR = "clear"
-STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status is not Status.DOWN}
+STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status not in CONCLUDED}
 STATUSES[CLEAR] = None
 #: What it waits for; or that a turn which is done ended with a question.
 _KINDS: dict[Status | None, dict[str, Kind]] = {

@@ -233,7 +233,7 @@ class TabLights:
             bar.draw_data = draw_data._replace(**templates)
         if not hasattr(bar.draw_func, "tally_wrapped"):
             bar.draw_func = self._fitting(self._beside(bar.draw_func) if style == "custom" else bar.draw_func)
-        return [self._lighted(tab, can_fill=style != "custom") for tab in data]
+        return [self._lighted(tab, draw_data, can_fill=style != "custom") for tab in data]
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
@@ -249,15 +249,23 @@ class TabLights:
         self._known[place], self._refreshed_at = known, now
         self.rollup.refresh()
 
-    def _lighted(self, tab: Any, *, can_fill: bool) -> Any:
-        """*tab* with the name beside its light, and filled if it needs a person and is not in front."""
+    def _lighted(self, tab: Any, draw_data: Any, *, can_fill: bool) -> Any:
+        """
+        *tab* with the name beside its light, where it is not in front: filled if it needs a person, and in
+        the colour of its light at a limit.
+        """
         shown = self._lit(tab.tab_id)
         tab = tab._replace(title=_clean((shown.title if shown is not None else "") or tab.title))
-        fill = self._bar.needs.get(shown.decision.status) if shown is not None and self._bar is not None else None
-        if shown is None or fill is None or tab.is_active or not can_fill or self.style != "filled":
+        if shown is None or self._bar is None or tab.is_active or not can_fill or self.style != "filled":
+            return tab
+        status = shown.decision.status
+        if status is Status.LIMITED:
+            hollow = contrast.legible(self.colours[status], rgb(draw_data.tab_bg(tab)))
+            return tab._replace(inactive_fg=as_int(hollow))
+        if (fill := self._bar.needs.get(status)) is None:
             return tab
         self._filled.add(tab.tab_id)
-        now = self._at_this_moment(shown.decision.status, fill, pulses=shown.pulses)
+        now = self._at_this_moment(status, fill, pulses=shown.pulses)
         text = as_int(contrast.readable_on(fill))
         return tab._replace(title=_SGR.sub("", tab.title), inactive_bg=as_int(now), inactive_fg=text)
 

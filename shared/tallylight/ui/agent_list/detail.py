@@ -31,6 +31,7 @@ _VERBS = {
     Status.ERROR: "failed",
     Status.DOWN: "has ended",
     Status.DONE: "is done",
+    Status.LIMITED: "has reached a limit",
     Status.WORKING: "works",
     Status.BACKGROUND: "works in the background",
     Status.IDLE: "is idle",
@@ -40,7 +41,6 @@ _WAITS = {
     Kind.PERMISSION: "asks for permission",
     Kind.INPUT: "waits for text",
     Kind.AUTH: "waits for you to sign in",
-    Kind.LIMIT: "has reached a limit",
 }
 _BAR = Span("▌", style=Style(foreground=lights.COLOURS[Status.WAITING]))
 

@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.actions.answer import Occupant
 from tallylight.model.beside import Beside
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
@@ -150,7 +150,7 @@ class State:
     def asks(self, row: Row) -> bool:
         """Whether *row* waits for an answer, as far as is known."""
         pane = row.pane
-        if pane.status is not Status.WAITING or pane.kind is Kind.LIMIT or is_snoozed(pane, self.now):
+        if pane.status is not Status.WAITING or is_snoozed(pane, self.now):
             return False
         return told(row) not in self.answered
 

@@ -305,7 +305,7 @@ def _has_input(rows: Sequence[Row], beside: int) -> bool:
 
 
 def _behind_box(rows: Sequence[Row], start: int) -> int:
-    """The first row from *start* on that does not stand in the box of the one above *start*."""
+    """The first row from *start* on that is not in the box of the one above *start*."""
     while 0 < start < len(rows) and rows[start - 1].is_boxed and rows[start].is_boxed:
         start += 1
     return start

@@ -11,7 +11,7 @@ this module hands over what is sure of that. The rules:
   drawn. But an input box that disappears while nobody
   types is the agent's doing.
 * A question in a row, right behind which the cursor is without a blank, is what a person has typed or pasted where
-  the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`. Nobody answers far to
+  the agent is at rest; else it is what an agent writes until it has stayed for `STEADY_LOOKS`. Nobody answers far to
   the right of a question: where the cursor is there, it is always text, and the agent's own rules decide the rest.
 * A dialog that no rule of the agent knows, and that wants no permission, and any login, is the person's own menu where
   it comes to an idle screen within `TYPED_LOOKS` of a command that was in the row of the cursor: `/auth`, `/theme`.

@@ -49,7 +49,7 @@ _BOTTOM = 12
 #: So many dots of braille in one row are a drawing.
 DRAWN = 4
 _DOTS = re.compile("[\u2801-\u28ff]")
-#: What lines across are drawn with; first those that may stand in a row of ASCII.
+#: What lines across are drawn with; first those that may be in a row of ASCII.
 _LINES = ("-=_", "-=_─━═╌┄┈╍▀▄▁▔")
 
 

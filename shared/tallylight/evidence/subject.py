@@ -271,7 +271,7 @@ def _tool(rows: Sequence[Row]) -> str:
         elif is_behind:
             parts.append(_paragraph(below[at:]))
             is_behind = False
-    # What stands by itself below it, and above the question, is the same in full.
+    # What is by itself below it, and above the question, is the same in full.
     whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title
     return f"{match[1]}: {whole}"
 

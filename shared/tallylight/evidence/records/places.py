@@ -39,7 +39,7 @@ class Place:
     """
     A record: a file, or the *session* in a database file.
 
-    *beside* is a small file that is read with one that is written anew each time: when it was written, in seconds since
+    *beside* is a small file that is read with one that is rewritten each time: when it was written, in seconds since
     the epoch, a line's end, its text and a NUL are what the reader is given before the record.
     """
 

@@ -29,7 +29,7 @@ _FOOTER = 8
 _BARS = 2
 #: The last choice is looked for in so many rows from the end.
 _LOW = 16
-#: Columns right of a choice's number, at least, in which a panel beside the dialog is, and nothing of the dialog.
+#: Columns right of a choice's number, at least, where a panel beside the dialog is, and nothing of the dialog.
 _BESIDE = 48
 #: Characters of a row that is wrapped, at least: no terminal is narrower, and much that is short is no dialog's.
 _WRAPPED = 24
@@ -81,7 +81,7 @@ class Choices:
     #: The number in front of each, or nothing.
     numbers: tuple[str, ...]
     pointed: int
-    #: The first row of each in the tail, and the row behind the last one, whose label may go on below it.
+    #: The first row of each in the tail, and the row behind the last one; its label may go on below it.
     starts: tuple[int, ...]
     end: int
     #: Whether it is known what chooses one.
@@ -238,7 +238,7 @@ def _label(text: str) -> str:
 
 
 def _end_of_choice(rows: Sequence[Row], position: int) -> int:
-    """The row after the choice at *position*, whose text may go on in the rows below it."""
+    """The row after the choice at *position* and its text, which may go on in the rows below it."""
     column = _column(rows[position])
     width = _width(rows)
     end = position + 1

@@ -64,7 +64,7 @@ _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|s
 PAGER = re.compile(
     r"\(END\)|:$|.*\b(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
 )
-#: Rows at the end in which that is.
+#: Rows at the end to look at for that.
 _FOOT = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
 

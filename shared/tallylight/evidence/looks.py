@@ -10,7 +10,7 @@ this module hands over what is sure of that. The rules:
   in the row of the cursor, or its last row names the key to leave it by. After `/exit` the same holds of all that is
   drawn. But an input box that disappears while nobody
   types is the agent's doing.
-* A question in a row, right behind which the cursor is without a blank, is what a person has typed or pasted where
+* A question in a row, with the cursor right behind it, without a blank, is what a person has typed or pasted where
   the agent is at rest; else it is what an agent writes until it has stayed for `STEADY_LOOKS`. Nobody answers far to
   the right of a question: where the cursor is there, it is always text, and the agent's own rules decide the rest.
 * A dialog that no rule of the agent knows, and that wants no permission, and any login, is the person's own menu where
@@ -19,7 +19,7 @@ this module hands over what is sure of that. The rules:
   reverse an answer.
 * A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`; until then the agent should show that by itself.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
-  so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be reported.
+  so where the screen shows that a person stopped the turn (`is_stopped`): the person knows that.
 * What is read is sure when it was read twice, or if nothing was sure before. At once sure are: the rest of an agent
   whose sign of work is gone, and which two looks have found idle; what the look before showed as well, which was not
   read because the screen moved; a sign of work where the agent was at rest, or in the place of a dialog that went as

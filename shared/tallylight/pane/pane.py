@@ -406,7 +406,7 @@ class Pane:
             self.tracker.report(report, now)
 
     def recall(self, now: float) -> None:
-        """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
+        """New agents are known: earlier reports and screens belong to the one in here."""
         if self._reader.look(self._pgid).with_title(self._title).agent is None:
             return
         if self._last_report is not None:
@@ -504,7 +504,7 @@ class Pane:
         return (attrs.asdict(foreground) if foreground is not None else None), named
 
     def _was(self, now: float) -> None:
-        """Note on the tape what is so as a stretch of it begins."""
+        """Note the present state on the tape as a stretch of it begins."""
         if self._run is None:
             return
         self.tape.note("was", now, "foreground", *self._held(self._run.foreground), True)

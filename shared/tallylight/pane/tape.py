@@ -122,7 +122,7 @@ class Tape:
 
 def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
     """
-    The entries of a tape: time, kind and data, those first that tell what was so before.
+    The entries of a tape: time, kind and data, first those of the state before.
 
     `ValueError` for bytes that are no tape.
     """

@@ -18,7 +18,7 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
   and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
   remembered, in an envelope too. `resized` sends everything again.
 * The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. What comes faster, except for
-  what one must read to know whose it is, is consumed or passed on as it would be and read in its turn, the newest of
+  what one must read to know its owner, is consumed or passed on as it would be and read in its turn, the newest of
   each record alone: see `relay.pile`. So a flood costs little more than to find its sequences.
 * With *heartbeat* (WezTerm forgets variables when it is attached again) what is known is sent again that often, marked
   as a repetition. With nothing to send, and without it, nothing wakes us.

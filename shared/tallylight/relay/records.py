@@ -122,7 +122,7 @@ class Records:
             self._changed[report.id] = None
 
     def noted(self, report: Report, now: float) -> None:
-        """Take in what the program told the host itself: it is the newest, and need not be reported again."""
+        """Take in what the program reported to the host itself: it is the newest, and need not be reported again."""
         self.report(report, now)
         self._changed.pop(report.id, None)
         self._forget(report.id)

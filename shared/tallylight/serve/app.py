@@ -171,7 +171,7 @@ class Service:
             if self._look_beside(is_new=snapshots is not None):
                 state = {address: self._session(found) for address, found in self._found.items()}
                 self._hub.publish(state, self._stale())
-        except Exception as error:  # listeners are told of the next change all the same
+        except Exception as error:  # listeners get the next change all the same
             fault = f"{type(error).__name__}: {error}"
             if fault != self._fault:
                 self._fault = fault

@@ -8,7 +8,7 @@ Its status file says `idle` after a finished turn, an interrupted one and a fail
 * finished: a `system` entry of subtype `turn_duration`, with the number of background agents it left running; or,
   where `showTurnDuration` is off, a last `assistant` entry with `stop_reason` `end_turn`;
 * failed: an `assistant` entry with `isApiErrorMessage`, and why: some errors only a login mends, some are a limit;
-* interrupted, or a dialog dismissed: a `user` entry whose text begins `[Request interrupted by user`.
+* interrupted, or a dialog dismissed: a `user` entry with a text that begins `[Request interrupted by user`.
 
 While an agent of a turn that is over still runs, the status file goes on saying `busy`; then the transcript alone tells
 that the turn is over, by the number in `turn_duration`.

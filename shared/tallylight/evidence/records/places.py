@@ -91,7 +91,7 @@ class Places:
         """
         When it was last seen to grow while no other process of the agent was in the directory; 0 if never.
 
-        So it is of a session in a database, of which no growth of its own is known.
+        So it is of a session in a database, without a known growth of its own.
         """
         if place.session:
             return 0.0

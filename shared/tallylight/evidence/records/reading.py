@@ -1,5 +1,5 @@
 """
-A reading: what the record of one session has said so far, and what every reader of records is made of.
+A reading: the contents of one session's record so far, and the parts of every reader of records.
 
 A reader takes the end of a record, or what was added since, and the reading of before, and gives the next one. It
 believes nothing: an entry of another shape than the known one costs that entry.
@@ -69,7 +69,7 @@ class Phase:
 @attrs.define(kw_only=True)
 class Reading:
     """
-    What a record has said so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
+    The contents of a record so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
 
     *tasks* are names by key, each with whether it is done (True), current (None) or yet to come (False); *calls* are
     the words of calls without a result, by id, of a record that shows that it asks; *children* subagents by id.

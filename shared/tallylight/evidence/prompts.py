@@ -5,7 +5,7 @@ Rows of text go in, with the agent that holds the foreground and the row of the 
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
 that have a negative priority, and last, if none of its own says how it asks, `evidence.structure`. But a dialog
-beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may stand below
+beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may be below
 a dialog, and a rule may be too broad. Everything is read at the end of the screen: what was printed before, and has
 scrolled up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
@@ -33,7 +33,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import width
 
-#: Rows with text that may stand below an input box.
+#: Rows with text that may be below an input box.
 _BELOW_BOX = 5
 #: How programs say that they work, whoever they are, on their last rows with text; and the prompts of older agents.
 _LAST = 3
@@ -55,8 +55,8 @@ class ScreenReading:
     What a screen says: the *status*, and the *rule* that read it. *dialog* is what is asked, where that is `waiting`.
 
     *is_menu*: a menu is open that the person at that terminal has opened. *is_stopped*: it shows that a person stopped
-    the turn, or refused what it asked for. *wants_style*: the keys of the choices depend on which of them is selected,
-    and only a styled screen tells that.
+    the turn, or refused what it asked for. *wants_style*: the keys of the choices depend on the selected one,
+    and only a styled screen shows that.
     """
 
     status: Status
@@ -85,7 +85,7 @@ def read_screen(
     What the screen says of *agent*; None if nothing, and for no agent.
 
     *lines* are the visible rows from the top, *cursor_row* counts from 0. *styled* is the same screen with its colours;
-    they tell which choice is selected where no pointer does, and nothing else. *columns* is how wide the screen is;
+    they show the selected choice where no pointer does, and nothing else. *columns* is how wide the screen is;
     0 for as wide as its longest row.
     """
     if agent is None:
@@ -109,7 +109,7 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
 
 
 def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
-    """The dialog that any program would ask by, except for what stands behind *agent*'s own prompt: that is typed."""
+    """The dialog that any program would ask by, except for what is behind *agent*'s own prompt: that is typed."""
     dialog = read_dialog(screen.rows, screen.cursor_row)
     if dialog is None:
         return None
@@ -141,7 +141,7 @@ def _says_work(rows: Sequence[Row]) -> ScreenReading | None:
 
 def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
     """
-    What stands above a prompt at the end of the screen, in one line, and whether that is a question.
+    What is above a prompt at the end of the screen, in one line, and whether that is a question.
 
     It begins below what a person typed at the prompt before.
     """
@@ -231,7 +231,7 @@ class _Screen:
         return None
 
     def choices(self, what: str, where: str) -> Choices | None:
-        """What stands at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
+        """What is at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
         rows = self._above_box if where == "above box" else self.rows
         key = what, len(rows)
         if key not in self._choices:
@@ -291,7 +291,7 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
     place = found.place(rows, top, asking)
     selected: int | None = found.pointed
-    if rule.choices in UNPOINTED:  # colours alone may tell
+    if rule.choices in UNPOINTED:  # only colours may show it
         styled = screen.styled
         selected = highlighted(styled, screen.lines, place, found.labels) if styled is not None else None
     choices = tuple(

@@ -14,7 +14,7 @@ from tallylight.model.status import CONCLUDED, Kind, Status
 RGB = tuple[int, int, int]
 _WHITE: RGB = (255, 255, 255)
 
-#: The stripe of a light; it stands at the left edge of a tab.
+#: The stripe of a light; it is at the left edge of a tab.
 STRIPE = "▌"
 #: The stripe of an agent that is gone, or quiet: hollow.
 HOLLOW_STRIPE = "▯"
@@ -24,7 +24,7 @@ PULSE_S = 1.4
 PULSE_WHITE = 0.4
 #: How many times a second a pulsing light is drawn, at most.
 PULSE_HZ = 10
-#: For so many seconds after a light has changed it pulses; then it stands.
+#: For so many seconds after a light has changed it pulses; then it is still.
 PULSE_LASTS_S = 10.0
 
 #: What needs a person: its mark and its name are filled on every surface. Of `done` the mark alone is, and of `limited`

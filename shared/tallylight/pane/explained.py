@@ -106,7 +106,7 @@ def put_aside(found: Answers, epoch: Callable[[float], float]) -> tuple[LosingEn
 
 @functools.cache
 def contradictors(question: int, fact: Fact) -> tuple[Source, ...]:
-    """The sources whose newer word on *question* overrules *fact*, best first."""
+    """The sources that overrule *fact* by a newer answer to *question*, best first."""
     found = {
         source
         for (source, _), facts in FACTS.items()

@@ -1,7 +1,7 @@
 """
 A pane of any host: its tracker, its ledger of attention, and the evidence gathered for them.
 
-A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
+A host reports what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
 see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
 what has to be read is asked for with `requests` and handed back.
 """
@@ -64,7 +64,7 @@ EAGER_LOOKS = 16
 
 class Pane:
     """
-    One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `pane.faults`.
+    One pane. *now* is monotonic seconds throughout; *tell* gets the faults, see `pane.faults`.
 
     *tracker*: one that somebody listens in on, such as a recorder; else it is the pane's own.
     """
@@ -116,9 +116,9 @@ class Pane:
         #: was, by its time. Its host's to set.
         self.changes: Changes | None = None
         self.counted_at = -math.inf
-        #: What a protocol, a hook or a screen said of a limit, and when that ends.
+        #: The report of a limit by a protocol, a hook or a screen, and its end.
         self._limit: tuple[object, float] = None, 0.0
-        #: What was last said of the pane itself.
+        #: The last report about the pane itself.
         self._last_report: Report | None = None
 
     @property
@@ -174,7 +174,7 @@ class Pane:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is likely to happen in it soon: it holds no agent, or one whose screen tells nothing new."""
+        """Whether nothing is likely to happen in it soon: it holds no agent, or one with nothing new on its screen."""
         if self._unmoved < EAGER_LOOKS or self.is_undecided:
             return False
         if self._run is None and self.unknown.program is None and not self.decision.is_lit:
@@ -183,12 +183,12 @@ class Pane:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the screen has not changed recently: then it need not be looked at in every tick."""
+        """Whether the screen has not changed recently: then not every tick looks at it."""
         return self._screen.is_calm
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn or an agent is over, and a file has yet to tell how."""
+        """Whether a turn or an agent is over, and a file may still say how."""
         return self.own_files.is_undecided
 
     @property
@@ -198,7 +198,7 @@ class Pane:
 
     @property
     def limited_until(self) -> float:
-        """When the last limit that its agent told of ends, in seconds since the epoch; 0 if none did."""
+        """When the last limit that its agent reported ends, in seconds since the epoch; 0 if there is none."""
         told, decision = self.transcript.details.limited_until if self.transcript is not None else 0.0, self.decision
         if told or decision.status is not Status.LIMITED:
             return told
@@ -252,12 +252,12 @@ class Pane:
 
     @property
     def pace(self) -> Pace | None:
-        """How much is said and read, if not everything was read recently."""
+        """How much arrives and is read, if not everything was read recently."""
         return self._inbox.pace
 
     @property
     def is_behind(self) -> bool:
-        """Whether more was said than could be read at once: what is said now is read later."""
+        """Whether more arrived than could be read at once: what arrives now is read later."""
         return bool(self._inbox)
 
     # What the host sees --------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ class Pane:
 
     @isolates_faults("an unknown program")
     def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
-        """A program that no agent file names shows something, which *tell* tells: it may be taken for an agent now."""
+        """A program that no agent file names shows something, by *tell*: it may be taken for an agent now."""
         if self.unknown.program is not None:
             tell(self.unknown.program)
         self._judge(now)
@@ -429,7 +429,7 @@ class Pane:
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
             self.conversation.armed(recipe.argv)
-            self.tracker.touch()  # it is told to others, whatever becomes of the status
+            self.tracker.touch()  # others get it, whatever becomes of the status
             return
         said, before = osc1338.decode_variable(payload), self.tracker.after_exit_claim
         self._said = self._pgid, now
@@ -441,7 +441,7 @@ class Pane:
         self._note_end(before, now)
 
     def recall(self, now: float) -> None:
-        """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
+        """New agents are known: earlier reports and screens belong to the one in here."""
         if self._reader.look(self._pgid).with_title(self._title).agent is None:
             return
         if self._last_report is not None:
@@ -492,7 +492,7 @@ class Pane:
             self._goes_on(before, found, now)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
-            # It was said before.
+            # It was reported before.
             self.tracker.together(self._inbox.take(now, is_last=True), now)
         process = before.identity.process if before is not None else None
         is_gone = process is None or self._table.start(process.pid) != process.start
@@ -526,7 +526,7 @@ class Pane:
     # What is remembered of it for a while ----------------------------------------------------------------------
 
     def _heard(self, report: Report, now: float, since: float) -> None:
-        """The tracker was told *report*: what a replay cannot find out again is remembered."""
+        """The tracker got *report*: what a replay cannot find out again is remembered."""
         if report.source in _READ_ELSEWHERE:
             self.tape.note("report", now, plain(report), max(0.0, now - since))
 
@@ -537,7 +537,7 @@ class Pane:
         return (attrs.asdict(foreground) if foreground is not None else None), named
 
     def _was(self, now: float) -> None:
-        """Note on the tape what is so as a stretch of it begins."""
+        """Note the present state on the tape as a stretch of it begins."""
         if self._run is None:
             return
         self.tape.note("was", now, "foreground", *self._held(self._run.foreground), True)
@@ -561,7 +561,7 @@ class Pane:
 
 
 def _foreground(found: Identity, *, is_candidate: bool) -> Foreground | None:
-    """What the tracker is told of who holds the foreground; None for one that is of no interest."""
+    """What the tracker gets about who holds the foreground; None for one that is of no interest."""
     process = found.process or found.leader
     if process is None:
         return None

@@ -1,5 +1,5 @@
 """
-Looks at the screen of a pane: what they tell its tracker, and whether it is worth looking at in every tick.
+Looks at the screen of a pane: what they report to its tracker, and whether it is worth looking at in every tick.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w")
 
 
 class ScreenLooks:
-    """The looks at one pane, told to its *tracker*. *now* is monotonic seconds."""
+    """The looks at one pane, for its *tracker*. *now* is monotonic seconds."""
 
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
@@ -74,7 +74,7 @@ class ScreenLooks:
         before = self.dialog
         report = self._reader.read(look, now)
         if self.dialog != before:
-            tracker.touch()  # it is told to others, whatever becomes of the status
+            tracker.touch()  # others get it, whatever becomes of the status
         if report is not None:
             tracker.report(report, now, self._reader.since)
         if run is not None:

@@ -115,7 +115,7 @@ class Answering:
 
 
 def _view_from_host(client: PaneClient, found: Found) -> model.Buffer | Refusal:
-    """What a terminal tells of a pane. What may be done goes by its status here: the terminal looks before it types."""
+    """A terminal's reply about a pane. Its status here decides what can be done: the terminal looks before it types."""
     screen = client.look(found, SCREEN)
     if not isinstance(screen, Rows):
         return screen if isinstance(screen, Refusal) else SILENT

@@ -10,7 +10,7 @@ tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_
 and `{tab.tally_var_NAME}` what its agent gave that name. Narrow tabs are drawn here.
 
 kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
-kind goes by its share of the bar, and its text is fitted when it is drawn.
+kind depends on its share of the bar, and its text is fitted when it is drawn.
 
 A fault in here is logged once and the tabs are drawn as without us.
 """

@@ -93,12 +93,12 @@ def _head(state: State) -> Line:
         return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))
     if state.away:
         return (Span(clean(f" {state.away}", state.columns), is_bold=True),)
-    levels = ((0, 0, 0),) if geometry.is_narrow(state) else ((1, 1, 1), (1, 1, 0), (1, 0, 0), (0, 0, 0))
+    levels = ((1, 1, 1, 0), (1, 1, 0, 0), (1, 0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 1))[3 * geometry.is_narrow(state) :]
     heads = [_counts(state, *words) for words in levels]
     return next((head for head in heads if cells(head) <= state.columns), heads[-1])
 
 
-def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) -> Line:
+def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int, is_tight: int) -> Line:
     """How many agents there are of each light. Words go where there is no room, numbers never."""
     counts = Counter(row.pane.status for row in state.rows if not is_snoozed(row.pane, state.now))
     total = f" {len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
@@ -108,7 +108,7 @@ def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) 
             continue
         is_quiet = status in _QUIET
         word = f" {rows.WORDS[status]}" if (is_quiet_worded if is_quiet else has_words) else ""
-        spans.append(Span(gap if has_words or not is_quiet else ""))
+        spans.append(Span("" if is_tight and is_quiet else gap))
         spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_quiet))
         chip = status if status in lights.FILLED or status is Status.DONE else None
         text = f" {counts[status]}{word}{'' if is_quiet else ' '}"

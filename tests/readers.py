@@ -22,7 +22,7 @@ import attrs
 from tallylight.actions import kitty_session, pull_request, request, worktrees
 from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
-from tallylight.cli import hook, log, read, status, why
+from tallylight.cli import accuracy, hook, log, read, status, why
 from tallylight.cli.output import Output
 from tallylight.cli.restore import listed_windows
 from tallylight.config import reference, settings
@@ -33,6 +33,7 @@ from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
+from tallylight.hosts import grades
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -232,6 +233,22 @@ def read_history(document: bytes, folder: Path) -> object:
     history_file.append(path, found.turns)
     history_file.trim(path, NOW)
     return found.turns
+
+
+def read_grades(document: bytes, folder: Path) -> object:
+    environ = {"XDG_STATE_HOME": str(folder)}
+    path = grades.path(environ)
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    path.write_bytes(document)
+    found = grades.read(path)
+    told = [*accuracy.findings(environ, {})], [accuracy._row(one) for one in found]
+    grades.add(path, found, "")
+    return told
+
+
+def read_package(document: bytes, _: Path) -> object:
+    text = document.decode("utf-8", "replace")
+    return made_with.of_npm(text), made_with.version(text, text)
 
 
 def read_shifts(document: bytes, folder: Path) -> object:
@@ -774,6 +791,19 @@ READERS = {
         ).to_json(),
         read=read_history,
     ),
+    "grades of the lights": Reader(
+        modules=("hosts.grades",),
+        example={
+            "version": 1,
+            "grades": [
+                grades.Grade(
+                    day="2026-11-20", agent="claude", version=version, turns=10, misread=misread, graded_s=60.0,
+                    waiting_s=9.0, missed_s=misread, pane="kitty-1:3", at=NOW,
+                ).to_json() for version, misread in (("2.1", 0), ("2.2", 9))
+            ],
+        },
+        read=read_grades,
+    ),
     "texts that wait for the end of a limit": Reader(
         modules=("shift.kept",),
         example={"text": "continue", "at": 1_800_000_000, "count": 2, "typed_at": 1_800_000_009},
@@ -781,8 +811,8 @@ READERS = {
     ),
     "package of a program": Reader(
         modules=("evidence.made_with",),
-        example={"description": "a coding agent", "keywords": ["ai"], "dependencies": {"openai": "1"}},
-        read=lambda document, _: made_with.of_npm(document.decode("utf-8", "replace")),
+        example={"version": "1", "description": "a coding agent", "keywords": ["ai"], "dependencies": {"openai": "1"}},
+        read=read_package,
     ),
     "tape of a pane": Reader(
         modules=("pane.tape",),

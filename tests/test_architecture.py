@@ -60,7 +60,7 @@ ALSO_PURE = (
     "hooks.mapping", "hooks.payload", "hooks.tables", "hooks.compact", "hooks.jsonc", "hooks.json_edit", "hooks.order",
     "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane",
     "snapshot.turns", "snapshot.history", "snapshot.labels",
-    "pane.conversation",
+    "pane.conversation", "pane.grading",
     "relay.splitter", "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.pile",
     "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view", "actions.kitty_session",
     "actions.answer", "actions.say",

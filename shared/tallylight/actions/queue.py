@@ -3,7 +3,7 @@ The queue: a text for an agent that works or asks, typed when its turn has ended
 
 One text waits in a pane, for one process. `put` checks it; then, again and again, `step` looks at the pane, and types
 the text, by `actions.say` and its rules, once the agent has been at its prompt for `READY_S`. A dialog is no prompt,
-and neither is a menu: nothing is typed there, the text waits. It is given up, and the pane says why, when
+and neither is a menu: nothing is typed there, the text waits. It is dropped, and the pane says why, when
 
 * the agent's process has ended, or another one runs in its place;
 * a person has typed something at its prompt, which the text would follow;
@@ -37,7 +37,7 @@ from tallylight.wire.text import sanitise
 READY_S = 1.0
 #: Refusals of `say` that pass: the text waits. Every other one is for good.
 _PASSING = ("working", "asking", "prompt", "changed", "mode", "synchronized", "remote", "unreachable", "process")
-#: What stands in front of what is typed: the side of a box, a prompt. `diff> ` of aider has a word in it.
+#: What precedes typed text: the side of a box, a prompt. `diff> ` of aider has a word in it.
 _PROMPT = re.compile(r"[\s│┃║▌▎|]*(?:[\w-]{0,16}[❯›>»▸▶])?\s*")
 
 #: Seconds between the end of a limit and the text.
@@ -113,9 +113,9 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
 
 def written(look: Look) -> str:
     """
-    What stands between an agent's prompt and the cursor: what a person has typed there.
+    The text between an agent's prompt and the cursor: what a person has typed there.
 
-    What an agent shows in an empty box stands behind the cursor.
+    What an agent shows in an empty box is behind the cursor.
     """
     if not 0 <= look.cursor_row < len(look.lines):
         return ""

@@ -55,7 +55,7 @@ class Rule:
     status: str
     kind: str = ""
     values: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    #: Fields of which the first that is there is the message; `tool` stands for the tool and what it is to do.
+    #: Fields for the message: the first that is present counts; `tool` means the tool and its input.
     message: tuple[str, ...] = ()
     #: It repeats what another event says better, and counts only where that one did not arrive.
     weak: bool = False

@@ -24,7 +24,7 @@ class TitleRule:
     """
     One rule. The title must begin with one of *glyphs* (followed by a space or its end), or have the *item*.
 
-    Items are what stands between ` | `. With *anywhere*, the glyph may be the first character of any item.
+    Items are the parts between ` | `. With *anywhere*, the glyph may be the first character of any item.
     """
 
     status: Status

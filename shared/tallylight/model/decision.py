@@ -102,5 +102,5 @@ class Decision:
 
     @property
     def needs_person(self) -> bool:
-        """Whether the status stands for something a person has not dealt with yet."""
+        """Whether the status means something that a person has not dealt with yet."""
         return self.status in NEEDS_PERSON

@@ -11,7 +11,7 @@ from __future__ import annotations
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 
-#: The name that stands for the colours of the terminal's own theme.
+#: The name that means the colours of the terminal's own theme.
 THEME = "theme"
 
 

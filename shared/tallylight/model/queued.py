@@ -11,7 +11,7 @@ import attrs
 @attrs.frozen(kw_only=True)
 class Queued:
     """
-    *text* for the agent whose process is *pid*, begun at *start*, and for no other.
+    *text* for the agent with the process *pid*, started at *start*, and for no other.
 
     *at*: not before then, in seconds since the epoch, for a limit ends then; 0 for no limit. *ready_at*: since when
     that agent is at its prompt, in monotonic seconds; None while it is not. *problem*: why the text will not be typed

@@ -17,7 +17,7 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.process import base_name
+from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.records import limits
@@ -136,10 +136,15 @@ class Pane:
         return process.pid if process is not None else self._pgid or None
 
     @property
-    def agent_pid(self) -> int | None:
+    def agent_process(self) -> Process | None:
         """The process of the agent that holds the foreground, as far as it is known."""
         found = self._run.identity if self._run is not None else NOBODY
-        process = found.process if not found.is_remote else None
+        return found.process if not found.is_remote else None
+
+    @property
+    def agent_pid(self) -> int | None:
+        """The number of that process, or of the one of a program that no agent file names."""
+        process = self.agent_process
         return process.pid if process is not None else self.conversation.strangers_pid
 
     @property

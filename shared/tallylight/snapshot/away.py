@@ -32,7 +32,7 @@ def since(turns: Sequence[Turn], panes: Iterable[Found], then: float) -> list[Aw
     """
     Return what ended after *then*, in seconds since the epoch, or needs a person now; what needs one first.
 
-    *turns* are those of `History`, *panes* are lit, neediest first.
+    *turns* are those of `History`, *panes* are lit, most urgent first.
     """
     ended: dict[tuple[str, str, str], list[Turn]] = {}
     for turn in turns:

@@ -16,12 +16,12 @@ from tallylight.ui.layout import GAP, countdown
 
 #: Cells of a bar, where there is room for one.
 BAR = 6
-#: What a protocol that tells a share makes of it.
+#: What a protocol with percentages makes of them.
 _HUNDRED = 100
 
 
 def says(pane: Pane) -> str:
-    """What of it tells most: what is asked, else the last message, else what it is about."""
+    """The most useful part of it: what is asked, else the last message, else what it is about."""
     return pane.asks or pane.message or pane.topic or (pane.title if pane.title != pane.project else "")
 
 

@@ -53,7 +53,7 @@ def chop(text: str, cells: int) -> list[str]:
     lines: list[str] = []
     while text:
         head = sanitise(text, cells=cells, graphemes=cells)
-        # A character that is wider than the line, or that nothing stands before, has a line of its own.
+        # A character that is wider than the line, or that nothing precedes, has a line of its own.
         head = head if head and text.startswith(head) else text[:1]
         lines.append(head)
         text = text[len(head) :]
@@ -147,7 +147,7 @@ def countdown(seconds: float) -> tuple[str, float]:
 
 
 def ago(at: float, now: float) -> str:
-    """Word how long ago *at* was; a time nobody knows is 0."""
+    """Return in words how long ago *at* was; 0 is an unknown time."""
     return f"{age(now - at)} ago" if at else "at an unknown time"
 
 

@@ -170,7 +170,7 @@ class TabRollup:
 
     def _title(self, tab: Any, owner: Any, decision: Decision) -> str:
         """
-        The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it.
+        The title of *tab* with the light of *owner*; nothing where kitty's is right, or a person gave it.
 
         Of an agent that only says what it is called itself it is that of its session, else its project.
         """
@@ -193,7 +193,7 @@ class TabRollup:
         return project if _is_bare(report.title, bare) else report.title
 
     def redraw(self) -> None:
-        """Have the tab bars drawn again in which something else is to be seen, and start the pulse if a light waits."""
+        """Have the changed tab bars drawn again, and start the pulse if a light waits."""
         self.refresh()
         before, self._seen = self._seen, {}
         for manager in self.boss.all_tab_managers:
@@ -213,13 +213,13 @@ class TabRollup:
         self._seen.clear()
 
     def pulsing(self) -> list[Any]:
-        """The tab managers whose tab bar shows a light that pulses, as of the last `refresh`."""
+        """The tab managers with a pulsing light in their tab bar, as of the last `refresh`."""
         managers = self.boss.os_window_map
         found = [managers.get(id_) for id_ in self._waiting] if self.pulses else []
         return [manager for manager in found if manager is not None and windows.shows_tab_bar(manager)]
 
     def _beat(self, timer: int | None) -> None:
-        # Whether a bar is shown kitty works out anew each time: it is asked once a second.
+        # kitty works out each time whether a bar is shown: it is asked once a second.
         self._beats = (self._beats + 1) % paint.PULSE_HZ
         if not self._beats or not self._drawn:
             self._drawn = self.pulsing()
@@ -244,7 +244,7 @@ def _is_bare(title: str, names: Collection[str]) -> bool:
 
 def _draw(manager: Any) -> None:
     """Have the tab bar of *manager*, which is shown, drawn again, by kitty's own function as its version has it."""
-    # Not by the manager where that can be: it asks again whether there is a bar, and tells others of a change.
+    # Not by the manager where that can be: it asks again whether there is a bar, and reports a change.
     for more in ((True,), ()):
         try:
             kitty_data.mark_tab_bar_dirty(manager.os_window_id, *more)

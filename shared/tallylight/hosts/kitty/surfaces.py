@@ -1,5 +1,5 @@
 """
-The surfaces of kitty: every place where it shows a light, and what of the settings each goes by.
+The surfaces of kitty: every place where it shows a light, and the settings that each depends on.
 
 Each is guarded by itself: a fault in one switches that one off.
 """

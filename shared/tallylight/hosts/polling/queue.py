@@ -48,7 +48,7 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 
-#: How often, in seconds, panes are looked at in which something waits; and whether any was answered, if none was.
+#: How often, in seconds, panes with a waiting text are looked at; and whether any was answered, if none was.
 LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
 #: How long, in seconds, one that connects may take for what it asks.
 TAKE_S = 2.0
@@ -67,7 +67,7 @@ class DeferredTexts:
         self._listener = sockets.listen(host, environ)
         self._answered = OnDisk(environ)
         self._once = Once(SETTLE_S, self._answered)
-        #: The panes in which a text waits.
+        #: The panes with a waiting text.
         self._waiting: set[str] = set()
         #: What waits for the end of a limit, on the disk; and what an earlier host left of it, until its pane is seen.
         self._kept = night.Kept(environ)
@@ -77,7 +77,7 @@ class DeferredTexts:
 
     @classmethod
     def serve(cls, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
-        """Take texts from now on. Where there can be no socket there are none: who wants to queue one is told."""
+        """Take texts from now on. Where there can be no socket there are none, and a request to queue is refused."""
         try:
             made = cls(poller, host, panes, environ)
         except (OSError, TallyError):

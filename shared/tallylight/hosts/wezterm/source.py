@@ -115,7 +115,7 @@ class WezTermSource:
             self._leaders = terminals.leaders(self._gui, ttys, self._table)
         feed = self._feed
         self._sessions.poll(time.monotonic())
-        inside = by_terminal(self._sessions.snapshots)
+        inside = by_terminal(pane for snapshot in self._sessions.snapshots for pane in snapshot.panes)
         return [
             SourcePane(
                 id=row.id,

@@ -13,6 +13,7 @@ import attrs
 
 from tallylight.actions.say import MAX_TEXT
 from tallylight.model import lights
+from tallylight.model.prose import counted
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import is_snoozed
 from tallylight.ui.agent_list import detail, foot, geometry, preview, rows, week
@@ -23,7 +24,7 @@ from tallylight.ui.spans import Line, Span, cells, filled, painted, with_cursor
 from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
-#: Lights that the head tells without a fill.
+#: Lights that the head counts without a fill.
 _QUIET = (Status.LIMITED, Status.WORKING, Status.BACKGROUND, Status.IDLE)
 
 
@@ -101,7 +102,7 @@ def _head(state: State) -> Line:
 def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int, is_tight: int) -> Line:
     """How many agents there are of each light. Words go where there is no room, numbers never."""
     counts = Counter(row.pane.status for row in state.rows if not is_snoozed(row.pane, state.now))
-    total = f" {len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
+    total = f" {counted(len(state.rows), 'agent')}"
     spans, gap = [Span(total if has_total else "", is_bold=True)], "  " * has_total
     for status in (*(one for one in rows.WORDS if one not in _QUIET), *_QUIET):
         if not counts[status]:
@@ -118,7 +119,7 @@ def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int, 
 
 
 def _run(state: State) -> Line:
-    """Which question of all it is, and whose are to come."""
+    """The number of the question among all, and the names to come."""
     place = state.run.index(state.selected) if state.selected in state.run else 0
     called = {row.address: clean(row.called, 16) for row in state.rows}
     coming = " ▸ ".join(called[address] for address in state.run[place:] if address in called)

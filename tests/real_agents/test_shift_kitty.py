@@ -45,11 +45,13 @@ def test_it_goes_on(agent: str, command: str, borrow: Callable[[str, str], Tab])
     for number in range(1, 4):
         tab.submit("LIMIT 30")
         limited = tab.wait("limited", since=tab.truth("limit", number))
+        if agent == "claude":
+            tab.answer("Stop and wait for limit to reset", key="enter")
         until, told, words = tab.kitty.eval(_ARM.format(window=tab.window))
         assert (told, words) == ("Done", "queued until its limit ends"), (told, words)
         armed = time.time()
-        assert abs(until - armed - 30) < 90
-        tab.wait("done", since=limited.at, timeout=90)
+        assert -60 < until - armed < 120
+        tab.wait("done", since=limited.at, timeout=150)
         went_on = tab.truth("done", number)
         late.append(went_on - time.monotonic() + time.time() - max(until, armed))
     assert all(0 <= seconds < 60 for seconds in late), late

@@ -127,7 +127,7 @@ class Turns:
         self._undecided = self._open(reading, now, before)
 
     def _open(self, reading: Reading, now: float, before: float) -> tuple[float, float] | None:
-        """When it came to rest with its ending unknown, and when that turn began; *before*: the last reading (epoch)."""
+        """When it came to rest with its ending unknown, and when that turn began; the last reading was *before*."""
         last = self._last
         if reading.waiting_for == _OWN_MENU and last is not None and last.raw == "busy":
             # Nobody has opened it: after a limit it asks what to do, at the end of a moment's work for that.

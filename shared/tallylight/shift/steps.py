@@ -73,7 +73,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
         return Shift(pid=shift.pid, start=shift.start, text=shift.text, at=at, count=count)
     if shift.is_typed:
         return _watched(shift, moment)
-    if moment.status is Status.WORKING and shift.has_stood and not until:
+    if shift.has_stood and not until and moment.status not in (Status.LIMITED, Status.WAITING):
         return attrs.evolve(shift, problem=WENT_ON)
     if until and not shift.has_stood:
         shift = attrs.evolve(shift, has_stood=True)

@@ -124,13 +124,22 @@ class Turns:
             # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
             # busy it was idle in between, for less than the time between two looks.
             self._turn_began = reading.at / 1000
+        self._undecided = self._open(reading, now, before)
+
+    def _open(self, reading: Reading, now: float, before: float) -> tuple[float, float] | None:
+        """When it came to rest with its ending unknown, and when that turn began; the last reading was *before*."""
+        last = self._last
+        if reading.waiting_for == _OWN_MENU and last is not None and last.raw == "busy":
+            # Nobody has opened it: after a limit it asks what to do, at the end of a moment's work for that.
+            return now, self._turn_began - NEAR_S
         if reading.raw != "idle":
-            self._undecided = None
-        elif last is not None and last.session == reading.session:
+            return None
+        if last is not None and last.session == reading.session:
             if last.raw in ("busy", "shell"):
-                self._undecided = now, self._turn_began
-            elif (last.raw == "idle" and reading.at != last.at) or _asks(last):
-                self._undecided = now, before
+                return now, self._turn_began
+            if (last.raw == "idle" and reading.at != last.at) or _asks(last):
+                return now, before
+        return self._undecided
 
     def _before(self, reading: Reading) -> float:
         """When the last reading was (epoch), as the clock is by now; it may have been set back since."""
@@ -150,8 +159,7 @@ class Turns:
             return self._report_of(reading, Status.WORKING, "status file: busy")
         if reading.raw == "waiting":
             if not _asks(reading):
-                is_news = not self._is_settled
-                return self._report_of(reading, Status.IDLE, "status file: a menu is open") if is_news else None
+                return self._at_rest(reading, tail, now)
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
             if self._asked is not None:
                 self._what = pending_call(tail, reading.cwd, max(self._went_on, reading.at / 1000 - CLOSE_S))
@@ -161,20 +169,27 @@ class Turns:
             return self._report_of(reading, Status.WAITING, rule, kind=kind, what=self._what)
         if reading.raw == "shell":
             return self._report_of(reading, Status.BACKGROUND, "status file: a background shell runs")
+        return self._at_rest(reading, tail, now)
+
+    def _at_rest(self, reading: Reading, tail: bytes, now: float) -> Report | None:
+        """Its turn is over: how that ended. In front of it may be a menu."""
+        is_menu = reading.raw == "waiting"
+        rule = "status file: a menu is open" if is_menu else "status file: idle"
         if self._undecided is None:
             # Whatever it was at the end of the last turn, it still is; a dialog that was dismissed ended nothing.
-            return None if self._is_settled else self._report_of(reading, Status.IDLE, "status file: idle")
+            return None if self._is_settled else self._report_of(reading, Status.IDLE, rule)
         since, began = self._undecided
         found = ending(tail, began, self._until)
-        if found is not None:
+        if found is not None and (found.kind is Kind.LIMIT or not is_menu):
             self._undecided = None
-            rule = f"transcript: the turn ended as {found.status}"
+            rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
             about = {"kind": found.kind, "message": found.message, "background": found.background}
             return self._report_of(reading, found.status, rule, **about)
         if now - since < UNDECIDED_S:
             return None
         self._undecided = None
-        return self._report_of(reading, Status.IDLE, "status file: idle, without an end of the turn in its transcript")
+        more = "" if is_menu else ", without an end of the turn in its transcript"
+        return self._report_of(reading, Status.IDLE, rule + more)
 
     @property
     def _is_settled(self) -> bool:

@@ -25,7 +25,6 @@ from tallylight.model.status import Kind, Status
 from tallylight.pane.grading import GRACE_S, REST_S, Grader, Seconds
 from tallylight.recordings.asciicast import Output
 from tallylight.recordings.replay import Replay
-from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import today
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
@@ -196,7 +195,7 @@ def test_a_changed_dialog_is_found_within_ten_turns(desk: Desk) -> None:
     assert (new.version, new.turns, new.misread) == ("2.1.330", 1, 1) and new.missed_s == pytest.approx(new.waiting_s)
 
     grades.add(desk.file, [old] * 19, "")
-    panes = {f"kitty-{os.getpid()}:3": Pane(id="3", status=IDLE, agent="claude")}
+    panes = {"kitty-1:2": "claude", f"kitty-{os.getpid()}:3": "claude"}
     turns = 1
     while not (found := [*findings(desk.environ, panes)]) and turns < 10:
         grades.add(desk.file, [new], "")

@@ -34,7 +34,6 @@ from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
 from tallylight.hosts import grades
-from tallylight.hosts.polling import shifts
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -56,6 +55,7 @@ from tallylight.serve import devices, model
 from tallylight.serve.push.endpoints import ForbiddenError, parse
 from tallylight.serve.push.subscriptions import Store
 from tallylight.setup import dependencies, free_keys, made, online
+from tallylight.shift.kept import Kept
 from tallylight.snapshot import (
     addresses,
     feed,
@@ -252,10 +252,10 @@ def read_package(document: bytes, _: Path) -> object:
 
 
 def read_shifts(document: bytes, folder: Path) -> object:
-    path = shifts.path("sessions", {"XDG_STATE_HOME": str(folder)})
+    path = folder / "tallylight/shifts/70-700.json"
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
-    return shifts.load(path)
+    return Kept({"XDG_STATE_HOME": str(folder)}).left(lambda _: 700)
 
 
 def read_tape(document: bytes, _: Path) -> object:
@@ -805,8 +805,8 @@ READERS = {
         read=read_grades,
     ),
     "texts that wait for the end of a limit": Reader(
-        modules=("hosts.polling.shifts",),
-        example=[{"pane": "tmux/0/%1", "pid": 70, "start": 700, "text": "continue", "at": 1_800_000_000, "typed": 1}],
+        modules=("shift.kept",),
+        example={"text": "continue", "at": 1_800_000_000, "count": 2, "typed_at": 1_800_000_009},
         read=read_shifts,
     ),
     "package of a program": Reader(

@@ -149,7 +149,7 @@ def _draw_turns(output: Output, found: History) -> None:
 def fitted(
     output: Output, rows: Sequence[Sequence[str]], shrink: Sequence[Mapping[int, int]], right: range
 ) -> list[str]:
-    """The lines of a table, with the columns of *right* to the right; by the first of *shrink* by which all stays."""
+    """The lines of a table, with *right* columns to the right, by the first of *shrink* that keeps everything."""
     wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     aligned = [
         [cell.rjust(wide[column]) if column in right else cell for column, cell in enumerate(row)] for row in rows

@@ -156,8 +156,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     if is_there("accuracy"):
         from tallylight.cli import accuracy
 
-        panes = {f"{host.name}:{pane.id}": pane.agent for host in wire.snapshots()[0] for pane in host.panes}
-        yield from accuracy.findings(system.env, panes)
+        yield from accuracy.findings(system.env, wire.snapshots()[0])
     yield from passthrough
     yield from light
 

@@ -4,15 +4,17 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority, and last, if none of its own says how it asks, `evidence.structure`. But a dialog
-beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may be below
-a dialog, and a rule may be too broad. Everything is read at the end of the screen: what was printed before, and has
-scrolled up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
+that have a negative priority, then, if none of its own says how it asks, `evidence.structure`, and last those of an
+infinitely low priority, which tell no more than that it asks. But a dialog beats a rule that calls the screen idle,
+unless that is a menu which the person has opened: an input box may be below a dialog, and a rule may be too broad.
+Everything is read at the end of the screen: what was printed before, and has scrolled up, is a transcript and says
+nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -103,8 +105,9 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
-    found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
+    found = found or _first_of((rule for rule in agent.screen_rules if -math.inf < rule.priority < 0), screen)
     found = found or _by_structure(agent, screen)
+    found = found or _first_of((rule for rule in agent.screen_rules if rule.priority == -math.inf), screen)
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 

@@ -164,6 +164,12 @@ def test_a_bar_at_the_side_has_the_project_below_the_title(
         desk.wait_colours(expected(desk, lamps), image=picture(desk, f"{style}-two-lines", pictures))
         assert sum("shop" in row for row in found) == len(lamps) - 1, desk.bar()
         assert desk.marks() == len(BEFORE), desk.bar()
+        desk.kitty.focus_tab(lamps["waiting"])
+        found = rows(f"{one_line}tab_title_max_lines 3\ntab_title_wrap 17\ntab_title_template {{index}} {{title}}\n")
+        desk.kitty.screenshot(picture(desk, f"{style}-folded", pictures))
+        folded = next(number for number, row in enumerate(found) if "waiting:" in row)
+        assert ["npm test" in found[folded + 1], "shop" in found[folded + 2]] == [True, True], desk.bar()
+        desk.kitty.focus_window(tabs[0]["windows"][0]["id"])
 
 
 @pytest.mark.parametrize("code", [CALLS_KITTY, DRAWS_ITSELF], ids=["calls-kitty", "draws-itself"])

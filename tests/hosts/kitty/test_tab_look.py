@@ -180,10 +180,10 @@ def test_what_is_asked_follows_the_name_as_far_as_it_can(room: int, expected: st
 @pytest.mark.parametrize(
     ("what", "project", "most", "expected"),
     [
-        ("", "shop", 2, ["Fix the ro…", "shop"]),
+        ("", "shop", 2, ["Fix the ro…", "\x1b[22mshop"]),
         ("", "Fix the rounding", 2, ["Fix the ro…"]),
         ("", "", 3, ["Fix the ro…"]),
-        ("", "a-long-project", 2, ["Fix the ro…", "a-long-pro…"]),
+        ("", "a-long-project", 2, ["Fix the ro…", "\x1b[22ma-long-pro…"]),
         ("", "shop", 1, ["Fix the ro…"]),
     ],
 )
@@ -198,7 +198,7 @@ def test_the_project_is_below_the_title(what: str, project: str, most: int, expe
         (1, ["Fix the ro…"]),
         (2, ["Fix the", "rounding"]),
         (3, ["Fix the", "rounding:", "npm test"]),
-        (4, ["Fix the", "rounding:", "npm test", "shop"]),
+        (4, ["Fix the", "rounding:", "npm test", "\x1b[22mshop"]),
     ],
 )
 def test_a_folded_title_goes_before_the_project(most: int, expected: list[str]) -> None:

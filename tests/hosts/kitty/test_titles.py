@@ -142,6 +142,8 @@ class DrawData(NamedTuple):
     active_bg: int = 0
     inactive_bg: int = 0
     tab_bar_edge: str = "left"
+    leading_spaces: int = 0
+    alpha: tuple[float, ...] = (0.25, 0.5, 0.75, 1)
 
     def tab_bg(self, _tab: Any) -> int:
         return self.inactive_bg
@@ -159,13 +161,14 @@ class TabData(NamedTuple):
     ("draw_data", "style", "names", "expected"),
     [
         (DrawData(max_tab_title_lines=1), "separator", True, "Fix the rounding"),
-        (DrawData(), "separator", True, "Fix the rounding\n     shop"),
-        (DrawData(), "slant", True, "Fix the rounding\n     shop"),
+        (DrawData(), "separator", True, "Fix the rounding\n     \x1b[22mshop"),
+        (DrawData(), "slant", True, "Fix the rounding\n       \x1b[22mshop"),
+        (DrawData(), "fade", True, "Fix the rounding\n      \x1b[22mshop"),
         (DrawData(), "separator", False, "◐ Fix the rounding"),
         (DrawData("{title} {tab.tally_project}"), "separator", True, "Fix the rounding"),
         (DrawData("{tab.active_wd}\\n{title}"), "separator", True, "Fix the rounding"),
-        (DrawData("{tab.active_wd}\\n{title}", 3), "separator", True, "Fix the rounding\nshop"),
-        (DrawData("{index}: {title}", 3, 15), "separator", True, "Fix the\n     rounding\n     shop"),
+        (DrawData("{tab.active_wd}\\n{title}", 3), "separator", True, "Fix the rounding\n\x1b[22mshop"),
+        (DrawData("{index}: {title}", 3, 15), "separator", True, "Fix the\n     rounding\n     \x1b[22mshop"),
     ],
 )
 def test_the_project_stands_below_in_a_kitty_with_lines_for_it(

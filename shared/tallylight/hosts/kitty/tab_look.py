@@ -22,6 +22,7 @@ from tallylight.wire.text import sanitise, width
 NARROW, NAMELESS, TINY = 10, 6, 3
 #: Of what is asked so much is to be seen, or nothing.
 LEAST_WHAT = 5
+_NOT_BOLD = "\x1b[22m"
 #: An active tab that is nearer to amber or red than this, in OKLab, counts as what a fill touches.
 NEAR = 0.15
 
@@ -118,5 +119,5 @@ def stacked(name: str, what: str, project: str, room: int, most: int, *, is_fold
     if len(rows) > most:
         rows[most - 1 :] = [clean(" ".join(rows[most - 1 :]), room)]
     elif len(rows) < most and project not in ("", name):
-        rows.append(clean(project, room))
+        rows.append(f"{_NOT_BOLD}{clean(project, room)}")
     return rows

@@ -58,6 +58,8 @@ _SGR = re.compile(r"\x1b\[[0-9:;]*m")
 #: where tabs have fewer cells than the last.
 _ENDS = {"fade": 8, "slant": 3, "powerline": 2}
 _SHORT_FADE, WIDE = 2, 20
+#: Of these, what stands in front of the title.
+_STARTS = {"fade": 1, "slant": 2, "powerline": 1}
 FEATURE = "tab bar"
 
 
@@ -316,7 +318,7 @@ class TabLights:
         left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))
         whole = tab_look.fitted(tab.title, what, MAX_TITLE_CELLS)
         if style == "fade" and (self._cells < WIDE or (width(whole) + ends > left and not is_layout)):
-            ends, draw_data = _SHORT_FADE, draw_data._replace(alpha=draw_data.alpha[1:2] or draw_data.alpha)
+            ends, draw_data = _SHORT_FADE, _with_short_fade(draw_data)
         title = whole if is_layout else tab_look.fitted(tab.title, what, max(1, left - ends))
         return draw_data, tab._replace(title=title)
 
@@ -327,14 +329,24 @@ class TabLights:
         # What the template puts above and in front of the title.
         frame = kitty_bar.apply_title_template(draw_data, tab._replace(title=""), index, length)
         *above, before = _SGR.sub("", frame).split("\n")
-        lead, most = width(before), draw_data.max_tab_title_lines - len(above)
-        room = length - lead - _ENDS.get(get_options().tab_bar_style, 0)
+        style, lead, most = get_options().tab_bar_style, width(before), draw_data.max_tab_title_lines - len(above)
+        start = _STARTS.get(style, draw_data.leading_spaces)
+        ends = _ENDS.get(style, 0)
+        if style == "fade":
+            # kitty has one end of a tab in its first line, and the other one in its last.
+            ends, draw_data = _SHORT_FADE, _with_short_fade(draw_data)
+        room = length - lead - ends
         if draw_data.wrap_width:
-            room = min(room, draw_data.wrap_width - lead)
-        is_folded = bool(draw_data.wrap_width)
-        project = shown.project if self.rollup.names else ""
-        rows = tab_look.stacked(tab.title, what, project, max(1, room), max(1, most), is_folded=is_folded)
-        return draw_data, tab._replace(title=f"\n{' ' * lead}".join(rows))
+            room = min(room, draw_data.wrap_width - lead - start)
+        rows = tab_look.stacked(
+            tab.title,
+            what,
+            shown.project if self.rollup.names else "",
+            max(1, room),
+            max(1, most),
+            is_folded=draw_data.wrap_width > 0,
+        )
+        return draw_data, tab._replace(title=f"\n{' ' * (start + lead)}".join(rows))
 
     def _draw_narrow(
         self, shown: TabLight, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool
@@ -380,6 +392,10 @@ def _written(run: Run, ground: RGB) -> str:
     """*run* as text with its colours, and *ground* behind it."""
     text = f"{lights.sgr_foreground(run.fore)}{run.text}"
     return text if run.back is None else f"{lights.sgr_background(run.back)}{text}{lights.sgr_background(ground)}"
+
+
+def _with_short_fade(draw_data: Any) -> Any:
+    return draw_data._replace(alpha=draw_data.alpha[1:2] or draw_data.alpha)
 
 
 def _clean(title: str) -> str:

@@ -177,6 +177,35 @@ def test_what_is_asked_follows_the_name_as_far_as_it_can(room: int, expected: st
     assert tab_look.fitted("shop", "npm test", room) == expected
 
 
+@pytest.mark.parametrize(
+    ("what", "project", "most", "expected"),
+    [
+        ("", "shop", 2, ["Fix the ro…", "\x1b[22mshop"]),
+        ("", "Fix the rounding", 2, ["Fix the ro…"]),
+        ("", "", 3, ["Fix the ro…"]),
+        ("", "a-long-project", 2, ["Fix the ro…", "\x1b[22ma-long-pro…"]),
+        ("", "shop", 1, ["Fix the ro…"]),
+    ],
+)
+def test_the_project_is_below_the_title(what: str, project: str, most: int, expected: list[str]) -> None:
+    """In one line of its own where there is one, and not where the title is the same."""
+    assert tab_look.stacked("Fix the rounding", what, project, 11, most, is_folded=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (1, ["Fix the ro…"]),
+        (2, ["Fix the", "rounding"]),
+        (3, ["Fix the", "rounding:", "npm test"]),
+        (4, ["Fix the", "rounding:", "npm test", "\x1b[22mshop"]),
+    ],
+)
+def test_a_folded_title_goes_before_the_project(most: int, expected: list[str]) -> None:
+    """What is asked is worth more than where: the project has the line that is left."""
+    assert tab_look.stacked("Fix the rounding", "npm test", "shop", 11, most, is_folded=True) == expected
+
+
 def drawn() -> str:
     """The figures as a table."""
     head = ["theme", "style", "amber", "black cell", "its mark", "its edge", "red's edge", "done mark", "working mark"]

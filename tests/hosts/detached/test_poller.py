@@ -17,7 +17,8 @@ from tallylight.hosts.polling import host as poller_module
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look
-from tallylight.snapshot import open_conversations, requests, writer
+from tallylight.snapshot import labels_file, open_conversations, requests, writer
+from tallylight.snapshot.labels import Label
 from tallylight.snapshot.requests import Request
 from tests.hosts.detached.polling import HandSource, System, until
 from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, HandTable, rows, status_file
@@ -34,6 +35,22 @@ def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource
     entry = system.entry()
     assert (entry.status, entry.agent, entry.agent_pid) == (Status.WAITING, "claude", CLAUDE.pid)
     assert (entry.tab, entry.host_title, entry.attach) == ("0", "build", ("screen", "-r", "1.build"))
+
+
+def test_a_name_given_in_the_list(system: System, source: HandSource) -> None:
+    """A host whose terminal draws names hears of one within seconds, and of its end, while nothing else changes."""
+    status_file(str(system.home), status="waiting", waitingFor="permission prompt")
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid)]
+    system.steps(3)
+    host, entry = writer.read(system.path).name, system.entry()
+    file = labels_file.path(system.environ)
+
+    def told(name: str) -> list[str]:
+        labels_file.change(file, lambda labels: labels.with_label(host, entry, Label(name), 1.0))
+        system.steps(4)
+        return [system.entry().name, source.told[-1]["a"].name]
+
+    assert [told("checkout"), told("")] == [["checkout"] * 2, ["", ""]]
 
 
 def test_a_level_is_lowered_at_once_and_raised_at_the_next_start(system: System, source: HandSource) -> None:

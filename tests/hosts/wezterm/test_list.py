@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import tallylight
@@ -16,6 +17,8 @@ from tallylight.hosts.wezterm import source as source_module
 from tallylight.hosts.wezterm.pane_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
 from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.source import SELDOM_S, WezTermSource
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 from tests.tables import each
 
@@ -156,6 +159,29 @@ def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: p
     table.started = (CLAUDE,)
     assert [asks("4", "5"), asks("4", "5")] == [1, 0]
     assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
+
+
+_ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run it?", since=1.0)
+
+
+@each(
+    "change",
+    [
+        {"what": "Bash: touch b"}, {"question": "Go on?"}, {"since": 2.0}, {"name": "checkout"}, {"outcome": "Done."},
+        {"diffstat": (3, 1)}, {"vars": (("a", "b"),)}, {"status": Status.DONE}, {"message": "m"}, {"project": "shop"},
+    ],
+)  # fmt: skip
+def test_wezterm_is_woken_for_all_that_lua_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    """Whatever of it becomes another: WezTerm would else show the command before. The same again wakes nobody."""
+    woken: list[int] = []
+    monkeypatch.setattr(WezTermSource, "_knock", lambda _: woken.append(1))
+    monkeypatch.setattr(source_module.time, "sleep", lambda _: None)
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed")
+    for entry in (_ASKED, _ASKED, attrs.evolve(_ASKED, **change)):
+        source.shown({"4": attrs.evolve(entry, title=str(len(woken)))})
+    assert len(woken) == 2
 
 
 def test_another_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

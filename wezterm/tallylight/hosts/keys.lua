@@ -103,8 +103,9 @@ end
 ---@return string
 function M.label(state, now)
   local parts = { words.mark(state.status, state.kind) .. ' ' .. (state.agent ~= '' and state.agent or 'agent') }
-  if state.project ~= '' then
-    parts[#parts + 1] = state.project
+  local name = state.name ~= '' and state.name or state.project
+  if name ~= '' then
+    parts[#parts + 1] = name
   end
   parts[#parts + 1] = state.message ~= '' and state.message or (state.kind or state.status)
   if state.since > 0 then

@@ -13,6 +13,7 @@ local words = require('tallylight.model.status')
 ---@field kind tallylight.Kind|nil
 ---@field agent string
 ---@field project string
+---@field name string # what the person called the conversation in the list
 ---@field message string
 ---@field request string|nil # what it waits for in few words, where that is known
 ---@field outcome string|nil # what the turn came to that is over, where that is known
@@ -340,7 +341,7 @@ function M.state(pane_id, user_vars)
   for key, value in pairs(shown) do
     state[key] = value
   end
-  state.pane_id, state.title = pane_id, own and own.title or ''
+  state.pane_id, state.title, state.name = pane_id, own and own.title or '', entry and entry.name or ''
   return state
 end
 

@@ -65,6 +65,7 @@ local function entry_of(pane)
       kind = words.KINDS[pane.kind] and pane.kind or nil,
       agent = text.sanitise(pane.agent, 64),
       project = text.sanitise(pane.project, 128),
+      name = text.sanitise(pane.name, 40),
       message = asks ~= '' and asks or text.sanitise(pane.message),
       request = what ~= '' and titles.request(what) or nil,
       outcome = outcome_of(pane),

@@ -330,8 +330,8 @@ end
 ---@field percent number|nil
 ---@field is_error boolean|nil
 
---- What a tab is called: by the person, else by its program; by its session or its project where that says no more
---- than which program it is.
+--- What a tab is called: by the person, as a tab or in the list, else by its program; by its session or its project
+--- where that says no more than which program it is.
 ---@param tab table # TabInformation
 ---@param state tallylight.State
 ---@param owner table
@@ -341,7 +341,9 @@ local function title_of(tab, state, owner)
   if title.name == '' then
     title.name = M.options.names and said.clean(owner.title) or text.sanitise(owner.title)
     local name = said.is_bare(state.title, state.agent) and state.project or state.title
-    if M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
+    if M.options.names and state.name ~= '' then
+      title.name, title.is_ours = state.name, true
+    elseif M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
       title.name, title.is_ours = name, true
     end
   end

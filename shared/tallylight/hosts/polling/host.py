@@ -43,6 +43,7 @@ from tallylight.hosts.store import Store, at_once
 from tallylight.pane import marks as requested
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
+from tallylight.snapshot import labels_file
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import MAX_PANES
@@ -102,6 +103,8 @@ class PollingHost(Engine[str]):
             told=self._report_once,
         )
         self._groups = process_table.Groups(table)
+        #: The names that the person gave conversations; what is wrong with their file, the list tells.
+        self._labels = labels_file.LabelsFile(labels_file.path(environ))
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         self._screens = Screens(self._jobs, clock, self._touched.add)
@@ -220,6 +223,7 @@ class PollingHost(Engine[str]):
             self.guarded("requests", self._store.take)(self._carry_out, now)
             if self._ticks % POWERS_EVERY == 0:
                 self._jobs.submit("settings", self._powers.look, self._looked_at_powers)
+                self._jobs.submit("names", self._labels.poll, self._looked_at_names)
             self.guarded("ledger", self._keep_ledger)(now)
             if self._notices is not None:
                 self.guarded("notifications", self._notices.look)(now)
@@ -262,6 +266,10 @@ class PollingHost(Engine[str]):
             self._store.allow, self._is_unsaved = self._powers.config.scripting, True
             self._store.withheld = tuple(one.key for one in self._powers.withheld)
             self.problems |= {one.key: f"{one} until this host restarts" for one in self._powers.withheld}
+
+    def _looked_at_names(self, is_new: object) -> None:
+        if is_new is True:
+            self._touched.update(self._panes)
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         """*call*, of which a fault costs this pane, or this part, this tick."""
@@ -340,7 +348,8 @@ class PollingHost(Engine[str]):
     def _place(self, id_: str) -> object:
         # Not its title: that is the pane's, which knows a spinner that turns.
         seen = self._held[id_].source_pane
-        return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, seen.visible, seen.inside
+        inside = seen.visible, seen.inside, self._labels.labels
+        return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, inside
 
     def _entry(self, id_: str, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         seen = self._held[id_].source_pane
@@ -350,6 +359,7 @@ class PollingHost(Engine[str]):
         )
         return attrs.evolve(
             with_inside(entry, seen.inside),
+            name=self._labels.labels.of(f"{self._host}-{os.getpid()}", entry).name,
             host_title=seen.host_title,
             attach=seen.attach,
             terminals=seen.terminals,

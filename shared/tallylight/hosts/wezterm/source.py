@@ -322,8 +322,9 @@ class WezTermSource:
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:
-    """What Lua draws of a pane, and toasts; nothing for one without a light."""
+    """What Lua draws of a pane, and toasts: what `snapshot/reader.lua` reads; nothing for one without a light."""
     if entry.status is Status.ACTIVE:
         return ()
-    until = entry.snoozed_until, entry.muted_until
-    return entry.status, entry.kind, entry.agent, entry.project, entry.message, entry.question, *until
+    asked = entry.message, entry.question, entry.what, entry.outcome, entry.diffstat
+    more = entry.since, entry.snoozed_until, entry.muted_until, entry.vars
+    return entry.status, entry.kind, entry.agent, entry.project, entry.name, asked, more

@@ -21,7 +21,7 @@ from tallylight.snapshot import labels_file, open_conversations, requests, write
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.requests import Request
 from tests.hosts.detached.polling import HandSource, System, until
-from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, HandTable, rows, status_file
+from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, SHELL, HandTable, rows, status_file
 
 
 def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource) -> None:
@@ -35,6 +35,20 @@ def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource
     entry = system.entry()
     assert (entry.status, entry.agent, entry.agent_pid) == (Status.WAITING, "claude", CLAUDE.pid)
     assert (entry.tab, entry.host_title, entry.attach) == ("0", "build", ("screen", "-r", "1.build"))
+
+
+def test_idle_shells_are_looked_at_more_seldom(system: System, source: HandSource) -> None:
+    """Where no agent runs and nothing moves, half of the ticks are left out; as soon as one is seen, none is."""
+    source.source_panes = [SourcePane(id="a", group=SHELL.pid)]
+    ticks = []
+    for group, seconds in ((SHELL.pid, 8), (SHELL.pid, 8), (CLAUDE.pid, 2), (CLAUDE.pid, 8)):
+        source.source_panes = [SourcePane(id="a", group=group)]
+        before = system.poller._ticks
+        system.steps(seconds)
+        ticks.append((system.poller._ticks - before) / seconds)
+
+    assert ticks[1] == pytest.approx(ticks[3] / 2, rel=0.1)
+    assert ticks[0] > ticks[1]
 
 
 def test_a_name_given_in_the_list(system: System, source: HandSource) -> None:

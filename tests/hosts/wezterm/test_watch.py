@@ -147,7 +147,8 @@ def test_the_feed(bench: Bench) -> None:
     assert [word["value"] for word in said] == ["state=working", WAITING, "state=working;id=sub", WAITING]
     assert [word["n"] for word in said] == [1, 2, 3, 4]
     bar = {"progress": False} if bench.profile == "nightly" else {}
-    assert feed["panes"][str(first.id)] == {"title": "bash", "is_local": True, **bar}
+    place = {"tab": first.tab.id, "window": bench.window.id}
+    assert feed["panes"][str(first.id)] == {"title": "bash", "is_local": True, **place, **bar}
     assert feed["panes"][str(second.id)]["is_local"] is False
     assert feed["front"] == str(first.id)
     written = (bench.folder / "wezterm-4711.feed.json").stat().st_mtime_ns

@@ -50,6 +50,8 @@ from tallylight.snapshot.writer import MAX_PANES
 
 #: How many ticks come to a look at what programs may do by the configuration.
 POWERS_EVERY = 4
+#: Between two ticks there are so many times the usual time while there is no agent, and nothing is likely to happen.
+IDLE_TIMES = 2
 #: Problems that are reported.
 MAX_REPORTED = 50
 #: The longest sleep between two steps.
@@ -162,6 +164,11 @@ class PollingHost(Engine[str]):
         self.post(hurry)
 
     @property
+    def _is_busy(self) -> bool:
+        is_quiet = all(published.is_quiet for published in self._published.values())
+        return not is_quiet or any(pane.agent is not None for pane in self._panes.values())
+
+    @property
     def is_written(self) -> bool:
         """Whether the snapshot says all that was decided. May be asked on any thread."""
         return not self._is_unsaved and not self._store.pending
@@ -215,15 +222,14 @@ class PollingHost(Engine[str]):
             if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
                 asked.due = now + asked.source.every
         if is_tick := now >= self._tick_due:
-            self._tick_due = now + self.config.poll_s
+            self._tick_due = now + self.config.poll_s * (1 if self._is_busy else IDLE_TIMES)
             self._begin(now)
         self._take_turns(now)
         self._screens.flush(now)
         if is_tick:
             self.guarded("requests", self._store.take)(self._carry_out, now)
             if self._ticks % POWERS_EVERY == 0:
-                self._jobs.submit("settings", self._powers.look, self._looked_at_powers)
-                self._jobs.submit("names", self._labels.poll, self._looked_at_names)
+                self._jobs.submit("settings", lambda: (self._powers.look(), self._labels.poll()), self._looked_at_files)
             self.guarded("ledger", self._keep_ledger)(now)
             if self._notices is not None:
                 self.guarded("notifications", self._notices.look)(now)
@@ -259,17 +265,16 @@ class PollingHost(Engine[str]):
         """What programs may do to its panes."""
         return self._store.allow
 
-    def _looked_at_powers(self, is_new: object) -> None:
-        """Of the configuration, which is read at the start, what gives programs less power is taken over."""
-        if is_new is True:
+    def _looked_at_files(self, are_new: object) -> None:
+        """Of the configuration, which is read at the start, what gives programs less power is taken over; all names."""
+        is_config_new, are_names_new = are_new if isinstance(are_new, tuple) else (False, False)
+        if are_names_new:
+            self._touched.update(self._panes)
+        if is_config_new:
             self.problems.pop(ALLOW, None)
             self._store.allow, self._is_unsaved = self._powers.config.scripting, True
             self._store.withheld = tuple(one.key for one in self._powers.withheld)
             self.problems |= {one.key: f"{one} until this host restarts" for one in self._powers.withheld}
-
-    def _looked_at_names(self, is_new: object) -> None:
-        if is_new is True:
-            self._touched.update(self._panes)
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         """*call*, of which a fault costs this pane, or this part, this tick."""

@@ -127,6 +127,7 @@ end
 ---@return string|nil # when it was written; nil if there is no file
 ---@return boolean # whether its writer shows something else by now, and cannot write it
 ---@return integer|nil # the last feed that its writer had read, where there is something new
+---@return string|nil # the text of the file, where there is something new
 function M.read(path, pid, written)
   local file, is_stale = open(path)
   if not file then
@@ -145,7 +146,7 @@ function M.read(path, pid, written)
     return nil, now, is_stale
   end
   local entries, heard = M.parse(data, pid)
-  return entries, now, is_stale, heard
+  return entries, now, is_stale, heard, entries and data or nil
 end
 
 return M

@@ -47,9 +47,6 @@ function M.apply_to_config(config, opts)
   watch.register()
   actions.register()
   actions.bind(config, merged.keys)
-  if merged.palette then
-    wezterm.on('augment-command-palette', actions.palette)
-  end
   watch.has_titles = function()
     return has_handler and config.show_tabs_in_tab_bar ~= false
   end

@@ -113,6 +113,8 @@ def test_mux_server() -> None:
         "{names='all'}",
         "{colours={waiting='red'}}",
         "{keys={jmup=false}}",
+        "{keys={prefix={key='a'}}}",
+        "{palette=true}",
         "{tick_seconds=0.1}",
     ],
 )

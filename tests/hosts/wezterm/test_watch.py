@@ -657,9 +657,12 @@ def problems(bench: Bench) -> list[str]:
     return [line for level, line in bench.fake.log if level == "warn"]
 
 
-def test_keys_that_were_set_later(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    "after", ["config.keys = {{key='x', mods='ALT', action=wezterm.action.Nop}}", "config.key_tables = {}"]
+)
+def test_keys_that_were_set_later(bench: Bench, after: str) -> None:
     """`config.keys = …` behind us takes our keys away: one line says so, and the sidecar is told."""
-    bench.config(after="config.keys = {{key='x', mods='ALT', action=wezterm.action.Nop}}")
+    bench.config(after=after)
     for _ in range(3):
         bench.tick()
     assert len(problems(bench)) == 1 and "config.keys was set after" in problems(bench)[0]

@@ -115,7 +115,7 @@ class WezTermSource:
             self._leaders = terminals.leaders(self._gui, ttys, self._table)
         feed, nothing = self._feed, FedPane()
         self._sessions.poll(time.monotonic())
-        inside = by_terminal(self._sessions.snapshots)
+        inside = by_terminal(pane for snapshot in self._sessions.snapshots for pane in snapshot.panes)
         return [
             SourcePane(
                 id=row.id,
@@ -319,5 +319,5 @@ def _drawn(entry: PaneEntry) -> tuple[object, ...]:
     if entry.status is Status.ACTIVE:
         return ()
     asked = entry.message, entry.question, entry.what, entry.outcome, entry.diffstat
-    more = entry.since, entry.snoozed_until, entry.muted_until, entry.vars
+    more = entry.since, entry.snoozed_until, entry.muted_until, entry.limited_until, entry.vars
     return entry.status, entry.kind, entry.agent, entry.project, entry.name, asked, more

@@ -716,6 +716,8 @@ def test_tabline_component(bench: Bench) -> None:
     assert bench.title(bench.panes[1]) == "tab"
     bench.say(bench.panes[1], WAITING)
     assert bench.title(bench.panes[1]) == "! tab"
+    bench.say(bench.panes[1], "state=idle;tool=claude")
+    assert bench.title(bench.panes[1]) == "tab", "in a tab an idle agent has no mark"
 
 
 def test_summary(bench: Bench) -> None:

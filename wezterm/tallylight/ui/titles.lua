@@ -494,7 +494,7 @@ end
 ---@return string
 function M.component(tab)
   local state = M.options.title ~= false and M.tab_state(tab) or nil
-  return state and words.mark(state.status, state.kind) .. ' ' or ''
+  return state and is_lit(state) and words.mark(state.status, state.kind) .. ' ' or ''
 end
 
 --- For a status bar: how many panes wait, have ended, work; `!2 ●1`. Nothing where there is none.

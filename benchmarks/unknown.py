@@ -49,8 +49,6 @@ LEARNT = ("permission", "question", "text")
 FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
 #: Around a turn: starts that ask, sizes, menus.
 AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
-#: Those whose package says what they are, as npm and pip install it: they are candidates from the start.
-TOLD_BY_PACKAGE = frozenset({"codex", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi"})
 #: How often a host looks at a screen.
 _POLL_S = 0.25
 
@@ -58,7 +56,8 @@ _POLL_S = 0.25
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
-    if name in TOLD_BY_PACKAGE:
+    if name in NAMES:
+        # All of them tell what they are, by their package or by their own bytes (`pane.package`).
         found.packaged("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
     due = _POLL_S

@@ -16,8 +16,10 @@ DETACHABLE: dict[str, tuple[str, ...]] = {
     "serve": ("serve",),
     "serve/push": (),
     "remote": ("publish", "bridge"),
+    "shift": ("shift",),
     "recordings": ("agent", "record", "replay", "wrong"),
     "actions/restore_page.py": ("restore",),
+    "hosts/grades.py": ("accuracy",),
 }
 #: Imports all modules, then runs the verbs; what other packages lack is no fault of ours.
 _CHECK = """

@@ -121,7 +121,11 @@ def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
 @functools.cache
 def all_screens() -> list[Screen]:
     """Those of all recordings for which nothing was set up."""
-    paths = [path for path in sorted(accuracy.CORPUS.rglob("*.cast.gz")) if not _is_set_up(path)]
+    paths = [
+        path
+        for path in sorted(accuracy.CORPUS.rglob("*.cast.gz"))
+        if not _is_set_up(path) and path.parent != accuracy.FROZEN
+    ]
     paths += sorted(ORDINARY.glob("*.cast.gz"))
     with concurrent.futures.ProcessPoolExecutor() as pool:
         return [screen for found in pool.map(screens, paths, chunksize=4) for screen in found]

@@ -10,10 +10,11 @@ worked out what is new; nothing is asked of the others.
 from __future__ import annotations
 
 import functools
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -35,6 +36,9 @@ from tallylight.pane.pane import Pane
 from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
+
+if TYPE_CHECKING:
+    from tallylight.collisions.watch import Collisions
 
 #: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
 #: many, and any other quiet one.
@@ -112,6 +116,15 @@ class Engine(ABC, Generic[Id]):
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
+        self._collisions: Collisions[Id] | None = self._optional_collisions(f"{host}-{os.getpid()}", environ)
+
+    def _optional_collisions(self, name: str, environ: Mapping[str, str]) -> Collisions[Id] | None:
+        """What finds agents that edit the same lines; None where that is not installed."""
+        try:
+            from tallylight.collisions.watch import Collisions
+        except ModuleNotFoundError:
+            return None
+        return Collisions(name, environ, self._submit, self._files.mounts, self._touched.add)
 
     # What a host does ----------------------------------------------------------------------------------------
 
@@ -213,6 +226,8 @@ class Engine(ABC, Generic[Id]):
         self._projects.tell(self._panes[id_] for id_ in looked)
         for id_ in looked:
             self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
+        if self._collisions is not None:
+            self.guarded("collisions", self._collisions.look)(self._panes, now, self.config.collisions)
         return looked
 
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
@@ -326,9 +341,10 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
     """
     reason, report, facts = decision.reason, decision.report, pane.attention.facts
     unknown, transcript, conversation = pane.unknown.program, pane.transcript, pane.conversation
-    drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title
+    drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title, pane.collides
     more = (
         *known,
+        pane.collisions,
         decision.since,
         pane.tracker.revision,
         pane.pace,

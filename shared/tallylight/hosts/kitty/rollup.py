@@ -40,6 +40,8 @@ class TabLight:
     is_finished: bool
     #: What its agent works on.
     project: str = ""
+    #: Whether an agent in it and another one have changed the same lines.
+    collides: bool = False
 
     @property
     def what(self) -> str:
@@ -60,7 +62,7 @@ class TabLight:
         if not decision.is_lit:
             return ()
         words = self.title, self.what, self.request, self.project, report.vars
-        drawn = decision.status, decision.kind, self.pulses, self.is_finished, *words
+        drawn = decision.status, decision.kind, self.pulses, self.is_finished, self.collides, *words
         return (*drawn, attrs.evolve(report, rule="")) if is_all else drawn
 
 
@@ -135,8 +137,12 @@ class TabRollup:
             and urgent.status is Status.WAITING
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
             project=urgent.report.project or self.panes[owner.id].project,
+            collides=self._collides(tab),
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
+
+    def _collides(self, tab: Any) -> bool:
+        return any(self.panes[window.id].collides for window in tab if window.id in self.panes)
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""

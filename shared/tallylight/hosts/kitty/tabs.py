@@ -129,6 +129,7 @@ class TabLights:
         pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
         mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
         size = self._cells if tab is not None else NARROW
+        mark += lights.COLLISION if tab is not None and tab.collides and size >= tab_look.NAMELESS else ""
         bar = self._bar or self._bar_of((ground,), ground)
         one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size)
         fore, back = (

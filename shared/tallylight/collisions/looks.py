@@ -13,6 +13,7 @@ import itertools
 import os
 import posixpath
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ class Looks:
         self._trees = {top: tree for top, tree in self._trees.items() if top in tops and top not in stale}
         self._trees |= {top: self._tree(top) for top in tops - self._trees.keys()}
         entries: dict[str, list[CollisionEntry]] = {party.address: [] for party in parties if party.is_own}
-        names: dict[str, set[str]] = {top: set() for top in tops}
+        names: defaultdict[str, set[str]] = defaultdict(set)
         for one, other in itertools.permutations(parties, 2):
             if one.is_own or other.is_own:
                 names[one.top].update(map(posixpath.basename, self._files(one, other)))

@@ -1,23 +1,55 @@
 """
-What an index shows of the package: README with whole addresses, and where the project is. hatchling runs it.
+hatchling runs this: the parts of a package that are no files of the checkout.
+
+An index shows README with whole addresses, and where the project is.
 
 The repository is known where continuous integration names it (GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_SHA);
-elsewhere README stays as it is.
+elsewhere README stays as it is. Completions of shells and manual pages come from `packaging/completions`.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 #: A link or a picture of Markdown, or an attribute of HTML, that names a file of the checkout.
 _FILE = re.compile(r'(\]\(|\b(?:src|srcset|href)=")(?![a-z]+:|#|//)([^)"\s]+)')
 _PICTURES = (".gif", ".jpg", ".png", ".svg", ".webp")
+
+
+class Completions(BuildHookInterface):
+    """Puts completions and manual pages into a package. A source package has them already; an editable one has none."""
+
+    @property
+    def _sources(self) -> Path:
+        return Path(self.root, "shared/tallylight/_completions")
+
+    @property
+    def _is_checkout(self) -> bool:
+        return not Path(self.root, "PKG-INFO").is_file()
+
+    def dependencies(self) -> list[str]:
+        return ["argparse-manpage>=4.6", "attrs>=23.1", "psutil>=5.9", "shtab>=1.13"] if self._is_checkout else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            return
+        made = self._sources
+        if self._is_checkout:
+            self._made = tempfile.TemporaryDirectory()
+            made = Path(self._made.name)
+            subprocess.run([sys.executable, Path(self.root, "packaging/completions"), made], check=True)
+        is_wheel = self.target_name == "wheel"
+        build_data["force_include"][str(made)] = f"{'' if is_wheel else 'shared/'}tallylight/_completions"
 
 
 class Metadata(MetadataHookInterface):

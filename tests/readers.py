@@ -22,7 +22,7 @@ import attrs
 from tallylight.actions import kitty_session, pull_request, request, worktrees
 from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
-from tallylight.cli import hook, log, read, status, why
+from tallylight.cli import accuracy, hook, log, read, status, why
 from tallylight.cli.output import Output
 from tallylight.cli.restore import listed_windows
 from tallylight.config import reference, settings
@@ -33,7 +33,7 @@ from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
-from tallylight.hosts.polling import shifts
+from tallylight.hosts import grades
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -55,6 +55,7 @@ from tallylight.serve import devices, model
 from tallylight.serve.push.endpoints import ForbiddenError, parse
 from tallylight.serve.push.subscriptions import Store
 from tallylight.setup import dependencies, free_keys, made, online
+from tallylight.shift.kept import Kept
 from tallylight.snapshot import (
     addresses,
     feed,
@@ -234,11 +235,27 @@ def read_history(document: bytes, folder: Path) -> object:
     return found.turns
 
 
-def read_shifts(document: bytes, folder: Path) -> object:
-    path = shifts.path("sessions", {"XDG_STATE_HOME": str(folder)})
+def read_grades(document: bytes, folder: Path) -> object:
+    environ = {"XDG_STATE_HOME": str(folder)}
+    path = grades.path(environ)
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
-    return shifts.load(path)
+    found = grades.read(path)
+    told = [*accuracy.findings(environ, {})], [accuracy._row(one) for one in found]
+    grades.add(path, found, "")
+    return told
+
+
+def read_package(document: bytes, _: Path) -> object:
+    text = document.decode("utf-8", "replace")
+    return made_with.of_npm(text), made_with.version(text, text)
+
+
+def read_shifts(document: bytes, folder: Path) -> object:
+    path = folder / "tallylight/shifts/70-700.json"
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    path.write_bytes(document)
+    return Kept({"XDG_STATE_HOME": str(folder)}).left(lambda _: 700)
 
 
 def read_tape(document: bytes, _: Path) -> object:
@@ -774,15 +791,28 @@ READERS = {
         ).to_json(),
         read=read_history,
     ),
+    "grades of the lights": Reader(
+        modules=("hosts.grades",),
+        example={
+            "version": 1,
+            "grades": [
+                grades.Grade(
+                    day="2026-11-20", agent="claude", version=version, turns=10, misread=misread, graded_s=60.0,
+                    waiting_s=9.0, missed_s=misread, pane="kitty-1:3", at=NOW,
+                ).to_json() for version, misread in (("2.1", 0), ("2.2", 9))
+            ],
+        },
+        read=read_grades,
+    ),
     "texts that wait for the end of a limit": Reader(
-        modules=("hosts.polling.shifts",),
-        example=[{"pane": "tmux/0/%1", "pid": 70, "start": 700, "text": "continue", "at": 1_800_000_000, "typed": 1}],
+        modules=("shift.kept",),
+        example={"text": "continue", "at": 1_800_000_000, "count": 2, "typed_at": 1_800_000_009},
         read=read_shifts,
     ),
     "package of a program": Reader(
         modules=("evidence.made_with",),
-        example={"description": "a coding agent", "keywords": ["ai"], "dependencies": {"openai": "1"}},
-        read=lambda document, _: made_with.of_npm(document.decode("utf-8", "replace")),
+        example={"version": "1", "description": "a coding agent", "keywords": ["ai"], "dependencies": {"openai": "1"}},
+        read=read_package,
     ),
     "tape of a pane": Reader(
         modules=("pane.tape",),

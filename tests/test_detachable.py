@@ -17,8 +17,10 @@ DETACHABLE: dict[str, tuple[str, ...]] = {
     "serve/push": (),
     "remote": ("publish", "bridge"),
     "collisions": (),
+    "shift": ("shift",),
     "recordings": ("agent", "record", "replay", "wrong"),
     "actions/restore_page.py": ("restore",),
+    "hosts/grades.py": ("accuracy",),
 }
 #: Imports all modules, then runs the verbs; what other packages lack is no fault of ours.
 _CHECK = """

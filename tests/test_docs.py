@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import configparser
 import importlib
 import json
 import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -17,7 +17,10 @@ from typing import NamedTuple
 import lupa
 import pytest
 
+from tallylight.agents.agent import parse_agent
 from tallylight.cli import main
+from tallylight.config import settings
+from tallylight.model.errors import TallyError
 from tests.command_line import is_understood
 from tests.tables import each
 
@@ -132,14 +135,61 @@ def _parse_json(block: str) -> None:
     json.loads(block if block.startswith(("{", "[")) else f"{{{block}}}")
 
 
-def _parse_shell(shell: str) -> Callable[[str], None]:
-    def parse(block: str) -> None:
-        if program := shutil.which(shell):
-            done = subprocess.run([program, "-n"], input=block, capture_output=True, text=True)
-            if done.stderr:
-                raise ValueError(done.stderr)
+#: Each shell as it runs a file, which ends at the first command that fails.
+SHELLS = {"bash": ["-eo", "pipefail"], "zsh": ["-efo", "pipefail"], "fish": ["--no-config"]}
+#: Programs that a page has a person run: here each only succeeds, and `tally` notes its words.
+_PROGRAMS = ("tally", "git", "uv", "pipx", "python", "python3", "kitten", "sleep", "curl", "jq", "zcat")
+_STAND_INS = [
+    *(
+        f"bin/{name}"
+        for name in ["tally", "git", "uv", "pipx", "python", "python3", "kitten", "sleep", "curl", "jq", "zcat"]
+    ),
+    *(".local/share/tallylight-venv/bin/pip", ".local/share/tallylight-venv/bin/tally"),
+    *("install.sh", "tests/run", "packaging/fill"),
+    *(f".venv/bin/{name}" for name in ["pytest", "python", "ruff", "mypy"]),
+]
+_STAND_IN = """#!/bin/sh
+[ "${0##*/}" = tally ] && printf '%s\\0' "$@" >>"$HOME/said" && echo >>"$HOME/said"
+[ "$1" != start ] || echo kitty-1:3
+"""
+#: Files that are there before.
+_FILES = (".local/state/tallylight/serve.token", ".config/tallylight/config.toml")
 
-    return parse
+
+def _run(shell: str) -> Callable[[str], None]:
+    """What runs a block in the real *shell*, in a home of its own, and knows each `tally` that the shell starts."""
+
+    def run(block: str) -> None:
+        if (program := shutil.which(shell)) is None:
+            return
+        with tempfile.TemporaryDirectory() as name:
+            home = Path(name)
+            for file in (*_STAND_INS, *_FILES):
+                (home / file).parent.mkdir(parents=True, exist_ok=True)
+                (home / file).write_text(_STAND_IN, "ascii")
+                (home / file).chmod(0o755)
+            (home / "block").write_text(block, "utf-8")
+            env = {"HOME": name, "PATH": f"{home}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TALLY_PANE": "kitty-1:3"}
+            argv = [program, *SHELLS[shell], "block"]
+            done = subprocess.run(argv, cwd=home, env=env, input="yes\n", capture_output=True, text=True, timeout=60)
+            if done.returncode or done.stderr:
+                raise ValueError(f"{done.returncode}: {done.stderr}")
+            said = (home / "said").read_text("utf-8") if (home / "said").exists() else ""
+        for line in said.split("\0\n")[:-1]:
+            with pytest.MonkeyPatch.context() as patch:
+                if not is_understood(line.split("\0"), patch):
+                    raise ValueError(f"tally does not understand {line.split(chr(0))}")
+
+    return run
+
+
+def _read_toml(block: str) -> None:
+    """An agent file, our configuration, or a module of starship."""
+    data = tomllib.loads(block)
+    if "processes" in data:
+        parse_agent(block, "block")
+    elif "custom" not in data and (mistakes := settings.load(block, "block")[1]):
+        raise ValueError(mistakes[0])
 
 
 def _parse_conf(block: str) -> None:
@@ -148,39 +198,73 @@ def _parse_conf(block: str) -> None:
         raise ValueError(f"there is no kitten {missing[0]}")
 
 
-#: What reads a block of each language. Nothing reads those with None: transcripts, screens and pictures, and settings
-#: of programs that cannot be asked to look at a part of them.
-PARSERS: dict[str, Callable[[str], object] | None] = {
-    "sh": _parse_shell("bash"),
-    "bash": _parse_shell("bash"),
-    "zsh": _parse_shell("zsh"),
-    "fish": _parse_shell("fish"),
-    "toml": tomllib.loads,
+def _run_tmux(block: str) -> None:
+    if program := shutil.which("tmux"):
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "block").write_text(block, "utf-8")
+            tmux = [program, "-S", f"{name}/socket", "-f", "/dev/null"]
+            told = subprocess.run([*tmux, "start-server", ";", "source-file", f"{name}/block"], capture_output=True)
+            if told.returncode or told.stderr:
+                raise ValueError(told.stderr.decode())
+
+
+def _parse_nix(block: str) -> None:
+    if program := shutil.which("nix-instantiate"):
+        done = subprocess.run(
+            [program, "--parse", "-"], input=f"{{ tallylight, ... }}: {block}", capture_output=True, text=True
+        )
+        if done.returncode:
+            raise ValueError(done.stderr)
+
+
+#: What runs a block of each language, or reads it where it is no program.
+RUNNERS: dict[str, Callable[[str], object]] = {
+    "sh": _run("bash"),
+    "bash": _run("bash"),
+    "zsh": _run("zsh"),
+    "fish": _run("fish"),
+    "toml": _read_toml,
     "json": _parse_json,
     "lua": _parse_lua,
     "python": lambda block: compile(block, "block", "exec"),
-    "ini": lambda block: configparser.ConfigParser().read_string(block),
     "conf": _parse_conf,
-    **dict.fromkeys(("", "console", "text", "mermaid", "tmux", "erlang", "nix")),
+    "tmux": _run_tmux,
+    "nix": _parse_nix,
+}
+#: Blocks that are no program, by their first line, and the test that holds each; else the reason why none can.
+SHOWN = {
+    "flowchart BT": "tests/test_architecture.py",
+    "flowchart LR": "a picture of an idea",
+    "$ tally log": "tests/cli/test_transcripts.py",
+    "$ tally status": "tests/cli/test_transcripts.py",
+    "  reports   5200 a second, 960 of them read: the newest of each record": "tests/cli/test_why.py",
+    "main +12 −3 2 new ↑1 ↓2 worktree app-fork-1": "tests/actions/test_beside.py",
+    "  ⎇  Fork Claude Code": "tests/cli/test_transcripts.py",
+    "# Every machine writes what it shows, under its own name.": "tests/remote/test_access.py",
+    "ESC ] 1337 ; SetUserVar=tally= BASE64 ( BEL | ESC \\ )": "a grammar; tests/wire/test_published.py has its vectors",
 }
 
 
 def broken_blocks(page: str) -> list[str]:
-    """Each block of *page* that is none in its language, or of a language that nothing is said of."""
+    """Each block of *page* that does not run, or that nothing runs."""
     found = []
     for language, block in _BLOCK.findall(page):
-        if language not in PARSERS:
-            found.append(f"say in PARSERS what reads {language}")
-        elif parse := PARSERS[language]:
+        if (first := block.partition("\n")[0]) in SHOWN:
+            if SHOWN[first].endswith(".py") and not (ROOT / SHOWN[first]).is_file():
+                found.append(f"there is no {SHOWN[first]}")
+        elif language not in RUNNERS:
+            found.append(f"say in RUNNERS or SHOWN what runs {first!r} ({language})")
+        else:
             try:
-                parse(block)
-            except (ValueError, SyntaxError, configparser.Error) as error:
+                RUNNERS[language](block)
+            except (ValueError, SyntaxError, TallyError) as error:
                 found.append(f"{block[:60]!r}: {error}")
     return found
 
 
-def test_every_block_is_what_it_says() -> None:
-    """A block that a person copies can be read in its language."""
+@pytest.mark.slow
+def test_every_block_runs() -> None:
+    """Real shells run what a person copies, with stand-ins for programs; other blocks are read in their language."""
     found = {page.name: broken_blocks(page.read_text("utf-8")) for page in PAGES}
     assert {name: those for name, those in found.items() if those} == {}
 
@@ -189,6 +273,10 @@ def test_every_block_is_what_it_says() -> None:
     "page",
     [
         "```sh\nif true\n```",
+        "```sh\ntally status --wating\n```",
+        "```sh\nprogram-that-is-not-there\n```",
+        "```toml\n[notify]\nqiet = []\n```",
+        "```text\na screen that no test knows\n```",
         "```toml\na = \n```",
         "```json\n{'a': 1}\n```",
         "```lua\nlocal = 1\n```",

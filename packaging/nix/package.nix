@@ -11,7 +11,7 @@ python3Packages.buildPythonApplication {
   pyproject = true;
   src = ../..;
 
-  build-system = [ python3Packages.hatchling ];
+  build-system = [ python3Packages.hatchling python3Packages.shtab python3Packages.argparse-manpage ];
   dependencies = [
     python3Packages.attrs
     python3Packages.psutil

@@ -12,14 +12,11 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.queue import (
     ENDED,
-    LATE,
-    LIMITED,
     MARGIN_S,
-    MOST,
     READY_S,
-    TRY_S,
     TYPED,
-    WATCH_S,
+    Moment,
+    ends,
     put,
     step,
     written,
@@ -52,7 +49,7 @@ def after(desk: Desk, *happened: tuple[float, Seen | Refusal], queued: Queued = 
     for now, there in happened:
         assert found is not None
         desk.now = there
-        found = step(desk, once, found, now, is_alive=True)
+        found = step(desk, once, found, Moment(now, is_alive=True))
     return found
 
 
@@ -104,7 +101,7 @@ def test_a_dialog_that_comes_at_the_last_moment_gets_nothing() -> None:
             return ASKING if self.looks > 2 else at_prompt()
 
     desk = Quick(WORKING)
-    found = step(desk, Once(0.0, InProcess()), attrs.evolve(WAITS, ready_at=0), READY_S, is_alive=True)
+    found = step(desk, Once(0.0, InProcess()), attrs.evolve(WAITS, ready_at=0), Moment(READY_S, is_alive=True))
 
     assert found == WAITS and desk.looks > 2 and desk.typed == []
 
@@ -112,10 +109,10 @@ def test_a_dialog_that_comes_at_the_last_moment_gets_nothing() -> None:
 def test_it_is_given_up_when_its_agent_has_ended() -> None:
     """Another one in its place is another one; and what was given up stays so."""
     desk = Desk(at_prompt())
-    given_up = step(desk, Once(0.0, InProcess()), WAITS, 0, is_alive=False)
+    given_up = step(desk, Once(0.0, InProcess()), WAITS, Moment(0, is_alive=False))
 
     assert given_up == attrs.evolve(WAITS, problem=ENDED)
-    assert step(desk, Once(0.0, InProcess()), given_up, 99, is_alive=True) == given_up
+    assert step(desk, Once(0.0, InProcess()), given_up, Moment(99, is_alive=True)) == given_up
     assert desk.typed == []
 
 
@@ -168,56 +165,13 @@ def test_what_was_typed_stands_before_the_cursor(row: str, column: int, text: st
     assert written(Look([], 3, column, 80)) == ""
 
 
-#: When a limit ends, in seconds since the epoch, and a text that waits for that.
-ENDS = 1_800_000_000
-NIGHT = attrs.evolve(WAITS, at=ENDS + MARGIN_S)
-
-
-def shifted(desk: Desk, *happened: tuple[float, float, Seen], queued: Queued = NIGHT) -> Queued | None:
-    """What has become of it when so many seconds after `ENDS` a limit ended then, and that was seen."""
-    once = Once(0.0, InProcess())
-    found: Queued | None = queued
-    for now, until, there in happened:
-        assert found is not None, now
-        desk.now = there
-        found = step(desk, once, found, now, is_alive=True, wall=ENDS + now, limited_until=ENDS + until)
-    return found
-
-
 def test_nothing_is_typed_before_a_limit_has_ended() -> None:
-    """The agent stands at its prompt all the while. By the wall clock, which a sleep of the machine does not stop."""
-    desk = Desk(at_prompt())
-    assert shifted(desk, (-9000, 0, at_prompt()), (-1, 0, at_prompt()), (4.9, 0, at_prompt())) == NIGHT
+    """By the wall clock; and not while the next limit stops its agent."""
+    desk, ends_at = Desk(at_prompt()), 1_800_000_000
+    waits = attrs.evolve(WAITS, at=ends(ends_at))
+    for wall, until in ((ends_at + MARGIN_S - 0.1, 0), (ends_at + 7200, ends_at + 7200)):
+        moment = Moment(99, is_alive=True, wall=wall, limited_until=until)
+        assert step(desk, Once(0.0, InProcess()), waits, moment) == waits
+    moment = Moment(99, is_alive=True, wall=ends_at + MARGIN_S, status=Status.LIMITED, limited_until=ends_at)
+    assert step(desk, Once(0.0, InProcess()), waits, moment) == attrs.evolve(waits, ready_at=99)
     assert desk.typed == []
-
-    kept = shifted(desk, (7200, 0, at_prompt()), (7201, 0, at_prompt()), (7202, 0, WORKING))
-    assert desk.typed == ["Go on\r"] and kept is not None and kept.typed == 1 and not kept.problem
-    assert shifted(desk, (7201 + WATCH_S, 0, WORKING), queued=kept) is None
-    assert desk.typed == ["Go on\r"]
-
-
-@each("there", [ASKING, seen("claude/menu-model-80", Status.IDLE), WORKING])
-def test_an_agent_that_is_not_at_its_prompt_when_its_limit_has_ended(there: Seen) -> None:
-    """A dialog, a menu or a turn: it is tried for a while, and given up with a reason."""
-    desk = Desk(there)
-    kept = shifted(desk, (MARGIN_S, 0, there), (MARGIN_S + TRY_S - 1, 0, there))
-    assert kept is not None and not kept.problem
-    kept = shifted(desk, (MARGIN_S + TRY_S, 0, there), (MARGIN_S + TRY_S + 9, 0, at_prompt()), queued=kept)
-    assert kept is not None and kept.problem == LATE and desk.typed == []
-
-
-def test_a_new_limit_is_waited_for_three_times() -> None:
-    """Whether it comes before the first ends or when the text was typed; the text is never typed in between."""
-    desk, hour = Desk(at_prompt()), 3600.0
-    kept: Queued | None = NIGHT
-    for number in range(1, MOST + 1):
-        at = number * hour
-        assert kept is not None
-        kept = shifted(
-            desk, (at - 1800, at, at_prompt()), (at, at, at_prompt()), (at + 6, at, at_prompt()),
-            (at + 8, at, at_prompt()), queued=kept,
-        )  # fmt: skip
-        assert len(desk.typed) == number
-    assert kept is not None
-    kept = shifted(desk, (4 * hour - 100, 4 * hour, at_prompt()), (5 * hour, 4 * hour, at_prompt()), queued=kept)
-    assert kept is not None and kept.problem == LIMITED and len(desk.typed) == MOST

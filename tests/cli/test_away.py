@@ -39,7 +39,7 @@ PANES = [
         what="Bash: npm test", since=NOW - 60,
     ),
     Pane(
-        id="3", status=Status.WAITING, kind=Kind.LIMIT, agent="claude", project="docs", session="s5",
+        id="3", status=Status.LIMITED, agent="claude", project="docs", session="s5",
         limited_until=NOW + HOUR, since=NOW - HOUR,
     ),
     Pane(id="4", status=Status.DONE, agent="claude", project="old", session="s3", since=LEFT - 60),
@@ -70,7 +70,7 @@ def test_since_the_last_turn_was_begun(capsys: pytest.CaptureFixture[str]) -> No
         "the last 2 h: 2 turns, 1 question, 1 failed, 1 at a limit, 1 waits for you",
         "!  web   claude                              1m: Bash: npm test",
         "✓  shop  claude  1 turn, 15 min, 1 question  All 12 tests pass.  +12",
-        f"!  docs  claude                              limited until {until}",
+        f"◷  docs  claude                              limit: 1 h 00, until {until}",
         "-  api   codex   1 turn, 15 min, 1 failed    has ended",
     ]
 
@@ -92,7 +92,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(one["project"], one.get("status"), one["turns"], one["errors"]) for one in found["panes"]] == [
         ("web", "waiting", 0, 0),
         ("shop", "done", 1, 0),
-        ("docs", "waiting", 0, 0),
+        ("docs", "limited", 0, 0),
         ("api", None, 1, 1),
     ]
 

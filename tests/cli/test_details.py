@@ -136,11 +136,12 @@ def test_until_when_a_limit_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     try:
-        limited = attrs.evolve(TOLD, status=Status.WAITING, kind=Kind.LIMIT, limited_until=NOW + 3600)
-        assert details.limit(limited, NOW) == "limited until 04:46"
-        assert details.limit(attrs.evolve(limited, limited_until=NOW + 90_000), NOW) == "limited until Sat 03 Jan 04:46"
+        limited = attrs.evolve(TOLD, status=Status.LIMITED, limited_until=NOW + 3600)
+        assert details.limit(limited, NOW) == "limit: 1 h 00, until 04:46"
+        late = attrs.evolve(limited, limited_until=NOW + 90_000)
+        assert details.limit(late, NOW) == "limit: 1 d 1 h, until Sat 03 Jan 04:46"
         assert details.limit(limited, NOW + 3600) == ""
-        assert "limited until 04:46" in wide(limited)[1]
+        assert "limit: 1 h 00, until 04:46" in wide(limited)[1]
     finally:
         monkeypatch.undo()
         time.tzset()

@@ -228,3 +228,27 @@ def test_locale_without_our_signs(tmp_path: Path, words: list[str]) -> None:
 
     assert done.stderr == "" and "Traceback" not in done.stdout
     assert done.stdout.isascii() and len(done.stdout) > 100
+
+
+@each(
+    ("locale", "shown"),
+    [
+        ({"LC_ALL": "C"}, "!1 xv1 +1 *1 検"),
+        ({"LANG": "POSIX"}, "!1 xv1 +1 *1 検"),
+        ({"LANG": "C", "LC_ALL": "C.UTF-8"}, "!1 ×▼1 ✓1 ●1 検"),
+        ({"PYTHONIOENCODING": "latin-1"}, "!1 ×v1 +1 *1 ?"),
+        ({}, "!1 ×▼1 ✓1 ●1 検"),
+    ],
+)
+def test_marks_in_a_locale_without_them(locale: dict[str, str], shown: str) -> None:
+    """Each mark has an ASCII character of its own, so that none looks like a question; a name stays where it can."""
+    text = "!1 ×▼1 ✓1 ●1 検"
+    code = (
+        "import sys\nfrom tallylight.cli import main\nfrom tallylight.ui.terminal import encoded\n"
+        "def verb(argv): sys.stdout.write(TEXT + chr(10)); sys.stdout.flush(); sys.stdout.buffer.write(encoded(TEXT))\n"
+        f"TEXT = {text!r}; main.main = verb; main.run()"
+    )
+    env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": SHARED} | locale
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True)
+    encoding = "latin-1" if "PYTHONIOENCODING" in locale else "utf-8"
+    assert (done.stdout.decode(encoding).splitlines(), done.stderr) == ([shown, shown], b"")

@@ -11,7 +11,7 @@ import pytest
 from tallylight.actions.queue import MARGIN_S
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.main import main
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tests.cli.panes import WAITING, publish
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -19,7 +19,7 @@ from tests.hosts.kitty.script_desk import ScriptDesk
 
 IDLE = "claude/idle-after-turn-80"
 ENDS = 4_000_000_000
-LIMITED = attrs.evolve(WAITING, kind=Kind.LIMIT, limited_until=float(ENDS))
+LIMITED = attrs.evolve(WAITING, status=Status.LIMITED, kind=None, limited_until=float(ENDS))
 
 
 @pytest.fixture

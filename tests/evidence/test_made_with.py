@@ -9,7 +9,8 @@ from pathlib import Path
 from tallylight.evidence import made_with
 from tallylight.evidence.process import Process
 from tallylight.evidence.unknown import Unknown
-from tallylight.pane.package import PackageRequest, package_of
+from tallylight.pane.package import PackageRequest, package_of, version_of
+from tallylight.snapshot.waiting_time_file import today
 from tests.tables import each
 
 RUN = (7, 70)
@@ -84,6 +85,31 @@ def test_a_script_of_python(tmp_path: Path) -> None:
     assert PackageRequest(tmp_path / "bin" / "mystery", RUN).read() == "made with litellm"
     assert PackageRequest(tmp_path / "bin" / "tool", RUN).read() == ""
     assert PackageRequest(tmp_path / "bin" / "nothing", RUN).read() == ""
+
+
+def test_its_version(tmp_path: Path) -> None:
+    """As its package says, else a folder that it lies in, else the day of its file; nothing if that is not known."""
+    script = npm(tmp_path / ".nvm/versions/node/v22.1.0", "mystery", {"version": "0.98.0"})
+    site = tmp_path / "pyenv/versions/3.12.1/lib/python3.12/site-packages/agent_x-0.86.1.dist-info"
+    site.mkdir(parents=True)
+    (site / "entry_points.txt").write_text("[console_scripts]\naider = agent_x:main\n")
+    (site / "METADATA").write_text("Name: agent_x\nVersion: 0.86.1\n")
+    python = tmp_path / "pyenv/versions/3.12.1/bin/aider"
+    named, plain = tmp_path / "claude/versions/2.1.329", tmp_path / "bin/goose"
+    for file in (python, named, plain):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    os.utime(plain, (0, 1_763_690_000))
+
+    def of(program: Path, interpreter: str = "") -> str:
+        argv = (interpreter, str(program)) if interpreter else (program.name,)
+        return version_of(Process(7, argv=argv, exe=interpreter or str(program), start=70))
+
+    assert of(script, "/usr/bin/node") == "0.98.0"
+    assert of(python, "/usr/bin/python3") == "0.86.1"
+    assert of(named) == "2.1.329"
+    assert of(plain) == today(1_763_690_000)
+    assert of(tmp_path / "bin/gone") == of(Path("relative.js"), "/usr/bin/node") == ""
 
 
 def test_a_project_is_no_package(tmp_path: Path) -> None:

@@ -91,7 +91,6 @@ def runs(tmp_path: Path) -> Runs:
     "status, kind",
     [
         (Status.WAITING, Kind.PERMISSION),
-        (Status.WAITING, Kind.LIMIT),
         (Status.WORKING, None),
         (Status.DONE, None),
         (Status.ERROR, None),

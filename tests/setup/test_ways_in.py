@@ -69,7 +69,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """uv, pipx, and what a package of the AUR is built with."""
     folder = tmp_path_factory.mktemp("tools") / "venv"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    wanted = ["uv", "pipx", "build", "installer", "hatchling"]
+    wanted = ["uv", "pipx", "build", "installer", "hatchling", "shtab", "argparse-manpage", "attrs", "psutil"]
     subprocess.run([folder / "bin/pip", "install", "--quiet", *wanted], check=True)
     return folder / "bin"
 
@@ -140,6 +140,7 @@ def test_the_package_of_the_aur(checkout: Path, tools: Path, tmp_path: Path) -> 
     run(argv, path=[tools], home=tmp_path)
     (command,) = (tmp_path / "pkg").rglob("bin/tally")
     assert command.is_file() and list((tmp_path / "pkg").rglob("_kittens/tally_watcher.py"))
+    assert list((tmp_path / "pkg").rglob("_completions/man1/tally-wait.1"))
     assert list((tmp_path / "pkg").rglob("licenses/tallylight/LICENSE"))
 
 

@@ -156,7 +156,7 @@ def test_a_limit_is_no_question() -> None:
     """An agent whose limit is used up waits for nobody, and does not work."""
     desk = Desk()
     desk.show(W, 0)
-    desk.show(Q, 10, kind=Kind.LIMIT)
+    desk.show(Status.LIMITED, 10)
     desk.show(W, 3610)
     desk.show(D, 3620)
 
@@ -316,7 +316,7 @@ def test_a_reader_counts_on() -> None:
     desk.tick(FIRST_S)
     assert told(desk.written[-1].at(CLOCK + 200)) == (130, 70, 1, Ending.OPEN)
     assert desk.written[-1].at(CLOCK + 9000).waited_s == 5 + 2 * CHECKPOINT_S
-    desk.show(Q, 140, kind=Kind.LIMIT)
+    desk.show(Status.LIMITED, 140)
     desk.tick(CHECKPOINT_S)
     assert desk.written[-1].doing == ""
     done = desk.line((D, 900))[-1]

@@ -55,7 +55,7 @@ def test_who_never_asked_was_not_answered() -> None:
 def test_a_limit_waits_for_nobody() -> None:
     """An agent that a usage limit stops has asked nothing, and its time is not a person's."""
     it = Attention()
-    it.shown(decision(Status.WAITING, 0, Kind.LIMIT), 0)
+    it.shown(decision(Status.LIMITED, 0), 0)
     assert not it.waiting
     it.shown(decision(Status.WORKING, 100), 100)
 

@@ -63,6 +63,7 @@ def test_what_needs_a_person() -> None:
         Status.ERROR,
         Status.DOWN,
         Status.DONE,
+        Status.LIMITED,
     }
 
 

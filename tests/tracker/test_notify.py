@@ -288,8 +288,9 @@ def test_each_status_is_a_choice(status: Status) -> None:
 
 
 def test_what_is_told_by_default() -> None:
-    """Waiting, errors and the end of a long turn; not that an agent vanished."""
-    assert Settings().when == {Status.WAITING, Status.ERROR, Status.DONE} and Settings().min_turn_s == 30
+    """Waiting, errors, limits and the end of a long turn; not that an agent vanished."""
+    assert Settings().when == {Status.WAITING, Status.ERROR, Status.DONE, Status.LIMITED}
+    assert Settings().min_turn_s == 30
 
 
 QUIET = ((22 * 60, 7 * 60), (720, 780))
@@ -530,6 +531,8 @@ def test_every_kind_has_its_words() -> None:
     for kind in (None, *Kind):
         (told,) = Line().be(Status.WAITING, 20, "", kind).shown
         titles[kind] = told.title
+    (told,) = Line().be(Status.LIMITED, 20, "").shown
+    titles[Kind.LIMIT] = told.title
     assert titles[Kind.AUTH] == "api: claude wants you to log in"
     assert titles[None] == titles[Kind.INPUT] == "api: claude waits for you"
     assert titles[Kind.LIMIT] == "api: claude has used up its limit"

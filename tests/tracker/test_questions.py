@@ -8,14 +8,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import CONCLUDED, Kind, Status
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.table import CELLS, facts_of
 from tallylight.tracker.tracker import Tracker
 from tests.tables import each
 
 #: What a source may report; the rest is concluded here.
-WORDS = [status for status in Status if status not in (Status.DOWN, Status.ACTIVE)]
+WORDS = [status for status in Status if status not in {*CONCLUDED, Status.ACTIVE}]
 SPEAKERS = [source for source in CELLS if source is not Source.HEURISTIC]
 #: Those that are read from files, or told by others: what they say may be heard this many seconds later.
 LATE = [source for source in SPEAKERS if source not in (Source.PROTOCOL, Source.SCREEN)]

@@ -734,7 +734,7 @@ def test_idle_may_count_as_waiting() -> None:
     assert tracker.decision.status in ("idle", "done")
 
 
-LIMIT = ("waiting", "limit")
+LIMIT = ("limited", None)
 
 
 @each(
@@ -756,7 +756,7 @@ def test_a_limit_is_how_a_turn_ended(reports: str, shown: tuple[str, str | None]
     decision = tracker.decision
     assert (str(decision.status), decision.kind and str(decision.kind)) == shown
     tracker.foreground(None, 10)
-    assert tracker.decision.status is not Status.WAITING
+    assert tracker.decision.status is not Status.LIMITED
 
 
 def test_another_question_in_a_dialog_of_the_same_kind() -> None:

@@ -1,7 +1,7 @@
 """
 Answers: a person chooses one of the choices that an agent asks them to choose from.
 
-`ask` makes a `Question` of what stands on a pane's screen now. A surface (list, page, REST) shows it, and sends back an
+`ask` makes a `Question` of what a pane's screen shows now. A surface (list, page, REST) shows it, and sends back an
 `Answer`: the pane, the agent's process, the fingerprint of the screen, and a choice by its number. Keys do not travel
 that way. `answer` looks again, and only if all of it is still the same are that choice's keys typed, once, as the
 agent's data file has them. Everything else is a `Refusal` that names its rule:
@@ -130,7 +130,7 @@ class Seen:
     A pane as its host sees it at this moment.
 
     *status* and *kind* are what the host's tracker has decided. *takes_paste*: whether the program has asked for
-    bracketed paste; None where its host cannot tell. *styled* is the screen with its colours, where what is asked
+    bracketed paste; None where its host does not know. *styled* is the screen with its colours, where what is asked
     depends on them.
     """
 
@@ -154,7 +154,7 @@ class Typist(Protocol):
         """Look at the screen and at the process in the foreground, both again."""
 
     def screen(self) -> StyledScreen:
-        """Look at the screen with its colours; one whose colours are not told is plain."""
+        """Look at the screen with its colours; it is plain if its host reports no colours."""
 
     def press(self, keys: str) -> None:
         """Type *keys*, and nothing else."""
@@ -168,9 +168,9 @@ _T = TypeVar("_T")
 
 def look(typist: Typist) -> Seen | Refusal:
     """
-    Look at the pane; at its colours, too, where they tell which choice is selected, and so what has to be typed.
+    Look at the pane; at its colours, too, where they mark the selected choice and so decide what has to be typed.
 
-    That is a second look where a host tells text and colours apart; `read_screen` takes no colours of another text.
+    That is a second look where text and colours come separately; `read_screen` takes no colours of another text.
     """
     seen = typist.see()
     if isinstance(seen, Seen) and seen.styled is None:
@@ -197,7 +197,7 @@ def is_question(seen: Seen) -> bool:
 
 
 def anything(_: Seen) -> Refusal | None:
-    """Who may answer whatever stands there: nothing is refused."""
+    """Who may answer whatever the screen shows: nothing is refused."""
     return None
 
 
@@ -225,7 +225,7 @@ def holder_of(seen: Seen) -> Occupant | Refusal:
     if found.is_remote:
         text = f"{found.suspect} shows another machine: go to that pane and answer there; nothing was typed"
         return Refusal("remote", text)
-    # A start of 0 is one that could not be read: nobody could tell later whether it still is the same process.
+    # A start of 0 is one that could not be read: later it could be another process.
     if found.agent is None or found.process is None or not found.process.start:
         return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
     return Occupant(seen.pane, found.agent.name, found.process.pid, found.process.start)
@@ -332,19 +332,19 @@ def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None
 
 
 def unseen(dialog: Dialog) -> str:
-    """What a person is told of a *dialog* that is not whole, on every surface; nothing of one that is."""
+    """The message about a *dialog* that is not whole, for every surface; nothing for a whole one."""
     return f"part of this cannot be seen here: {dialog.missing}; answer it in its own pane" if dialog.missing else ""
 
 
 def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
-    """The rows to show above the choices, and with which of them the dialog begins."""
+    """The rows to show above the choices, and the first of them that belongs to the dialog."""
     lines, place = look.lines, dialog.place
     if place is None:
         return tuple(map(_row, lines)), 0
     top = dialog.top
     end = (place.starts[0] if place.starts else place.end) - top
     above, rows = lines[max(0, top - MAX_ABOVE) : top], inside(dialog, lines)[:end]
-    # The line or the edge that it begins with tells nothing more once it is known.
+    # The line or the edge that it begins with is of no more use once it is known.
     while len(rows) > 1 and (not rows[0].strip() or is_edge(rows[0])):
         del rows[0]
     shown = [_row(line) for line in (*above, *rows)]
@@ -354,7 +354,7 @@ def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
 
 
 def _labels(look: Look, dialog: Dialog) -> list[str]:
-    """The choices with all that is said about them: their rows, whatever stands in a column of its own, too."""
+    """The choices with all that describes them: their rows, and the text in a column of its own."""
     place = dialog.place
     if place is None or not place.starts or len(place.starts) != len(dialog.choices):
         return [choice.label for choice in dialog.choices]
@@ -378,6 +378,6 @@ def _whole(text: str) -> str:
     if len(text) * 2 <= MAX_CELLS:
         # It cannot be too long.
         return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)
-    # One cell more than fits is not enough to tell: a wide character would not be in it.
+    # One cell more than fits is not enough: a wide character would not be in it.
     shown = sanitise(text, cells=MAX_CELLS + 2, graphemes=MAX_CELLS + 1)
     return shown if width(shown) <= MAX_CELLS else f"{sanitise(shown, cells=MAX_CELLS - 1, graphemes=MAX_CELLS)}…"

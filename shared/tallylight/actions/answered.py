@@ -1,5 +1,5 @@
 """
-Answered: which question of which agent was answered, and was not seen to go on since.
+Answered: the questions that were answered, of agents that were not seen to continue since.
 
 A note is made before anything is typed, so a process that dies while it types leaves the question answered. kitty
 alone types into its windows and keeps its notes `InProcess`. The panes of tmux, GNU Screen and WezTerm are reached by
@@ -26,7 +26,7 @@ from tallylight.snapshot.writer import checked_directory, directory
 
 #: The pane and the agent's process: its number, and when it began.
 Agent = tuple[str, int, int]
-#: Agents whose last answer is remembered; beyond that, the one that was answered longest ago is forgotten.
+#: Agents whose last answer is remembered; beyond that, the oldest answer is forgotten.
 MAX_NOTES = 1000
 #: Seconds after which a note is forgotten although nobody saw the agent go on.
 OLD_S = 86400.0

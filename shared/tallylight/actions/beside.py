@@ -1,5 +1,5 @@
 """
-What stands beside the status of each agent that a person can see, read on threads of a program that shows a list.
+Branch, changes and pull request of each visible agent, read on threads of a program that shows a list.
 
     watch = Watch(home, settings)
     watch.poll(panes, now)      the panes that can be seen, at monotonic now; True: something is new
@@ -8,7 +8,7 @@ What stands beside the status of each agent that a person can see, read on threa
 
 One reading is made at a time, of one repository: soon after an agent shows another status, every few seconds while it
 works, and else seldom; and beside it one that asks the network for a pull request, every few minutes, where a person
-wants that. A repository in which git is slow is left alone for longer and longer times. `read_all` reads once, for a
+wants that. A repository with a slow git is read less and less often. `read_all` reads once, for a
 list that is printed.
 
 Only a directory that a host has seen itself is looked into: no output of a program leads there.
@@ -39,7 +39,7 @@ BUSY_S, CALM_S = 5.0, 60.0
 SOON_S = 1.0
 #: A reading that took so long, in seconds, is repeated no sooner than after so many times as long.
 SHARE = 20
-#: Seconds for which a repository is left alone in which git was slow; doubled each time, up to the last.
+#: Seconds until a repository with a slow git is read again; doubled each time, up to the last.
 PAUSE_S, PAUSE_MAX_S = 60.0, 900.0
 #: How often, in seconds, to look whether a thread is done.
 WAIT_S = 0.05
@@ -56,7 +56,7 @@ _Shown = frozenset[tuple[int | None, Status, float]]
 
 
 def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
-    """What stands beside an agent that works in *directory*, and whether git was too slow to tell what has changed."""
+    """What to show beside an agent that works in *directory*, and whether git was too slow to list the changes."""
     found = NOTHING
     try:
         if (head := repository.head_of(directory, home)) is not None:
@@ -84,7 +84,7 @@ def read_pull_request(directory: str, home: str) -> tuple[Beside, bool]:
 
 
 def read(key: str, home: str) -> tuple[Beside, bool]:
-    """What *key* stands for, a directory or the pull request of its branch, and whether that took too long."""
+    """The value of *key*, a directory or the pull request of its branch, and whether that took too long."""
     if key.startswith(_PULL):
         return read_pull_request(key.removeprefix(_PULL), home)
     return read_one(key, home)
@@ -107,7 +107,7 @@ class _Schedule:
 
 
 def _wanted(panes: Iterable[Pane], settings: Listed) -> dict[str, _Shown]:
-    """What is to be read of *panes*, those with an agent, each with what the agents show because of which it is."""
+    """What to read for *panes*, those with an agent, each with what their agents show."""
     wanted: dict[str, set[tuple[int | None, Status, float]]] = {}
     for pane in panes:
         directories = [("", settings.branches), (_PULL, settings.pull_requests)] if pane.works_in else []
@@ -117,7 +117,7 @@ def _wanted(panes: Iterable[Pane], settings: Listed) -> dict[str, _Shown]:
 
 
 def _together(panes: Iterable[Pane], known: Mapping[str, Beside]) -> dict[int, Beside]:
-    """What stands beside *panes*, those with an agent, by its process, of what is *known*."""
+    """What to show beside *panes*, those with an agent, by its process, as far as it is *known*."""
     return {
         pane.agent_pid: attrs.evolve(
             known.get(pane.works_in, NOTHING),
@@ -212,7 +212,7 @@ class Watch:
 def read_all(
     panes: Iterable[Pane], home: str, settings: Listed, seconds: float, reads: Read = read
 ) -> dict[int, Beside]:
-    """What stands beside *panes*, by the process of each agent, as far as it can be read within *seconds*."""
+    """What to show beside *panes*, by the process of each agent, as far as it can be read within *seconds*."""
     panes = [pane for pane in panes if pane.agent_pid is not None]
     # The network last: it is the slowest.
     wanted = sorted(_wanted(panes, settings), key=lambda key: key.startswith(_PULL))

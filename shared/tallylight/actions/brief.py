@@ -30,7 +30,7 @@ class Brief:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What stands on the buttons."""
+        """The labels of the buttons."""
         return tuple(choice.label for choice in self.choices)
 
 
@@ -49,7 +49,7 @@ def _body(question: Question) -> str:
 
 
 def _buttons(question: Question) -> tuple[Choice, ...]:
-    """The choices whose labels can be seen whole on a button, none if two have the same label."""
+    """The choices with labels that fit on a button; none if two have the same label."""
     labels = [choice.label for choice in question.choices]
     fitting = [
         choice

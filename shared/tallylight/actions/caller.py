@@ -6,10 +6,10 @@ first process of a pane, whose own parent is a terminal. Where that is known, wh
 
 * without an agent in the line it is a `SCRIPT`, with one an `AGENT`, the nearest of them;
 * a line that ends before, at a process that takes in orphans, proves nothing. What asks is `UNKNOWN`; or a `STRAY`, an
-  agent whose pane is not known.
+  agent of no known pane.
 
 What counts is who started whom: a process may begin a session or a terminal of its own, as long as its parents live. A
-`PERSON` is told by the way that their word came: `seated` says whether a program has the pane's own terminal, and so
+`PERSON` is known by the way of their request: `seated` says whether a program has the pane's own terminal, and so
 gets keys from nobody but who sits there. What each may do, `actions.permission` says.
 """
 
@@ -30,7 +30,7 @@ from tallylight.evidence.process_table import Table
 
 #: Processes of a line that are looked at: a caller deeper than that is unknown.
 MAX_DEPTH = 64
-#: The programs that run panes, by the names of their executables; a version may stand behind them (`screen-5.0.0`).
+#: The programs that run panes, by the names of their executables; a version may follow (`screen-5.0.0`).
 _TERMINALS = frozenset(
     [
         "alacritty",
@@ -79,7 +79,7 @@ class Who(enum.StrEnum):
     PERSON = "a person"
     SCRIPT = "a script"
     AGENT = "an agent"
-    #: An agent whose line to its pane is broken: which pane that is, nobody can tell.
+    #: An agent with a broken line to its pane, which is therefore unknown.
     STRAY = "an agent of no known pane"
     UNKNOWN = "unknown"
     #: A button of a notification: who pressed it, the session bus does not prove.
@@ -116,7 +116,7 @@ class Caller:
     terminal: int | str = 0
 
 
-#: A person, whose word came by a way that proves it.
+#: A person, proved by the way of their request.
 PERSON = Caller(Who.PERSON, (0, 0))
 
 #: What is at the end of a line: of the last process of it, and of its parent, None if there is none to be seen.
@@ -147,7 +147,7 @@ def caller_of(
         if end is None:
             terminal = process_table.terminal(process.pid, table) or terminal
         if agent is None and (name := named(process, agents) or was_agent(process.pid, process.start)):
-            # From here on the line has to be proved anew.
+            # From here on the line has to be proved again.
             agent, is_whole = (line[-1], name), False
         if is_known and (found := ends(process, above)) is not None:
             is_whole = True

@@ -2,7 +2,7 @@
 The client: how a person's word, or a script's, reaches a pane, whichever host holds it.
 
 kitty and the host of other machines are asked over their socket (`snapshot.sockets`); the panes of tmux, GNU Screen and
-WezTerm are reached from this process, where `actions.perform` decides as it does in kitty. Who asks is told by the
+WezTerm are reached from this process, where `actions.perform` decides as it does in kitty. The caller is known by the
 process that connects. Where this process asks for somebody else, as a server does, it is decided here first: nobody is
 lent its rights.
 """
@@ -42,7 +42,7 @@ _NOBODY: Being = (0, 0)
 
 def here(environ: Mapping[str, str]) -> Caller:
     """
-    On whose behalf this process asks.
+    The caller on behalf of this process.
 
     What its own environment leads to can add agents, and hide none of those that come with us.
     """
@@ -80,15 +80,15 @@ class PaneClient:
 
     @property
     def asker(self) -> Caller:
-        """The one for whom it asks."""
+        """The caller that it acts for."""
         return self.asks_for or self.caller()
 
     def by(self, caller: Caller) -> PaneClient:
-        """The same for *caller*, for whom this process asks."""
+        """The same for *caller*, whom this process acts for."""
         return attrs.evolve(self, asks_for=caller)
 
     def look(self, found: Found, what: str) -> Reply:
-        """What a `request.Look` tells of a pane."""
+        """The reply to a `request.Look` at a pane."""
         return self.perform(found, Look(found.pane.id, what))
 
     def perform(self, found: Found, asked: Request) -> Reply:
@@ -112,11 +112,11 @@ class PaneClient:
         return self.ask_host(host, asked, self.ask_timeout_s)
 
     def may_read(self, found: Found) -> Refusal | None:
-        """Why nothing is told of what the pane shows; None if it is."""
+        """Why the contents of the pane are refused; None if they are not."""
         return self.forbidden(found, Verb.READ, _NOBODY)
 
     def forbidden(self, found: Found, verb: Verb, holder: Being) -> Refusal | None:
-        """Why *verb* is not done to the pane, in whose foreground *holder* is; None if it is."""
+        """Why *verb* is refused for the pane with *holder* in its foreground; None if it is not."""
         caller, level = self.asker, self.level(found.host)
         if caller.who is Who.PERSON or verb is Verb.READ:
             return unasked(check(level, caller, verb))
@@ -128,7 +128,7 @@ class PaneClient:
         return unasked(check(level, caller, verb, pane, is_own=is_own))
 
     def why_not(self, found: Found) -> Refusal | None:
-        """Why the terminal that holds the pane would type nothing, as far as that can be told from here."""
+        """Why the terminal that holds the pane would type nothing, as far as this process can know."""
         if self.asks_for is not None and (refused := self.forbidden(found, Verb.TEXT, _NOBODY)) is not None:
             return refused
         own = self.caller()

@@ -1,10 +1,10 @@
 """
 Closing a pane, with whatever runs in it, in the name of a person who was shown which one.
 
-`occupant` tells what is in the foreground of a pane now, an agent or any other program; a surface shows it. `close`
+`occupant` returns what is in the foreground of a pane now, an agent or any other program; a surface shows it. `close`
 looks again, and closes the pane by its host's own means only if the same process is still in front there: a pane in
 which something else was started meanwhile is not the one that was agreed to. What is refused names its rule: those of
-`actions.answer`, and `process`: something else is in the foreground, or it cannot be told what.
+`actions.answer`, and `process`: something else is in the foreground, or what is there is unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tallylight.model.errors import SessionError
 
 @attrs.frozen
 class Close:
-    """Close the pane in whose foreground the process *pid* is, begun at *start*."""
+    """Close the pane with the process *pid* in its foreground, started at *start*."""
 
     pane: str
     pid: int
@@ -29,7 +29,7 @@ class Close:
 
 
 class Closer(Typist, Protocol):
-    """A `Typist` whose pane can be closed. Nothing but `close` below may call `close`."""
+    """A `Typist` that can close its pane. Only `close` below may call `close`."""
 
     def close(self) -> None:
         """Close the pane, as its host does when a person says so. `SessionError` if the host cannot."""
@@ -42,7 +42,7 @@ def occupant(typist: Typist) -> Occupant | Refusal:
         return seen
     found = seen.foreground
     process = found.process or found.leader
-    # Without its start nobody could tell later whether it still is the same process.
+    # Without its start it could be another process later.
     if process is None or not process.start:
         return Refusal("process", "the program in that pane is unknown; nothing was closed")
     program = base_name(process.argv[0] if process.argv else process.exe or process.comm)

@@ -74,7 +74,7 @@ class Consent:
 
 @attrs.frozen
 class Wanted:
-    """What a caller wants: the *agent* that runs in the *pane*, which its first process stands for."""
+    """What a caller wants: the *agent* that runs in the *pane*, identified by its first process."""
 
     pane: Being
     agent: Being
@@ -87,7 +87,7 @@ STARTS = Wanted((0, 0), (0, 0))
 @attrs.define
 class Consents:
     """
-    What a person said of callers and of what these wanted. *now* is monotonic seconds.
+    The answers of a person to what callers wanted. *now* is monotonic seconds.
 
     A yes is for that caller and that agent alone. A no is for the whole pane and all that runs where the caller does,
     *place*, the first process of its window; and for what runs in no window, None, for that may have come from there.

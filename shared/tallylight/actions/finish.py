@@ -9,7 +9,7 @@ again, and runs them only if all is still the same, until one fails. Nothing is 
   are counted, for they go with the directory;
 * commits go into the other branch only where that needs no merge (`--ff-only`): a merge could run programs that a
   repository names, and may need a person. That branch must be checked out where it was, without changes;
-* a branch whose commits are nowhere else is dropped only as `Way.DROP`, and the commands say which commit it was.
+* a branch with commits that are nowhere else is dropped only as `Way.DROP`, and the commands say which commit it was.
 
 Ours is a worktree with our mark in its own part of the repository (`worktrees.make` writes it, git removes it).
 """
@@ -24,6 +24,7 @@ import attrs
 from tallylight.actions import git, worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.model.errors import TallyError
+from tallylight.model.prose import counted
 
 #: Signatures are looked at by a program that settings name, and so may a difference be shown.
 _FORWARD = ("merge", "--ff-only", "--no-edit", "--no-stat", "--no-verify-signatures", "--no-autostash")
@@ -40,7 +41,7 @@ class Way(enum.StrEnum):
 @attrs.frozen(kw_only=True)
 class Finish:
     """
-    What would be done with the worktree at *path*, whose branch *branch* is at *commit*.
+    The plan for the worktree at *path*, with the branch *branch* at *commit*.
 
     *origin* is where it came from, *into* the branch there. *commits* counts those that *into* has not, *ignored* the
     files that git ignores. *steps* are the commands of git, to be run in *origin*.
@@ -66,10 +67,10 @@ class Finish:
         """What a person should read first."""
         notes = []
         if self.ignored:
-            notes.append(f"{_counted(self.ignored, 'file')} that git ignores will be removed with the directory.")
+            notes.append(f"{counted(self.ignored, 'file')} that git ignores will be removed with the directory.")
         if self.way is Way.DROP and self.commits:
             back = f"git branch {self.branch} {self.commit}"
-            notes.append(f"{_counted(self.commits, 'commit')} will be on no branch; `{back}` brings them back.")
+            notes.append(f"{counted(self.commits, 'commit')} will be on no branch; `{back}` brings them back.")
         return tuple(notes)
 
 
@@ -147,7 +148,7 @@ def _ignored(repository: git.Repository) -> int | Refusal:
         return changes
     ignored = sum(line.startswith("!!") for line in changes)
     if left := len(changes) - ignored:
-        what = _counted(left, "change")
+        what = counted(left, "change")
         return Refusal("uncommitted", f"{what} in {repository.top} not committed; commit or remove first")
     return ignored
 
@@ -161,7 +162,3 @@ def _no_way_in(origin: git.Repository, into: str, commit: str) -> Refusal | None
     if origin.ask("merge-base", "--is-ancestor", f"refs/heads/{into}", commit) is None:
         return Refusal("merge", f"{into} has new commits: rebase or merge by hand, then finish")
     return None
-
-
-def _counted(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number} {what}s"

@@ -33,7 +33,7 @@ from tallylight.snapshot.schema import Pane
 
 #: How far up from an agent its pane's own process is looked for.
 MAX_DEPTH = 64
-#: What of an agent's environment tells where things are. Nothing else of it is ever shown or handed on as text.
+#: The variables of an agent's environment that locate things. Nothing else of it is ever shown or handed on as text.
 _PLACES = re.compile(r"PATH|XDG_[A-Z]+_HOME|[A-Z0-9]+_(HOME|CONFIG_DIR)", re.ASCII)
 
 
@@ -95,7 +95,7 @@ def _identity(pane: Pane, agents: Agents, table: Table, pgid: int) -> Identity:
 
 
 def _foreground_of(pid: int, table: Table) -> int:
-    """The process group in the foreground of the terminal of *pid*, as well as the table can tell."""
+    """The process group in the foreground of the terminal of *pid*, as far as the table knows."""
     if pid <= 0:
         return 0
     if isinstance(table, ProcTable):

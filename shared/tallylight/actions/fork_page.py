@@ -158,7 +158,7 @@ def sentence(text: str) -> str:
 
 
 def command_line(argv: Sequence[str]) -> str:
-    """*argv* as a shell would have to be told, so that every argument can be told from its neighbours."""
+    """*argv* quoted as for a shell, so that every argument can be seen apart from its neighbours."""
     return " ".join(_exact(word) for word in argv)
 
 
@@ -167,7 +167,7 @@ def _clean(text: str) -> str:
 
 
 def _exact(word: str) -> str:
-    """*word* so that it can be told from every other: what cannot be shown as it is is spelled out."""
+    """*word* in a form that no other word has: characters that cannot be shown are spelled out."""
     quoted = shlex.quote(word)
     return quoted if quoted.isprintable() and _clean(quoted) == quoted else ascii(word)
 

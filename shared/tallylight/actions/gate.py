@@ -6,7 +6,7 @@ file, or one that a program asked for (OSC 88, OSC 26). Out comes the list with 
 that names the rule. The list is never joined and never split: a value stays one argument, whatever is in it.
 
 What a program asked for is accepted only as a whole shape: one list of the agent's own data file, with a session id
-where `{session}` stands, and beside it whole options of the running agent, each with all of its values and no more
+in the place of `{session}`, and beside it whole options of the running agent, each with all of its values and no more
 often than it has them; see `actions.shape`. So a list that came out of a file somebody printed can name a conversation,
 and can neither loosen what the agent may do nor tell it to do something. An agent that no file describes has the few
 lists of `evidence.stranger` in place of its own, and runs only by the very file of its process.
@@ -141,8 +141,8 @@ def check_said_program(word: str, agent: Agent, process: Process | None) -> Refu
     """
     Whether *word*, the first of a list that a program asked for, is the very program that runs.
 
-    That is a name of *agent* by which its *process* goes, or the path that this process has. An agent that is gone, or
-    one that goes by no name of its own, has the names that nothing else has, and those in its data file's lists.
+    That is a name of *agent* that its *process* has, or the path of this process. An agent that is gone, or
+    one without a name of its own, has the names that nothing else has, and those in its data file's lists.
     """
     denied = _denied(word)
     if denied is not None:

@@ -16,7 +16,7 @@ Attributes, in whatever file, can only name a filter or driver that settings des
 user's settings either but those of `_KEPT` and `_OWN`; with *keeps_own* it has all of them, so that the user's own
 filters run, and nothing else does: hooks and a file monitor are off. None of the variables `GIT_*` is passed on.
 
-A submodule has settings of its own, of which git reads how it is stored. It looks further into it by another git:
+A submodule has settings of its own, and git reads from them how it is stored. It looks further into it by another git:
 whoever asks for a `status` forbids that by `--ignore-submodules=dirty`. `worktree remove` refuses a worktree with
 submodules before it looks into them.
 """
@@ -133,7 +133,7 @@ def place_of(directory: str, home: str = "/") -> Place | None:
 
 
 def text(path: Path, errors: str = "surrogateescape") -> str:
-    """What stands in a small file of git's own."""
+    """The text of a small file of git's own."""
     return read_write.read_limited(path, MAX_FILE).decode("utf-8", errors).strip()
 
 
@@ -160,7 +160,7 @@ class Repository:
 
     @property
     def sparse(self) -> str:
-        """What `config.worktree` says of one with a part of the files alone; nothing if that is said elsewhere."""
+        """The settings of a sparse checkout in `config.worktree`; nothing if they are elsewhere."""
         said = self.said if _has_worktree_settings(self.said) else ()
         kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
         return "".join(_line(*setting) for setting in _passing(said, kept))
@@ -193,7 +193,7 @@ class Repository:
 
     def bounded(self, *words: str, seconds: float) -> str | None:
         """
-        What git answers, of which it may write `MAX_OUTPUT` bytes; None if it fails or is not there.
+        The output of git, at most `MAX_OUTPUT` bytes; None if it fails or is missing.
 
         `StuckError` after *seconds*, or more than that: it was killed. `OSError`; `TallyError`.
         """
@@ -221,7 +221,7 @@ class Repository:
 
     @contextlib.contextmanager
     def _shown(self, *, keeps_own: bool) -> Iterator[dict[str, str]]:
-        """The environment in which git is shown the repository, for as long as it runs."""
+        """The environment that shows git the repository, for as long as it runs."""
         # No directory for temporary files: agents that may write nowhere else may write there.
         parent = writer.checked_directory(writer.directory(os.environ), create=True)
         hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
@@ -247,7 +247,7 @@ class Repository:
 
 
 def find(directory: str, seconds: float = ASK_S) -> Repository | None:
-    """The repository of whose work tree *directory* is a part; None if there is none, or it cannot be read."""
+    """The repository with *directory* in its work tree; None if there is none, or it cannot be read."""
     here, end = os.path.realpath(directory), time.monotonic() + seconds
     try:
         place = place_of(here)
@@ -303,7 +303,7 @@ def _setting(field: str) -> tuple[str, str]:
 
 @functools.lru_cache(maxsize=8)  # git is asked several things of one repository
 def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
-    """Those of *settings* whose name and value are *kept*."""
+    """The *settings* with a name and a value that are *kept*."""
     return tuple(
         (key, value) for key, value in settings if any(re.fullmatch(a, key) and re.fullmatch(b, value) for a, b in kept)
     )

@@ -1,7 +1,7 @@
 """
 kitty's session files: the windows in one, and the command that the shell of each runs first. Pure.
 
-Only what kitty itself has saved (`save_as_session`) is understood: one `launch` a window, whose first word tells the
+Only what kitty itself has saved (`save_as_session`) is understood: one `launch` a window, and its first word holds the
 window's number in the kitty that saved it. https://sw.kovidgoyal.net/kitty/sessions/ and `serialize_state_as_session`
 in kitty's tabs.py, 0.43 to 0.48.
 """
@@ -81,7 +81,7 @@ def _launch(line: str) -> tuple[dict[str, object], list[str], list[str]] | None:
     """
     What kitty noted of a window, its options, each one word, and what it runs in the place of a shell.
 
-    None for a line that is no `launch` of a saved window, or whose quotes do not match.
+    None for a line that is no `launch` of a saved window, or has quotes that do not match.
     """
     verb, _, rest = line.strip().partition(" ")
     try:

@@ -27,7 +27,7 @@ from tallylight.model.errors import TallyError
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.styled import read_screen as read_styled
 
-#: Seconds in which a program that was typed to should draw something else, and between two looks whether it has.
+#: Seconds that a program has to draw something else after keys, and seconds between two looks at that.
 SETTLE_S, LOOK_S = 1.0, 0.05
 #: Between two looks, in seconds, whether one that was slower than that has drawn something else.
 LATE_LOOK_S = 0.5
@@ -35,7 +35,7 @@ LATE_LOOK_S = 0.5
 AGAIN_S = 5.0
 _ANSWERED = Refusal("answered", "it was already answered and has not continued since; nothing was typed")
 _INTERRUPTED = Refusal("answered", "it was interrupted a moment ago and has not stopped yet; nothing was typed")
-#: What stands on a screen in the place of a dialog while the agent works; no fingerprint.
+#: In the place of a dialog's fingerprint while the agent works; no fingerprint has this form.
 _TURN = "turn"
 
 
@@ -168,7 +168,7 @@ def _refusal(given: Answer) -> Refusal:
 
 
 def _is_over(note: Note, seen: Seen, now: int) -> bool:
-    """Whether what was noted does not stand on the screen any more, or is a turn that has missed its key."""
+    """Whether what was noted is no longer on the screen, or is a turn that has missed its key."""
     if note.fingerprint == _TURN:
         return now - note.at >= AGAIN_S * 1e9 or not says.has_turn(seen)
     dialog = dialog_of(seen)

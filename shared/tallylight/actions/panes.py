@@ -18,10 +18,10 @@ class Panes(Protocol):
         """Whether anything can be done to it from here, as far as its host says."""
 
     def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
-        """Who started *pane* for a script, and its first process; None if nobody did, or it is not told here."""
+        """Who started *pane* for a script, and its first process; None if no script did, or this host does not know."""
 
     def at(self, host: str, pane: Pane) -> Closer | Refusal:
         """What looks at *pane*, types into it, and closes it."""
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
-        """Its screen as it is now, with its colours where its host tells them."""
+        """Its screen as it is now, with its colours where its host reports them."""

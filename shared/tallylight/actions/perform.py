@@ -32,7 +32,7 @@ _NO_TAPE = Refusal(
 )
 _WAITS = Refusal("queued", "a text waits in that pane already; nothing is queued")
 
-#: Whether a caller may do something to the pane, in whose foreground a process is; None while a person is asked.
+#: Whether a caller may do something to the pane and the process in its foreground; None while a person is asked.
 Permit = Callable[[Caller, Verb, Being], Verdict | Refusal | None]
 
 
@@ -54,7 +54,7 @@ class Access:
 
 
 def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
-    """Do what was *asked* by *caller*, or say by which rule not; None while a person is asked whether they may."""
+    """Do what *caller* *asked*, or return the rule that refuses it; None while a person is asked for consent."""
     is_person = caller.who is Who.PERSON
     seen = pane.once.look(pane.typist) if isinstance(asked, Answer) and not is_person else None
     verb = verb_of(asked, seen)

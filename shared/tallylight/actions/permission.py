@@ -1,7 +1,7 @@
 """
 Who may do what to a pane: caller x verb x level of `[scripting] allow`, in one table, for every way in.
 
-The level is that of the host which holds the pane. Whatever it is, nobody types into the pane in which they run, and
+The level is that of the pane's host. At any level, no program types into the pane that it runs in, and
 who is not known may at most read and start: it might be the very agent that asks. A person's word to `ask` counts for
 one caller and one pane, as long as both run; permissions are asked for even where the caller started the pane.
 
@@ -114,7 +114,7 @@ UNASKED = Refusal(
 PERSON_ONLY = Refusal(
     "permission", "only you can do that, at the page or at a list in a terminal of your own; nothing was done"
 )
-#: What is told those whose rights no configuration changes.
+#: The message for callers whose rights no configuration changes.
 _BY_NATURE = {
     Who.UNKNOWN: _UNKNOWN,
     Who.NOTICE: Refusal("permission", "a notification answers no permission; nothing was typed"),
@@ -161,9 +161,9 @@ def check(
     agreed: bool | None = None,
 ) -> Verdict | Refusal:
     """
-    Whether *caller* may do *verb* to a pane, of which *pane* are the first process and the one in its foreground.
+    Whether *caller* may do *verb* to a pane; *pane* are its first process and the one in its foreground.
 
-    *is_own*: it started that pane; *agreed*: what a person said to that, None if they were not asked.
+    *is_own*: it started that pane; *agreed*: a person's answer to that, None if they were not asked.
     """
     is_typing = verb not in (Verb.READ, Verb.START)
     if is_typing and caller.who is not Who.PERSON and not caller.lineage.isdisjoint(pane):

@@ -2,11 +2,11 @@
 A plan: which argument list continues a pane's conversation, where, and how that is known; or the rule that forbids it.
 
 `plan` looks at a `Scene`: what the process table says of the pane at this moment, what the host remembers of the agents
-whose processes it saw there, and what the program asked for. The order, for a fork and for a resume:
+the processes of which it saw there, and what the program asked for. The order, for a fork and for a resume:
 
 1. what the program asked for itself: OSC 88 before OSC 26; if the gate refuses that, the plan says so;
 2. the agent's data file with the session id, which its own status file, a hook or a report told;
-3. the data file's list for the latest conversation of the directory, said to be that.
+3. the data file's list for the latest conversation of the directory, with a note that says so.
 
 Of a stranger, which no agent file names, only the first counts, and what runs is the file of its own process.
 
@@ -70,7 +70,7 @@ class Method(enum.StrEnum):
 
 @attrs.frozen
 class ProgramFile:
-    """The file of a program: what tells it from every other, and when it was last replaced, in seconds since 1970."""
+    """The file of a program: what identifies it, and when it was last replaced, in seconds since 1970."""
 
     device: int
     inode: int
@@ -101,7 +101,7 @@ class Plan:
     relayed: bool = False
     #: Nothing finds the conversation from another directory.
     is_local: bool = False
-    #: The options that it ran with and that are not kept, though nobody knows that they do not restrict it.
+    #: Options of the running agent that are not kept and may have restricted it.
     lost: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     env: dict[str, str] = attrs.field(factory=dict)
@@ -140,7 +140,7 @@ class Scene:
 
     def known(self, agent: Agent) -> ConversationEntry:
         """
-        What the host remembers of *agent*'s own run here; what it does not, as a report and the process tell it.
+        The host's memory of *agent*'s own run here, completed from its report and its process.
 
         A folder that the agent reports through the terminal counts only if the agent itself works in it.
         """
@@ -196,7 +196,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
 
 
 def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
-    """The agent whose process is there, or, to resume, was there."""
+    """The agent with a process there or, to resume, one that was there."""
     found = scene.identity
     if found.is_remote:
         return Refusal("remote", f"{found.suspect} is in the foreground and shows another machine")

@@ -1,8 +1,8 @@
 """
 The open pull request of a branch and what its checks say, by GitHub's own program: https://cli.github.com/manual/gh_pr_list
 
-gh is not run in the repository, whose settings may be anybody's: the address of `origin` is read there, by the
-rules of `actions.git`, and gh is told which repository of github.com and which branch it is about. It uses the person's
+gh does not run in the repository: anybody may have written its settings. The address of `origin` is read by the
+rules of `actions.git`, and gh gets the repository of github.com and the branch as arguments. It uses the person's
 own account, and blocks for as long as the network takes: for a thread, and only where a person has asked for it.
 """
 

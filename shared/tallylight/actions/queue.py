@@ -3,16 +3,14 @@ The queue: a text for an agent that works or asks, typed when its turn has ended
 
 One text waits in a pane, for one process. `put` checks it; then, again and again, `step` looks at the pane, and types
 the text, by `actions.say` and its rules, once the agent has been at its prompt for `READY_S`. A dialog is no prompt,
-and neither is a menu: nothing is typed there, the text waits. It is given up, and the pane says why, when
+and neither is a menu: nothing is typed there, the text waits. It is dropped, and the pane says why, when
 
 * the agent's process has ended, or another one runs in its place;
 * a person has typed something at its prompt, which the text would follow;
 * it can never be typed: it has several lines, and the program takes no bracketed paste.
 
-A text may also wait for the end of a limit that stops its agent. It is typed `MARGIN_S` after that, by the same rules;
-if the agent is not at its prompt within `TRY_S`, it is given up. For `WATCH_S` it is kept: an agent that is stopped by
-another limit gets it again when that ends, `MOST` times in all. What decides is the wall clock, which goes on while the
-machine sleeps.
+A text may also wait for the end of a limit that stops its agent. It is typed `MARGIN_S` after that, by the same rules.
+What decides is the wall clock, which goes on while the machine sleeps. `shift.steps` does more for it.
 
 It does no input or output: a host's `Typist` looks and types. Times are monotonic seconds.
 """
@@ -21,6 +19,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import NamedTuple
 
 import attrs
 
@@ -31,23 +30,20 @@ from tallylight.actions.request import DeferredText
 from tallylight.actions.say import Say, lines_problem, prompt_agent, text_problem
 from tallylight.evidence.screen import Look
 from tallylight.model.queued import Queued
+from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
 #: How long, in seconds, an agent must have been at its prompt: between two parts of a turn it may seem to be.
 READY_S = 1.0
 #: Refusals of `say` that pass: the text waits. Every other one is for good.
 _PASSING = ("working", "asking", "prompt", "changed", "mode", "synchronized", "remote", "unreachable", "process")
-#: What stands in front of what is typed: the side of a box, a prompt. `diff> ` of aider has a word in it.
+#: What precedes typed text: the side of a box, a prompt. `diff> ` of aider has a word in it.
 _PROMPT = re.compile(r"[\s│┃║▌▎|]*(?:[\w-]{0,16}[❯›>»▸▶])?\s*")
 
-#: Seconds between the end of a limit and the text, and for how long it is then tried.
-MARGIN_S, TRY_S = 5, 300.0
-#: For how long, in seconds, a text is kept that was typed after a limit; and how often one is typed at most.
-WATCH_S, MOST = 120.0, 3
+#: Seconds between the end of a limit and the text.
+MARGIN_S = 5
 
 ENDED = "its agent has ended"
-LATE = "it was not at its prompt when its limit had ended"
-LIMITED = f"it was typed {MOST} times, and each time the next limit stopped its agent"
 TYPED = "something else was typed at its prompt"
 
 
@@ -72,45 +68,30 @@ def ends(limited_until: float) -> int:
     return math.ceil(limited_until) + MARGIN_S
 
 
-def step(
-    typist: Typist,
-    once: Once,
-    queued: Queued,
-    now: float,
-    *,
-    is_alive: bool,
-    wall: float = 0.0,
-    limited_until: float = 0.0,
-) -> Queued | None:
+class Moment(NamedTuple):
     """
-    Look at the pane, and type the text if it is time; None when that was done.
+    When a pane is looked at: *now* is monotonic seconds, *wall* seconds since the epoch. What is known of it then.
 
-    *is_alive*: whether the process it is for still runs. What a person's editor or pager takes the foreground for, ends
-    again. *wall* is the time and *limited_until* when the agent's last limit ends, both in seconds since the epoch.
+    *is_alive*: whether the process that the text is for still runs. What a person's editor or pager takes the
+    foreground for, ends again. *status* is what the pane shows, and *limited_until* when its agent's last limit ends.
     """
+
+    now: float
+    is_alive: bool
+    wall: float = 0.0
+    status: Status = Status.IDLE
+    limited_until: float = 0.0
+
+
+def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued | None:
+    """Look at the pane, and type the text if it is time; None when that was done."""
     if queued.problem:
         return queued
-    if not is_alive:
+    if not moment.is_alive:
         return attrs.evolve(queued, problem=ENDED)
-    if not queued.at:
-        return _step(typist, once, queued, now)
-    if limited_until > wall and (at := ends(limited_until)) != queued.at:
-        if queued.typed >= MOST:
-            return attrs.evolve(queued, problem=LIMITED)
-        return attrs.evolve(queued, at=at, ready_at=None, due_at=None, typed_at=None)
-    if queued.typed_at is not None:
-        return None if now - queued.typed_at >= WATCH_S else queued
-    if wall < queued.at:
+    if queued.at and moment.wall < max(queued.at, ends(moment.limited_until)):
         return queued
-    if queued.due_at is None:
-        queued = attrs.evolve(queued, due_at=now)
-    elif now - queued.due_at >= TRY_S:
-        return attrs.evolve(queued, problem=LATE)
-    found = _step(typist, once, queued, now)
-    return attrs.evolve(queued, ready_at=None, typed_at=now, typed=queued.typed + 1) if found is None else found
-
-
-def _step(typist: Typist, once: Once, queued: Queued, now: float) -> Queued | None:
+    now = moment.now
     seen = once.look(typist)
     waits = attrs.evolve(queued, ready_at=None) if queued.ready_at is not None else queued
     if isinstance(seen, Refusal):
@@ -132,9 +113,9 @@ def _step(typist: Typist, once: Once, queued: Queued, now: float) -> Queued | No
 
 def written(look: Look) -> str:
     """
-    What stands between an agent's prompt and the cursor: what a person has typed there.
+    The text between an agent's prompt and the cursor: what a person has typed there.
 
-    What an agent shows in an empty box stands behind the cursor.
+    What an agent shows in an empty box is behind the cursor.
     """
     if not 0 <= look.cursor_row < len(look.lines):
         return ""

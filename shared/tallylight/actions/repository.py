@@ -37,7 +37,7 @@ def head_of(directory: str, home: str) -> tuple[str, Beside] | None:
     """
     The work tree around the absolute *directory*, and what is checked out there; None if that is in no repository.
 
-    The branch is empty where the files do not tell. One that holds all of *home* says nothing of what is below.
+    The branch is empty where the files do not name it. A repository around *home* says nothing about folders below.
     `OSError` and `TallyError`: files that cannot be read.
     """
     place = git.place_of(directory, home)

@@ -1,5 +1,5 @@
 """
-Requests and replies: what is asked of a pane, what is told of it, and the one codec by which both travel.
+Requests to panes and their replies, with the one codec of both.
 
 A message is a line of JSON: the name of its class as `type`, and its fields. Requests go from a list, a script, a page
 or a bridge to the process that owns the pane, where `actions.perform` decides and does; one reply comes back. Lines are
@@ -35,20 +35,20 @@ MAX_MESSAGE = 4 * 1024 * 1024
 MAX_REQUEST = 64 * 1024
 #: Of one read or write, in bytes.
 CHUNK = 64 * 1024
-#: Of a screen that is told, in rows and in characters of a row.
+#: Limits of a screen in a reply: rows, and characters of a row.
 MAX_ROWS, MAX_ROW = 1000, 4000
 _MAX_TEXT, _MAX_NUMBER = 20_000, 2**63
 #: Of a refusal's rule, and of what a reply says to a person, in characters.
 _MAX_RULE, _MAX_WORDS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
-#: What a `Look` tells: the rows of the screen; what is asked there; the agent in the foreground; the agent that would
-#: take text, or is busy; the agent whose turn could be stopped; and whatever is in the foreground, to close the pane.
+#: What a `Look` can ask for: the rows of the screen; the question; the agent in the foreground; the agent that would
+#: take text, or is busy; the agent with a turn to stop; and whatever is in the foreground, to close the pane.
 SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
 PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 #: And what its light of the last minutes was made of, for who looks for a mistake in it.
 STRETCH = "stretch"
-#: Of a part of a stretch that is told, in characters, and of its parts.
+#: Limits of a stretch in a reply: characters of a part, and parts.
 _PART, _MOST_PARTS = 16_000, 64
 
 
@@ -118,7 +118,7 @@ class Attach:
 
 @attrs.frozen
 class Draw:
-    """Of a list, to the terminal that opened it: tell the screen of a pane, of which the list *has* a picture."""
+    """From a list to the terminal that opened it: send the screen of a pane; the list *has* a picture already."""
 
     pane: str
     has: int
@@ -132,7 +132,7 @@ class Rows:
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Rows:
-        """What is told of a screen of these *lines*: without the empty ones at its end."""
+        """The reply for a screen of these *lines*, without the empty ones at its end."""
         rows = [line[:MAX_ROW] for line in lines[:MAX_ROWS]]
         while rows and not rows[-1].strip():
             rows.pop()
@@ -147,7 +147,7 @@ class Stretch:
 
     @classmethod
     def of(cls, told: bytes) -> Stretch:
-        """What is told of a tape."""
+        """The reply for a tape."""
         text = binascii.b2a_base64(told, newline=False).decode()
         return cls(tuple(text[at : at + _PART] for at in range(0, len(text), _PART)))
 
@@ -159,7 +159,7 @@ class Stretch:
 
 @attrs.frozen
 class Picture:
-    """A screen as `ui.agent_list.pictures` tells it; None while nobody can see the list."""
+    """A screen as `ui.agent_list.pictures` encodes it; None while the list is hidden."""
 
     message: object
 
@@ -287,7 +287,7 @@ def from_json(value: object) -> Request | Reply | Visible | None:
 
 
 def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
-    """*value*, of which what is only shown is cut to its bound and can be encoded: what was done stays told."""
+    """*value* with its shown texts cut to their bounds and encodable, so that the outcome still arrives."""
     if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
         return value | {"text": values.text(words, _MAX_WORDS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):

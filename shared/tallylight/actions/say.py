@@ -75,7 +75,7 @@ class Busy:
 
 @attrs.frozen
 class Interrupt:
-    """Stop what the agent does whose process is *pid*, begun at *start*."""
+    """Stop the turn of the agent with the process *pid*, started at *start*."""
 
     pane: str
     pid: int
@@ -83,7 +83,7 @@ class Interrupt:
 
 
 def prompt_agent(typist: Typist) -> Occupant | Busy | Refusal:
-    """The agent that would take text at its prompt now, or is busy; else the rule by which nothing would be typed."""
+    """The agent that would take text at its prompt now, or is busy; else the rule that refuses text."""
     return reached(lambda: _taker(typist))
 
 

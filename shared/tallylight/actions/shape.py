@@ -1,7 +1,7 @@
 """
 The shape of an argument list: one list of a data file, and beside it whole options of the running agent.
 
-Nobody knows all options of an agent, and an option with a value takes whatever stands next to it. So words are compared
+The options of an agent are never all known, and an option with a value takes whatever follows it. So words are compared
 in runs, an option with all words up to the next option, and a run counts only as a whole:
 
 * The commands at the front of the data file's list (`threads continue {session}`) are the first words.
@@ -43,7 +43,7 @@ def match(
     """
     The session id in *words* if they have the shape of *template*, nothing if that has none; else what does not fit.
 
-    All three lists are without the program. *cwd* is what `{cwd}` stands for; the id is not looked at.
+    All three lists are without the program. *cwd* is the value of `{cwd}`; the id is not compared.
     """
     head = tuple(itertools.takewhile(lambda word: not is_option(word), template))
     matcher = _Matcher(cwd)
@@ -53,7 +53,7 @@ def match(
     left = runs(template[len(head) :])
     own, bound = _own_runs(running, agent)
     position = len(head)
-    #: What may stand here, behind an option that may take it for its value.
+    #: Words that are accepted here, behind an option that may take one as its value.
     next_: Collection[str] | None = None
     for run in runs(words[len(head) :]):
         part = next((part for part in left if matcher.has(part, run, agent)), None) if next_ is None else None
@@ -90,7 +90,7 @@ def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, 
 
 @attrs.define
 class _Matcher:
-    """Compares words with the words of a data file; *session* is the id that stood where `{session}` does."""
+    """Compares words with the words of a data file; *session* is the id in the place of `{session}`."""
 
     cwd: str
     session: str = ""
@@ -108,7 +108,7 @@ class _Matcher:
         """Whether *word* is *pattern* with its placeholders filled, everywhere with the same session id."""
         known = {"{session}": _SESSION, "{cwd}": re.escape(self.cwd)}
         parts = [known[part] if part in known else re.escape(part) for part in _PLACEHOLDER.split(pattern)]
-        # A group of one name can stand there once; any further place must have the same.
+        # A group name can occur once; every further place must have the same text.
         places = [number for number, part in enumerate(parts) if part == _SESSION]
         for place in places[1:]:
             parts[place] = "(?P=session)"

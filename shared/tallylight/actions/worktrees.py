@@ -184,7 +184,7 @@ def _notes(repository: git.Repository) -> Iterator[str]:
     texts |= dict.fromkeys(
         off, "The repository's own filter {} is off: its files are in the new worktree as they are stored."
     )
-    # What git does not tell, it may do.
+    # If git does not answer, assume the worse.
     yield from (
         text.format(name) for name, text in texts.items() if repository.ask("ls-files", f":(attr:filter={name})") != ""
     )

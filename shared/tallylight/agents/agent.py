@@ -9,7 +9,7 @@ script is another program. docs/agents.md describes the keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
@@ -60,10 +60,10 @@ class Sign:
 @attributes.frozen
 class NotArgs:
     """
-    Arguments with which the program is no agent that a person talks to: a server, a one-shot, a subcommand.
+    Arguments that make the program no agent that a person talks to: a server, a one-shot, a subcommand.
 
-    *commands*: the first word that is no option. *options*: anywhere before `--`. *takes*: options whose value is the
-    next word, so that it is not mistaken for a command. *many*: those of them whose values are all the words up to the
+    *commands*: the first word that is no option. *options*: anywhere before `--`. *takes*: options with a value in the
+    next word, so that it is not mistaken for a command. *many*: those of them with all the words as values up to the
     next option.
     """
 
@@ -73,7 +73,7 @@ class NotArgs:
     many: frozenset[str] = frozenset()
 
     def refuses(self, args: tuple[str, ...]) -> str:
-        """The argument with which this is not an agent, or nothing."""
+        """The argument that makes this no agent, or nothing."""
         position = 0
         command_seen = False
         while position < len(args) and args[position] != "--":
@@ -106,7 +106,7 @@ class Template:
     """
     Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's.
 
-    *is_local*: a session goes on only in the directory in which it was held, wherever the list is run. *said* are the
+    *is_local*: a session continues only in its own directory, wherever the list is run. *said* are the
     lists that count only where the program asks for one itself.
     """
 
@@ -305,7 +305,7 @@ def _start(table: Table) -> tuple[str, ...]:
 
 
 def naming(agent: Agent) -> dict[str, Any]:
-    """All of *agent* by which a command line or a process is known to be its own, less what is empty."""
+    """The parts of *agent* that identify its command line or process, without empty ones."""
     kept = ("name", "display", "processes", "generic", "packages", "interpreters", "paths", "sign", "not_args")
 
     def plain(_cls: type, _field: object, value: Any) -> Any:
@@ -356,7 +356,7 @@ class Agents:
         return self._by_name.get(name)
 
     def with_process(self, name: str) -> tuple[Agent, ...]:
-        """The agents whose process may be called *name*."""
+        """The agents that may have a process called *name*."""
         return tuple(self._by_process.get(name, ()))
 
     def with_package(self, name: str) -> Agent | None:
@@ -369,7 +369,7 @@ def load_agents(
     """
     The collection of *packaged* and *users* files, each a path and its text.
 
-    A file that cannot be used is left out and its error returned; the others stand.
+    A file that cannot be used is left out and its error returned; the others are kept.
     """
     found: list[Agent] = []
     errors: list[DataFileError] = []
@@ -381,11 +381,15 @@ def load_agents(
             except DataFileError as error:
                 errors.append(error)
                 continue
-            is_own = texts is users and agent.name not in ours and agent.screen_generic
-            found.append(attributes.evolve(agent, is_own=is_own))
+            found.append(of_person(agent, ours) if texts is users else agent)
         ours = {agent.name for agent in found}
     agents = Agents(agent for agent in found if not agent.adds)
     return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
+
+
+def of_person(agent: Agent, ours: Container[str]) -> Agent:
+    """*agent* of a person's own file, which adds to the generic reading unless it replaces one of *ours*."""
+    return attributes.evolve(agent, is_own=agent.screen_generic and agent.name not in ours)
 
 
 def together(base: Agent, added: Agent) -> Agent:
@@ -395,7 +399,7 @@ def together(base: Agent, added: Agent) -> Agent:
 
 
 def _together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
-    """The agents to whom rules are *added*, each with all of its rules."""
+    """The agents with *added* rules, each with all of its rules."""
     found: dict[str, Agent] = {}
     for agent in added:
         base = found.get(agent.name) or agents.get(agent.name)

@@ -39,7 +39,7 @@ def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[Tally
 
 def named_agents(env: Mapping[str, str] = os.environ) -> Agents:
     """
-    The agents of `load_agents`, those of this package with nothing but what tells that a process is theirs.
+    The agents of `load_agents`, those of this package with only the parts that identify their processes.
 
     For the relay, which asks for the name of its agent and starts with every command: no packaged file is read.
     """

@@ -14,14 +14,14 @@ import attrs
 
 from tallylight.files.toml import Table
 from tallylight.model.errors import DecodeError
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import CONCLUDED, Kind, Status
 from tallylight.wire.values import load
 
 #: How the file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
 #: each event a list of hooks. `tables`: TOML, a table `[[hooks]]` for each hook. `plugin`: a file of ours.
 FORMS = ("groups", "list", "tables", "plugin")
 #: `clear`: the agent takes its leave. `nothing`: the event says nothing, and later rules are not asked.
-STATUSES = (*(status.value for status in Status if status is not Status.DOWN), "clear", "nothing")
+STATUSES = (*(status.value for status in Status if status not in CONCLUDED), "clear", "nothing")
 KINDS = tuple(kind.value for kind in Kind)
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}", re.ASCII)
@@ -55,7 +55,7 @@ class Rule:
     status: str
     kind: str = ""
     values: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    #: Fields of which the first that is there is the message; `tool` stands for the tool and what it is to do.
+    #: Fields for the message: the first that is present counts; `tool` means the tool and its input.
     message: tuple[str, ...] = ()
     #: It repeats what another event says better, and counts only where that one did not arrive.
     weak: bool = False

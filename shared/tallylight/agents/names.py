@@ -1,5 +1,5 @@
 """
-What tells that a process is an agent's, made from `agents/*.toml` by `python -m tests.agents.tables`: change those
+The names that identify an agent's process, made from `agents/*.toml` by `python -m tests.agents.tables`: change those
 instead.
 """
 

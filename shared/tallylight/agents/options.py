@@ -1,7 +1,7 @@
 """
 The options of an agent: which dangerous ones it was given, and which of its own go along when it is continued.
 
-Nobody knows all options of an agent, and an option with a value takes whatever stands next to it. So words are read in
+The options of an agent are never all known, and an option with a value takes whatever follows it. So words are read in
 runs, an option with all words up to the next option. Where a run of the running agent ends is its data file's to say:
 `takes` and `many` have values, and what is `dangerous` or `restricts` without being in `takes` has none.
 """
@@ -71,10 +71,10 @@ def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
-    """The options of a running *agent* among its arguments *words*, but for those of the data file's own lists."""
+    """The options of a running *agent* among its arguments *words*, except those of the data file's own lists."""
     takes, many = agent.not_args.takes, agent.not_args.many
     listed = _listed(agent)
-    # Those of which the data file tells whether they have a value.
+    # Those that the data file knows to have a value, or none.
     known = takes.union(option for option in (*agent.dangerous, *agent.restricts) if "=" not in option)
     lacks = False
     for run, after in itertools.pairwise([*runs(list(itertools.takewhile(lambda word: word != "--", words))), ("",)]):
@@ -110,7 +110,7 @@ def carried(words: Sequence[str], agent: Agent) -> Carried:
     """
     Which options of a running *agent*, by its arguments *words*, go along when it is continued.
 
-    Those that restrict it, by its data file, each with its values as they stand there; a dangerous one never. Every
+    Those that restrict it, by its data file, each with its values as they are there; a dangerous one never. Every
     other one is named, unless the data file knows it to be harmless to lose.
     """
     kept: list[tuple[str, ...]] = []

@@ -2,7 +2,7 @@
 Patterns of agent files: regular expressions that cannot be slow. https://docs.python.org/3/library/re.html#regular-expression-syntax
 
 A pattern is matched from the first character of a row, which is cut to `WIDTH`. Python's `re` tries one way through a
-pattern after the other, and there may be exponentially many. So only a part of its language is allowed, for which the
+pattern after the other, and there may be exponentially many. So only a part of its language is allowed, where the
 ways can be counted beforehand: text, escapes, classes, groups, alternatives and repeats; no look-around, no
 back-reference, no repeat of a repeat. The ways multiply, one factor for each repeat, and more than `MOST_WAYS` are
 refused: that allows two unbounded repeats in a row, such as `.*` twice.

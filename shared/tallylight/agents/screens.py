@@ -21,17 +21,17 @@ MAX_PATTERNS = 16
 #: Rows that are looked at unless a rule says how many, and the most it may say.
 LAST = 12
 MAX_LAST = 48
-#: Rows that a rule may say that a dialog has, and the column at which its text may begin.
+#: Rows that a rule may say that a dialog has, and the first column of its text.
 MAX_ROOM, MAX_MARGIN = 200, 20
 
-#: Which rows: the last ones; those up to the cursor's; those without a gap that the cursor stands in; those in the last
+#: Which rows: the last ones; those up to the cursor's; those without a gap around the cursor; those in the last
 #: box (two lines across, little below it); those above that box; those below the last line across.
 PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
-#: What stands at the end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
-#: it; choices without numbers, with a pointer; answers in one row, of which only the colour tells the selected one, or
-#: each behind its key in brackets, whatever stands below.
+#: The end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
+#: it; choices without numbers, with a pointer; answers in one row, where only the colour marks the selected one, or
+#: each behind its key in brackets, whatever is below.
 CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
-#: Those without a pointer: which of them is selected, colours alone can tell.
+#: Those without a pointer: only colours show which one is selected.
 UNPOINTED = ("listed", "buttons")
 #: How a choice is typed: its number; the same and Enter; the key in parentheses at its end, else its number; the
 #: selection moved to it, up and down or to the sides, and Enter; or not known.
@@ -53,7 +53,7 @@ class ScreenRule:
     One rule, for screens with at *most* so many rows with text at *where*. Of these the *last* so many are looked at;
     each of *lines* must match one of them, and none of *without* any; none of *not_below* any below the last row that
     the first of *lines* matches. With
-    *choices*, such choices must stand at the end of the screen as well.
+    *choices*, such choices must be at the end of the screen as well.
     """
 
     name: str
@@ -71,7 +71,7 @@ class ScreenRule:
     question: re.Pattern[str] | None = None
     #: The first row of its dialog, with the blanks in front of it, where no box, bar or line begins it.
     top: re.Pattern[str] | None = None
-    #: The column left of which nothing stands that its dialog asks: a row that does is above it. 0 where any row may.
+    #: The left edge of its dialog's text: a row with text left of it is above the dialog. 0: no such edge.
     margin: int = 0
     #: Rows that its dialog has at the most before its agent cuts it without a sign; 0 where it never does.
     room: int = 0

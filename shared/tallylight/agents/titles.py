@@ -12,11 +12,11 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.files.toml import Table
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import CONCLUDED, Kind, Status
 
 _RANGE = re.compile(r"U\+([0-9A-F]{4,5})(?:-([0-9A-F]{4,5}))?")
 #: What a title or a screen may say. `down` and `active` are ours to conclude.
-_STATUSES = tuple(status.value for status in Status if status not in (Status.DOWN, Status.ACTIVE))
+_STATUSES = tuple(status.value for status in Status if status not in {*CONCLUDED, Status.ACTIVE})
 
 
 @attrs.frozen
@@ -24,7 +24,7 @@ class TitleRule:
     """
     One rule. The title must begin with one of *glyphs* (followed by a space or its end), or have the *item*.
 
-    Items are what stands between ` | `. With *anywhere*, the glyph may be the first character of any item.
+    Items are the parts between ` | `. With *anywhere*, the glyph may be the first character of any item.
     """
 
     status: Status

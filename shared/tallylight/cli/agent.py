@@ -15,7 +15,7 @@ from pathlib import Path
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SCREEN, SILENT, Rows
-from tallylight.agents.agent import check_agent
+from tallylight.agents.agent import check_agent, of_person
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, complain, status_words
 from tallylight.cli.parser import Parser, within
@@ -27,8 +27,8 @@ from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
-from tallylight.model import attributes
 from tallylight.model.errors import TallyError
+from tallylight.model.prose import counted
 from tallylight.recordings import check, draft, frames, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.asciicast import Output as Written
@@ -41,7 +41,7 @@ _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
 _SCREEN_LIMIT = 1 << 20
 #: Of a pane that is watched.
 _MOST_SECONDS = 600
-#: Lines of one recording that are told.
+#: Lines to print about one recording.
 _MOST_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING, sightings.FAILED)
 
@@ -161,7 +161,7 @@ def _drafted(
     options: argparse.Namespace,
     output: Output,
 ) -> str:
-    """The text of the file, with what it cannot tell said."""
+    """The text of the file; print what it leaves open."""
     seen = _answered(recorded, options)
     named = draft.Naming(tuple(options.program))
     for _, header, events in recorded:
@@ -291,7 +291,7 @@ def _screen(file: str) -> list[str]:
 
 
 def _explain(found: draft.Draft, output: Output) -> None:
-    """Say what was seen, and what no rule tells."""
+    """Print what was seen, and what no rule covers."""
     seconds = {label: found.counts[label] * sightings.POLL_S for label in _LABELS}
     output.line("Seen: " + ", ".join(f"{label} for {seconds[label]:.0f} s" for label in _LABELS) + ".")
     told = {rule.label for rule in found.rules}
@@ -321,23 +321,25 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
     complain("agent", *errors)
     if errors:
         return 1
-    is_ours = agent.name in {known for known, _ in packaged_agents()}
-    agent = attributes.evolve(agent, is_own=agent.screen_generic and not is_ours)
+    agent = of_person(agent, {known for known, _ in packaged_agents()})
     rules = [rule.name for rule in agent.screen_rules]
-    output.line(f"{clean(file)}: {agent.name}, {len(rules)} screen rules, {len(agent.title_rules)} title rules")
+    output.line(
+        f"{clean(file)}: {agent.name}, {counted(len(rules), 'screen rule')}, "
+        f"{counted(len(agent.title_rules), 'title rule')}"
+    )
     used: set[str] = set()
-    total, counted = scoring.Score(), 0
+    total, scored = scoring.Score(), 0
     for recording in recordings:
         with opened("agent", recording) as (header, events, _):
             result = check.check(header, list(events), agent)
         used |= result.used
         _print_result(recording, result, output)
         if result.score is not None:
-            total, counted = total.plus(result.score), counted + 1
+            total, scored = total.plus(result.score), scored + 1
     if unused := [rule for rule in dict.fromkeys(rules) if rule not in used]:
         output.line(f"Rules that decided nothing here: {', '.join(unused)}" if recordings else "")
-    if counted > 1:
-        output.line(f"All {counted}: {_score(total)}")
+    if scored > 1:
+        output.line(f"All {scored}: {_score(total)}")
     return 0
 
 

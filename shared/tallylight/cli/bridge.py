@@ -1,5 +1,5 @@
 """
-`tally bridge`: the far end of a machine in `[machines]` of another one, which starts it by `ssh` or the like.
+`tally bridge`: the far end of a machine in `[machines]` of another one, which starts it by `ssh` or a similar command.
 
 It speaks JSON lines on standard input and output (docs/places.md), and ends when the other end is gone. While it
 runs, this machine has a host for its sessions of tmux and GNU Screen.
@@ -20,7 +20,7 @@ from tallylight.snapshot.addresses import read_panes
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
-#: Seconds in which this machine's terminals must have answered.
+#: Seconds that this machine's terminals have to answer.
 _TERMINAL_S, _PERSON_S = 10.0, 60.0
 
 

@@ -21,7 +21,7 @@ from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 
 JSON_VERSION = 1
-#: Cells before what is said of where a value is from.
+#: Cells before the place that a value is from.
 _ASIDE = 36
 #: What every Unix has, where a person has not said which editor is theirs.
 _EDITOR = "vi"

@@ -40,7 +40,7 @@ Act = Callable[[Tracker, float], None]
 
 @attrs.frozen
 class Step:
-    """At *at* seconds of the script *act* happens in *tab*; *caption* tells the person what they are looking at."""
+    """At *at* seconds of the script *act* happens in *tab*; *caption* explains it to the person."""
 
     at: float
     tab: str
@@ -137,7 +137,7 @@ class Demo:
         self._erase()
 
     def _advance(self, until: float, *, is_skipped: bool = False) -> None:
-        """Let the script's clock run to *until*, and tell every decision at the time it is made."""
+        """Let the script's clock run to *until*, and report each decision at its time."""
         frame = until if is_skipped or not self.is_live else self._now + FRAME * self.speed
         while self._now < until:
             deadlines = [tracker.deadline() for tracker in self._trackers.values()]
@@ -153,7 +153,7 @@ class Demo:
                 frame = self._now + FRAME * self.speed
 
     def _write_changes(self) -> None:
-        """Write a line for each tab whose light has changed."""
+        """Write a line for each tab with a changed light."""
         for tab, tracker in self._trackers.items():
             decision = tracker.decision
             words = status_words(decision.status, decision.kind) if decision.is_lit else "no light"

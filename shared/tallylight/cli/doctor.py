@@ -2,7 +2,7 @@
 `tally doctor`: is everything wired, and does a light sent from here arrive.
 
 One line a finding, with its remedy. Nothing is written, except for one report to this terminal and its withdrawal: a
-child record of this pane, so that what the pane's own agent said stands. The tab turns amber for a moment.
+child record of this pane, so that the reports of the pane's own agent stay. The tab turns amber for a moment.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tallylight
 from tallylight.cli import emit, hooks
+from tallylight.cli.main import is_there
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.cli.why import EXACT_THERE
@@ -28,6 +29,7 @@ from tallylight.hosts.wezterm import pane_list
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
+from tallylight.model.prose import counted
 from tallylight.model.status import Status
 from tallylight.setup import checks, completions, online, report, running_kitty, sessions, wezterm
 from tallylight.snapshot import history_file, writer
@@ -122,12 +124,12 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
         system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
     else:
         none = "No problems found." if wire.snapshots()[0] else f"No problems found, but {_NOTHING}."
-        system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else f"\n{none}")
+        system.say(f"\n{counted(faults, 'problem')} found." if faults else f"\n{none}")
     return 1 if faults else 0
 
 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:
-    """Every finding, in the order in which a fault explains the ones after it."""
+    """Every finding, ordered so that a fault explains the ones after it."""
     yield from checks.installation(system)
     hosts = {host.host for host in wire.snapshots()[0]}
     # In tmux, and at the far end of ssh, the terminal may be of another machine.
@@ -144,13 +146,18 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
     has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) is not None
     passthrough = _multiplexer(system) if has_terminal else []
-    # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
+    # Before the bus: a kitty without any light yet has written no snapshot.
     blocked = any(finding.is_fault for finding in passthrough)
     light = list(_light(system, wire, blocked=blocked, has_terminal=has_terminal))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
     yield completions.finding(system)
-    yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
+    panes = {f"{host.name}:{pane.id}": pane for host in wire.snapshots()[0] for pane in host.panes}
+    yield from _agents([*panes.values()])
+    if is_there("accuracy"):
+        from tallylight.cli import accuracy
+
+        yield from accuracy.findings(system.env, panes)
     yield from passthrough
     yield from light
 
@@ -316,7 +323,7 @@ def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> 
 
 
 def _arrival(wire: Wire, record: str) -> str:
-    """The address of the pane in which *record* shows up, or nothing."""
+    """The address of the pane that shows *record*, or nothing."""
     left = ARRIVES_S
     while left > 0:
         for host in wire.snapshots()[0]:

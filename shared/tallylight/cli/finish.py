@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
     if not options.yes and not System().ask("Run these commands?"):
         output.line("Nothing was done.")
         return 1
-    os.chdir(found.root)  # this process may stand in what is removed
+    os.chdir(found.root)  # this process may be inside what is removed
     return _report(found, finish.carry_out(found), as_json=options.json)
 
 

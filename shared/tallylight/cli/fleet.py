@@ -29,7 +29,7 @@ DONE_S = 5.0
 
 
 def configured(verb: str) -> Fleet:
-    """The fleet of the configuration, whose mistakes `tally` *verb* tells; `TallyError` if it names no broker."""
+    """The fleet of the configuration; `tally` *verb* reports its mistakes. `TallyError` if it names no broker."""
     config, problems = config_file.load_config(os.environ)
     complain(verb, *problems, cells=UNBOUNDED)
     if not config.fleet.broker:

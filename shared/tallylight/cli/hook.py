@@ -127,7 +127,7 @@ def _read(stdin: int) -> bytes:
 
 
 def _started() -> int:
-    """When this process was started, in hundredths of a second: the order in which the agent started its hooks."""
+    """When this process was started, in hundredths of a second; it orders the hooks of an agent."""
     try:
         with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib costs more than the whole command
             return int(file.read(4096).rpartition(b")")[2].split()[19]) * 100 // posix.sysconf("SC_CLK_TCK")
@@ -172,7 +172,7 @@ def ancestors() -> list[Ancestor]:
 
 def agent_devices(table: Mapping[str, Any], environ: Mapping[str, str], chain: list[Ancestor]) -> list[str]:
     """
-    The devices of the agent's terminal; none if it has none, or if that cannot be told.
+    The devices of the agent's terminal; none if it has none, or if that is unknown.
 
     The agent is the ancestor that its own variable names, else the nearest one that has its name. One that has neither
     runs under a name we do not know: the nearest terminal is its.

@@ -2,7 +2,7 @@
 `tally host`: a process that carries panes which no terminal carries itself into the same list and the same light.
 
 `tally host sessions` is one for all of GNU Screen and tmux of this user. It says nothing while all is well, and ends
-when it is told to, or when the process that started it has ended and `--with-parent` was given.
+on a signal, or when the process that started it has ended and `--with-parent` was given.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from tallylight.cli.output import Output, age, clean, complain, status_words
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
+from tallylight.hosts.sessions_inside import HOSTS, by_terminal
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, Panes, own_place, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere
@@ -51,12 +52,12 @@ def main(argv: list[str]) -> int:
         else:
             output.line("nothing needs you" if panes.hosts else nothing(panes))
         return int(not panes.hosts)
-    order = stops([found.pane for found in _shown(panes) if found.host == host], now, is_any=options.any)
+    order = stops(_reached(panes, host), now, is_any=options.any)
     order = list(reversed(order)) if options.previous else order
     if options.dry_run:
-        names = {found.pane.id: found.name for found in panes.panes if found.host == host}
+        names = {id(found.pane): found.name for found in panes.panes}
         for pane in order:
-            words = [names[pane.id], status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
+            words = [names[id(pane)], status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
             output.line(clean("  ".join(filter(None, words)), output.columns))
         if not order:
             output.line("nothing needs you")
@@ -73,7 +74,7 @@ def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: b
     """
     Name the host that is to jump; `""` for none.
 
-    The terminal we are in, or the tmux. From elsewhere: the one whose pane needs a person most, of those that can show
+    The terminal we are in, or the tmux. From elsewhere: the one with the most urgent pane, of those that can show
     a pane.
     """
     for own in (own_place(environ)[0], own_place(environ, panes.hosts)[0]):
@@ -83,6 +84,16 @@ def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: b
     hosts = {id(found.pane): found.host for found in shown}
     order = stops([found.pane for found in shown], now, is_any=is_any)
     return hosts[id(order[0])] if order else ""
+
+
+def _reached(panes: Panes, host: str) -> list[Pane]:
+    """The panes that a jump of *host* visits: in a kitty, those in an attached tmux in place of the window with it."""
+    own = [found.pane for found in _shown(panes) if found.host == host]
+    if not host.startswith("kitty-"):
+        return own
+    found = by_terminal(found.pane for found in panes.panes if found.host.startswith(HOSTS))
+    inside = [pane for terminal in {pane.terminal for pane in own} for pane in found.get(terminal, ())]
+    return [*(pane for pane in own if pane.terminal not in found), *inside]
 
 
 def _shown(panes: Panes) -> list[Found]:

@@ -109,7 +109,7 @@ def _draw(output: Output, name: str, sums: Sequence[Sum]) -> None:
     rows = [_HEAD, *map(_row, sums)]
     if len(sums) > 1:
         rows.append(_row(history.added(sums, agent="all")))
-    for line in _fitted(output, rows, _SHRINK, range(2, 7)):
+    for line in fitted(output, rows, _SHRINK, range(2, 7)):
         output.line(line)
 
 
@@ -138,7 +138,7 @@ def _draw_turns(output: Output, found: History) -> None:
             worked, waited = duration(turn.worked_s), duration(turn.waited_s)
             names = clean(turn.agent, 20), clean(turn.project, 30)
             rows.append((began, *names, worked, waited, end, clean(turn.title, 120)))
-        lines = _fitted(output, rows, _TURNS_SHRINK, range(3, 5))
+        lines = fitted(output, rows, _TURNS_SHRINK, range(3, 5))
         output.line(lines[0])
         for turn, line in zip(of_day, lines[1:], strict=True):
             output.line(line)
@@ -146,10 +146,10 @@ def _draw_turns(output: Output, found: History) -> None:
                 output.line(f"{GAP * 3}? {clean(asked, max(8, output.columns - 8))}")
 
 
-def _fitted(
+def fitted(
     output: Output, rows: Sequence[Sequence[str]], shrink: Sequence[Mapping[int, int]], right: range
 ) -> list[str]:
-    """The lines of a table, with the columns of *right* to the right; by the first of *shrink* by which all stays."""
+    """The lines of a table, with *right* columns to the right, by the first of *shrink* that keeps everything."""
     wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     aligned = [
         [cell.rjust(wide[column]) if column in right else cell for column, cell in enumerate(row)] for row in rows

@@ -63,6 +63,7 @@ GROUPS = {
         "record": "run a command and record the session with its evidence",
         "replay": "show the light of a recorded session, and why",
         "wrong": "say what was right where a light was wrong, and have a rule made of it",
+        "accuracy": "how well the screens of each version of each agent were read",
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
@@ -92,6 +93,8 @@ ROOMS = {
     "agent": "recordings",
     "wrong": "recordings",
     "restore": "actions.restore_page",
+    "accuracy": "hosts.grades",
+    "shift": "shift",
 }
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}
@@ -126,8 +129,11 @@ def run() -> NoReturn:
     for name in ("stdin", "stdout", "stderr"):  # in this order: each takes the descriptor that is closed
         if getattr(sys, name) is None:
             setattr(sys, name, open("/dev/null", "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
-    if sys.stdout.encoding.lower() != "utf-8" and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a locale without `✓` shows `?`, rather than a traceback
+    may_be_c = {b"C", b"POSIX"} & {posix.environ.get(name) for name in (b"LC_ALL", b"LC_CTYPE", b"LANG")}
+    if isinstance(sys.stdout, io.TextIOWrapper) and (sys.stdout.encoding.lower() != "utf-8" or may_be_c):
+        from tallylight.model import plain
+
+        sys.stdout.reconfigure(encoding=plain.encoding(sys.stdout.encoding, posix.environ), errors=plain.ERRORS)
     code = main(sys.argv[1:])
     if sys.argv[1:2] in _AT_ONCE:
         posix._exit(code)

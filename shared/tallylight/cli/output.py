@@ -82,8 +82,8 @@ class Output:
     @classmethod
     def to(cls, stream: TextIO, environ: Mapping[str, str]) -> Output:
         """Find out what *stream* can show, by the variables of `ui.colours` and by COLUMNS."""
-        if hasattr(stream, "reconfigure"):
-            # A locale that has no `✓` shows `?`, rather than a traceback.
+        if hasattr(stream, "reconfigure") and stream.errors == "strict":
+            # A text that cannot be encoded shows `?`, rather than a traceback.
             stream.reconfigure(errors="replace")
         is_terminal = stream.isatty()
         depth = colours.depth(environ, is_terminal=is_terminal)

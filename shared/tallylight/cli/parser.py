@@ -26,7 +26,7 @@ _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 
 class Parser(argparse.ArgumentParser):
     """
-    A parser whose help ends with *examples* and exit *codes*.
+    A parser with *examples* and exit *codes* at the end of its help.
 
     *examples*: command lines as one would type them, and what each does. *codes*: what the numbers mean where it is
     not what `CODES` says, `""` for one that the verb never returns; a key may also be a word, for the codes of a

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from tallylight.cli.parser import Parser
 
-#: Each status that is told, most urgent first, and its mark. `model.lights` has them with an enum, which costs more to
+#: Each status in the line, most urgent first, and its mark. `model.lights` has them with an enum, which costs more to
 #: import than the rest of the command; a test compares them. An agent at its prompt is no news.
-MARKS = {"waiting": "!", "error": "×", "down": "▼", "done": "✓", "background": "○", "working": "●"}
+MARKS = {"waiting": "!", "error": "×", "down": "▼", "done": "✓", "limited": "◷", "background": "○", "working": "●"}
 #: As in `snapshot.schema` and `snapshot.writer`, which a test compares too.
 VERSION = 1
 MAX_BYTES = 4 * 1024 * 1024
@@ -127,7 +127,7 @@ def _process(name: str) -> int:
 
 
 def _read(parent: int, name: str, mode: int) -> bytes:
-    """The bytes of one file in the directory *parent*, whose mode is *mode*; none if it may be somebody else's."""
+    """The bytes of one file in the directory *parent*, with the mode *mode*; none if it may be somebody else's."""
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     except OSError:

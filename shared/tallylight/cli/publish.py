@@ -1,5 +1,5 @@
 """
-`tally publish`: tells the broker of a fleet what this machine's agents do, until it is stopped.
+`tally publish`: sends the state of this machine's agents to the broker of a fleet, until it is stopped.
 
 A process of its own that reads the snapshots the hosts write: no host ever waits for it.
 """

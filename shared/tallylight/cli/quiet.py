@@ -1,5 +1,5 @@
 """
-`tally quiet`: no notifications of a pane, a project or everything for a time, said to the hosts that notify.
+`tally quiet`: no notifications of a pane, a project or everything for a time; the hosts that notify get the request.
 
 `tally snooze`, `tally mute` and `tally unmute` are earlier spellings of parts of it, which still work. None of them
 ever means a pane that was not named, except for the one that it is called in.
@@ -142,7 +142,7 @@ def _named(parser: Parser, panes: Panes, wanted: str | None) -> Found:
     if not panes.hosts:
         raise TallyError(nothing(panes))
     found = own(panes, os.environ)
-    # A multiplexer keeps the variables of the window that it was started in, which need not be the one around it.
+    # A multiplexer keeps the variables of the window that it was started in, which may not be the one around it.
     if found is None or (not found.host.startswith("sessions-") and {"TMUX", "STY"} & os.environ.keys()):
         parser.error("there is no pane here: name one, as in `tally quiet 3`")
     return found

@@ -1,7 +1,7 @@
 """
-`tally read`: what an agent asks, what it said last, or what stands on its screen, for scripts and for other agents.
+`tally read`: what an agent asks, its last reply, or its screen, for scripts and for other agents.
 
-It asks the agent nothing and types nothing. A question comes with an id that tells it from every other.
+It asks the agent nothing and types nothing. A question has an id that no other question has.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _create(path: str, *, overwrite: bool) -> int:
 
 
 class _Outer(pty.Outer):
-    """A terminal that tells when it is given back, which also happens before the relay dies of its program's signal."""
+    """A terminal that calls back when it is restored, also before the relay dies of its program's signal."""
 
     def __init__(self, fd: int, closed: Callable[[], None]) -> None:
         super().__init__(fd)

@@ -2,7 +2,7 @@
 `tally replay`: what the light of a recorded pane would have been, a line a decision, and why.
 
 The times are the recording's and the trust rules' own, so that the same file gives the same lines wherever it is
-replayed; only the agents are those that are known on this machine. What cannot be read of a file is said on standard
+replayed; only the agents are those that are known on this machine. Faults of a file go to standard
 error with the number of its line, and the rest is replayed.
 """
 
@@ -81,7 +81,7 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
     """
     A recording, compressed or not: its header, its events, and the problems that they had so far.
 
-    *verb* tells them on standard error, and how many there are at the end if they are many. `TallyError` if the file
+    *verb* prints them on standard error, and how many there are at the end if they are many. `TallyError` if the file
     is no recording, or cannot be read.
     """
     problems: list[Problem] = []
@@ -113,7 +113,7 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
 
 
 def _words(decision: Decision) -> tuple[object, ...]:
-    """What a decision tells a person."""
+    """A decision in words."""
     return decision.status, decision.kind, decision.reason.source, decision.report.agent
 
 

@@ -175,7 +175,7 @@ def _offer(
     """
     Show what would run, and start what the person chooses; None if the person has left.
 
-    The new windows of kitty's, and whether all were started; what went wrong is told.
+    The new windows of kitty's, and whether all were started; failures are printed.
     """
     page = RestorePage(choices, *(("in this pane", 1) if launcher is None else ("in new tabs", len(choices))))
     if launcher is None:
@@ -330,9 +330,9 @@ def listed_windows(document: bytes) -> set[str]:
 
 def _watch(choice: Offered, lost: Lost) -> int:
     """
-    Have *lost* put back if what this process becomes ends soon; where the one that does so is told what was started.
+    Have *lost* put back if what this process becomes ends soon; return where to report what was started.
 
-    What it is told on closes when this process becomes the agent; a byte says that it did not.
+    That descriptor closes when this process becomes the agent; a byte on it means that it did not.
     """
     pid, birth = os.getpid(), birth_of(os.getpid())
     read_end, write_end = os.pipe()

@@ -1,5 +1,5 @@
 """
-`tally restore --session FILE`: a session file of kitty's in which windows with agents resume their conversations.
+`tally restore --session FILE`: change a session file of kitty so that windows with agents resume their conversations.
 
 Nothing in it starts an agent by itself. The shell of such a window runs `tally restore PLACE` first, which shows what
 would run and waits for Enter, by the rules of every resumption at that time.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tallylight.relay.core import RelayCore
 
 USAGE = 2
-#: Inside WezTerm, how often to tell again what is known: its variables are lost when it is attached to a mux again.
+#: Inside WezTerm, how often to send again what is known: its variables are lost when it is attached to a mux again.
 HEARTBEAT_S = 8.0
 
 
@@ -93,7 +93,7 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
 
 def _ask_for_agent(command: list[str]) -> str:
     """
-    The name of the agent that *command* is, told by a child: the tables that name all of them go with it.
+    The name of the agent that *command* is, found by a child process, so that the tables of all names go with it.
 
     They take a megabyte, as long as the program runs, for one word.
     """

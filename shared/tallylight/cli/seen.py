@@ -1,4 +1,4 @@
-"""`tally seen` and `tally unread`: what a person marks of a pane, said to the host that shows it."""
+"""`tally seen` and `tally unread`: mark a pane, by a request to the host that shows it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def ask(
     """
     Ask the host, wait until its snapshot shows that it was done, and print what that came to, by *outcome*.
 
-    *else_*: what is to be said if it never shows it.
+    *else_*: the message if it never shows it.
     """
     called = f"pane {found.name}" + (f" ({clean(found.pane.project, 40)})" if found.pane.project else "")
     requests.send(found.host, request, os.environ)

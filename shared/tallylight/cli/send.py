@@ -95,15 +95,16 @@ def main(argv: list[str]) -> int:
     found, client = reached(options.pane)
     if isinstance(found, Refusal):
         return tell("send", None, found, as_json=options.json)
-    given = _given(options, asked, found, client)
-    feed = Feed(directory(os.environ))
-    turn = Wait(AT_REST, is_all=True, since=round(time.time(), 3), chosen=(found.address,), is_turn=True)
-    turn.look([found], time.monotonic())
+    given, at = _given(options, asked, found, client), round(time.time(), 3)
+    turn = Wait(AT_REST, is_all=True, since=at, chosen=(found.address,), is_turn=True) if options.wait else None
+    if turn is not None:
+        turn.look([found], time.monotonic())
     reply = client.perform(found, given) if isinstance(given, Given) else given
-    if options.wait and isinstance(reply, Done):
-        feed.poll(time.monotonic())
-        return told(follow("send", turn, feed, options.timeout), as_json=options.json)
-    return tell("send", found, reply, at=turn.since, as_json=options.json)
+    if turn is None or not isinstance(reply, Done):
+        return tell("send", found, reply, at=at, as_json=options.json)
+    feed = Feed(directory(os.environ))
+    feed.poll(time.monotonic())
+    return told(follow("send", turn, feed, options.timeout), as_json=options.json)
 
 
 def _given(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 PORT = 8787
 HTTPS_PORT = 443
-#: Seconds that a terminal has to tell what a page asks; a person at it who is asked first may take longer, and whoever
+#: Seconds that a terminal has to answer a page; a person at it who is asked first may take longer, and whoever
 #: is at the page presses again then.
 TERMINAL_S = 5.0
 #: Bytes of a token.
@@ -129,7 +129,7 @@ def main(argv: list[str]) -> int:
     own = functools.cache(functools.partial(here, os.environ))
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
-    # Of what can stand beside a status the page shows what has changed in the repository.
+    # Beside a status, the page shows only the changes in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
     devices = Devices(devices_path(os.environ))
     guard = Guard(token, hosts, devices.holder)
@@ -200,7 +200,7 @@ class Everyone:
     """
     The hosts of this machine, and with a *fleet* those of all its other machines, which can only be looked at.
 
-    A thread follows the fleet: to reach a broker may take seconds, for which no light of this machine is to wait.
+    A thread follows the fleet: to reach a broker may take seconds, and no light of this machine may wait for that.
     """
 
     def __init__(self, feed: Feed, labels: labels_file.LabelsFile, fleet: Subscriber | None = None) -> None:

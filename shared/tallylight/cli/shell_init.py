@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tallylight.cli.parser import Parser
 
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
-#: What stands in a template where the names go.
+#: The placeholder of the names in a template.
 PLACEHOLDER = "@AGENTS@"
 #: Nothing in it means anything to a shell. A name from a user's file may have other characters, and is left out then.
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
 
 def names(agents: Agents) -> list[str]:
     """
-    The names by which a person starts an agent, in order.
+    The names that a person types to start an agent, in order.
 
     Only those that are an agent's alone: `agent` and `copilot` may be anything. Not a shell's or an interpreter's,
     whatever a user's file says.

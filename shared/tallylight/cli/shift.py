@@ -1,8 +1,8 @@
 """
 `tally shift`: when the limit that stops an agent has ended, type a text at its prompt, so that it goes on by itself.
 
-The host of the pane types it, by the rules of `actions.queue`: into no dialog, behind no other text, for this process
-alone.
+The host of the pane types it, by the rules of `actions.queue` and `shift.steps`: into no dialog, behind no other text,
+for this process alone.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from tallylight.actions.say import text_problem
 from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import CODES, client_of, tell
+from tallylight.shift.steps import WORDS
 from tallylight.snapshot.addresses import NAMED, Found, add_pane, pick, read_panes
 from tallylight.ui.details import clock
 
-#: What is typed if the person chooses nothing else.
-WORDS = "continue"
 _NO_LIMIT = Refusal("no-limit", "it is not stopped by a limit, or does not say when that ends; nothing is queued")
 
 

@@ -36,9 +36,9 @@ from tallylight.snapshot.addresses import Panes, own_place, read_panes
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
-#: Seconds in which the new pane should be listed by its kitty.
+#: Seconds until its kitty should list the new pane.
 LISTED_S = 10.0
-#: Seconds in which its prompt should have begun a turn: it starts first.
+#: Seconds until its prompt should have begun a turn: it starts first.
 STARTS_S = 60.0
 _SESSIONS = "sessions-"
 _LOOK_S = 0.1

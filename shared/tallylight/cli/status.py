@@ -1,4 +1,4 @@
-"""`tally status`: one line a pane, neediest first; or one JSON object for programs."""
+"""`tally status`: one line a pane, most urgent first; or one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tallylight.ui.layout import duration
 
 #: Of the JSON of commands. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
-#: Of the JSON of this one, whose `label` has no colour and no pin any more.
+#: The version of this JSON, where `label` has no colour and no pin any more.
 VERSION = 2
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
 NARROW = 72
@@ -139,7 +139,7 @@ def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, B
     """
     Draw a line for each of *panes*.
 
-    *besides*: and one with what stands beside it, by `Pane.agent_pid`, and what its own record tells.
+    *besides*: and one with its repository, by `Pane.agent_pid`, and what its own record says.
     """
     narrow = output.columns < NARROW
     rows = [_row(found, now, narrow=narrow) for found in panes]
@@ -157,7 +157,7 @@ def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, B
 
 
 def _draw_details(output: Output, pane: Pane, found: Beside, now: float) -> None:
-    """Draw what stands beside a pane, and what the agent's own record tells of it, where anything is known."""
+    """Draw the repository of a pane, and what the agent's own record says, where anything is known."""
     full = f"context {details.context(pane)}" if pane.context is not None else ""
     facts = [
         beside.text(found, min(60, output.columns - len(GAP))),
@@ -194,7 +194,7 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
 
 
 def _summary(pane: Pane, name: str) -> str:
-    """What tells most of a pane that is called *name*: what it asks or its turn came to, else how far it is."""
+    """The most useful words about a pane that is called *name*: its question or outcome, else its progress."""
     text = pane.outcome or pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
         return GAP.join(dict.fromkeys(filter(None, (pane.asks or text, pane.detail))))
@@ -206,7 +206,7 @@ def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | No
     """
     Make the JSON object: every text is as the program in the tab wrote it, so the reader must sanitise it.
 
-    *besides*, by `Pane.agent_pid`, is told of each pane, if it is given.
+    *besides*, by `Pane.agent_pid`, is added to each pane, if it is given.
     """
     panes_json = []
     for found in shown:

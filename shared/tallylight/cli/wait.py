@@ -32,20 +32,21 @@ from tallylight.tracker.tracker import SEEN
 
 #: Seconds between two looks.
 POLL_S = 0.1
-#: Seconds for which a pane must be missing before it counts as gone: a host may be writing its file again.
+#: Seconds that a pane must be missing before it counts as gone: a host may be writing its file again.
 GONE_S = 1.0
-#: The word for a pane that was closed, or whose agent has ended.
+#: The word for a pane that was closed, or has no agent any more.
 GONE = "gone"
-#: The word for a pane in which no turn followed the text that was sent; and the seconds in which one should begin.
+#: The word for a pane where no turn followed the text that was sent; and the seconds until one should begin.
 NO_TURN = "no-turn"
 STARTS_S = 10.0
-#: Seconds for which the end of a turn is held back while the agent's record still has the reply of an earlier one.
+#: Seconds that the end of a turn is held back while the agent's record still has the reply of an earlier one.
 SETTLE_S = 2.0
 #: What needs a person, or has finished; an agent at its prompt has neither.
 FINISHED = frozenset((*(status.value for status in NEEDS_PERSON), GONE))
 AT_REST = FINISHED | {Status.IDLE.value}
 _CODES = {
     Status.WAITING.value: WAITS,
+    Status.LIMITED.value: WAITS,
     Status.ERROR.value: FAILED,
     Status.DOWN.value: FAILED,
     GONE: IS_GONE,
@@ -71,7 +72,7 @@ def make_parser() -> Parser:
         codes={
             0: "done, idle, or another status that you asked for",
             1: "nothing to wait for, or no such pane",
-            WAITS: "an agent waits for a person",
+            WAITS: "an agent waits for a person, or for the end of its limit",
             FAILED: "an agent failed, or vanished in the middle of a turn",
             IS_GONE: "the pane or its agent is gone",
             NOTHING: "with --since: no turn followed the text",
@@ -136,7 +137,7 @@ def main(argv: list[str]) -> int:
 
 
 def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float) -> tuple[End, ...]:
-    """Read *feed* until what *wait* waits for is there; nothing if *timeout_s* have passed, which is said."""
+    """Read *feed* until what *wait* waits for is there; nothing if *timeout_s* have passed, with a message."""
     end, reported = time.monotonic() + timeout_s, set[str]()
     panes = Panes.of(feed.snapshots, feed.problems)
     while True:
@@ -179,7 +180,7 @@ class Wait:
     What is waited for, and what was seen so far.
 
     *chosen* are the addresses of the panes. *since*: only statuses that began later than this count, in seconds since
-    the epoch, as *clock* tells them; None for all. *is_turn*: a text was sent then, and the end of its turn is waited
+    the epoch, by *clock*; None for all. *is_turn*: a text was sent then, and the end of its turn is waited
     for, which should begin within *starts_s*. Times given to `look` are monotonic.
     """
 
@@ -195,7 +196,7 @@ class Wait:
     _shown: dict[str, tuple[Status, float]] = attrs.Factory(dict)
     _missing_since: dict[str, float] = attrs.Factory(dict)
     _had_agent: set[str] = attrs.Factory(set)
-    #: Since when a text that was queued does not wait any more; and the panes whose turn was seen.
+    #: Since when a text that was queued does not wait any more; and the panes with a turn that was seen.
     _typed: dict[str, float] = attrs.Factory(dict)
     _begun: set[str] = attrs.Factory(set)
     #: What each agent had said at the first look.
@@ -239,13 +240,13 @@ class Wait:
             self._typed[address] = now
             return ""
         sent = self._typed.get(address, self.since or 0.0)
-        # One that idles anew without having worked was looked at between the text and its turn.
+        # One that is idle again without having worked was looked at between the text and its turn.
         if since > sent and (status is not Status.IDLE or address in self._begun):
             self._begun.add(address)
             return status.value if now - since >= self._settles(address, pane) else ""
         if status is Status.WORKING or (now - sent < self.starts_s and not pane.unsent):
             return ""
-        return status.value if since > sent or status is Status.WAITING else NO_TURN
+        return status.value if since > sent or status in (Status.WAITING, Status.LIMITED) else NO_TURN
 
     def _settles(self, address: str, pane: Pane) -> float:
         """For how long, in seconds, an end is held back: the record has the reply of an earlier turn."""

@@ -3,7 +3,7 @@
 
 The first line is everything (`"event": "state"`); then comes a line for each pane that changed (`"pane"`) or went
 (`"gone"`), and for each host that came or went (`"host"`). Every line carries the counts by status, so that a reader of
-counts need not keep a table. It costs a `stat` a host ten times a second, and ends when nobody reads any more.
+counts needs no table. It costs a `stat` a host ten times a second, and ends when nobody reads any more.
 docs/json.md has the keys.
 """
 
@@ -94,7 +94,7 @@ def _write(lines: Iterator[Line]) -> None:
 
 
 def _is_read(stream: TextIO, seconds: float) -> bool:
-    """Wait so long; tell whether somebody still reads *stream*: a pipe says so without anything being written."""
+    """Wait so long; return whether somebody still reads *stream*: a pipe shows that without a write."""
     try:
         poller = select.poll()
         poller.register(stream.fileno(), 0)
@@ -112,7 +112,7 @@ class BrokerWatch:
     _machines: dict[str, bool] = attrs.Factory(dict)
 
     def changes(self, problem: str, machines: Mapping[str, bool]) -> Iterator[Line]:
-        """The lines that lead from what was last told to *problem* (none while the broker answers) and *machines*."""
+        """The lines from what was last printed to *problem* (none while the broker answers) and *machines*."""
         if problem != self._problem:
             self._problem = problem
             yield {"event": "broker", "up": not problem, "problem": problem}
@@ -132,7 +132,7 @@ class Watch:
     has_begun: bool = False
 
     def changes(self, hosts: Mapping[str, tuple[Pane, ...]]) -> Iterator[Line]:
-        """The lines that lead from what was last told to *hosts*, the panes of every living host."""
+        """The lines from what was last printed to *hosts*, the panes of every living host."""
         panes = {found.address: found for host, those in hosts.items() for found in (Found(host, p) for p in those)}
         before, self._panes = self._panes, panes
         hosts_before, self._hosts = self._hosts, frozenset(hosts)

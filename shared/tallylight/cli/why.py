@@ -70,7 +70,7 @@ EXACT_THERE = (
 
 
 def _advice(found: Found, panes: Sequence[Found], table: process_table.Table) -> str:
-    """What to do about a pane of which little is known because another program stands in front of its agents."""
+    """What to do about a pane where another program hides the agents, so that little is known."""
     pane = found.pane
     is_seen_only = pane.agent in ("", pane.unknown)
     process = table.get(pane.pid) if is_seen_only and pane.pid is not None else None
@@ -119,7 +119,7 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
 def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
     """What is known of a pane, by what it is called; empty for what is not."""
     pane, reason = found.pane, found.pane.reason
-    # The answers to the three questions; where the host tells none, the light as a whole.
+    # The answers to the three questions; where the host gives none, the light as a whole.
     answers = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
     whole = AnswerEntry(
         answer=pane.status.value, source=reason.source, rule=reason.rule, at=reason.at, changes=reason.changes

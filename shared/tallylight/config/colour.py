@@ -36,7 +36,7 @@ _HEX = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 
 
 def parse_colour(text: str) -> RGB | None:
-    """Read a colour; None if it is none. Of `#FA0` each digit stands for two."""
+    """Read a colour; None if it is none. Each digit of `#FA0` counts twice."""
     if not _HEX.fullmatch(text):
         return NAMES.get(text.lower())
     digits = text[1:] if len(text) == 7 else "".join(2 * digit for digit in text[1:])

@@ -23,7 +23,7 @@ def _plain(value: Any) -> Any:
 @attrs.frozen(kw_only=True)
 class Form:
     """
-    What may stand in the file, and *about* it in words. Which type it has, the default tells.
+    The form of a value in the file, and words *about* it. The default gives its type.
 
     *limits* are those of a number, and *zero* says what 0 means beyond them. A text, or each one of a list, is one of
     *choices*, or has a *pattern* that JSON Schema knows, too; *former* has words of older versions, and what they are
@@ -64,7 +64,7 @@ def forms(cls: type) -> dict[str, Form]:
 
 
 def section(cls: type, about: str = "", *, own: Mapping[str, Form] | None = None, **form: Any) -> Any:
-    """A field that is a table of the file: a *cls*, whose forms are *own* if its fields do not have them."""
+    """A field that is a table of the file: a *cls*, with the forms *own* for fields that have none."""
     return setting(attrs.Factory(cls), about, names=own or forms(cls), **form)
 
 
@@ -107,7 +107,7 @@ class Setting:
                 return None if words is None else form.many([value for value in values if value is not None])
 
     def _value(self, table: Table, verb: str, word: str) -> object:
-        """What *word* stands for; None, and a complaint, if it may not be there."""
+        """The meaning of *word*; None, and a complaint, if it may not be there."""
         value = self.form.read(word) if re.fullmatch(self.form.pattern or ".*", word, re.DOTALL) else None
         if value is None:
             meant = did_you_mean(word, self.form.near)

@@ -1,5 +1,5 @@
 """
-The `[fleet]` table of the configuration: which broker, as whom, and under which name.
+The `[fleet]` table of the configuration: the broker, the account there, and the name of this machine.
 
 Without `broker` there is no fleet.
 """

@@ -94,7 +94,7 @@ def choose(
 
 
 def is_free(key: str, used: Sequence[str]) -> bool:
-    """Whether *key* can be told from those *used*: `a` and `a>b` cannot both be."""
+    """Whether *key* differs from those *used*: `a` and `a>b` cannot both be."""
     pressed = key.split(">")
     others = [other.split(">") for other in used]
     return all(pressed[: len(other)] != other[: len(pressed)] for other in others)

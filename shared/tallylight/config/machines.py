@@ -37,7 +37,7 @@ class Machine:
 
 
 def parse_machines(table: Table) -> dict[str, Machine]:
-    """The machines in *table*, whose mistakes it keeps."""
+    """The machines in *table*, which keeps their mistakes."""
     found: dict[str, Machine] = {}
     for name in table.names():
         if re.fullmatch(NAME, name) is None:

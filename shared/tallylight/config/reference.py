@@ -23,7 +23,7 @@ from tallylight.model.errors import DataFileError
 #: The dialect of JSON Schema that editors of TOML know (taplo, Even Better TOML, VS Code).
 DIALECT = "http://json-schema.org/draft-07/schema#"
 _COMMAND = {"type": "string", "minLength": 1}
-#: Tables whose keys are a person's own names.
+#: Tables with a person's own names as keys.
 OWN_NAMES: dict[str, dict[str, Any]] = {
     "machines": {
         "type": "object",
@@ -48,7 +48,7 @@ _MACHINES = f"""
 #   devbox = "ssh devbox"
 #   ci = {{ command = "docker exec -i ci" }}
 """
-#: Cells before what is said of a key: the first that have room, or else as many as it takes.
+#: Cells before the text about a key: the first that have room, or else as many as it takes.
 _STOPS = (22, 28)
 #: What each table is about, by its name.
 _TABLES = {form.key or name: form.about for name, form in FORMS.items() if form.names} | {
@@ -65,7 +65,7 @@ def _line(entry: str, about: str) -> str:
 
 def defaults(*, is_template: bool = False) -> str:
     """
-    The file with every key at its default, and what each means. What stands behind a `#` has no default of its own.
+    The file with every key at its default, and what each means. A key behind a `#` has no default of its own.
 
     *is_template*: every key is commented out, so that what is not changed follows new releases.
     """

@@ -122,7 +122,7 @@ class Listed:
 class History:
     """What is kept of the turns of agents."""
 
-    keep: bool = setting(True, "keep a history of turns, for `tally log`")
+    keep: bool = setting(True, "keep turns and grades, for `tally log` and `tally accuracy`")
 
 
 def _span(word: str) -> tuple[int, int]:
@@ -235,7 +235,7 @@ class Config:
     #: Other machines, by the names that a person gave them.
     machines: dict[str, Machine] = attrs.Factory(dict)
     fleet: Fleet = section(Fleet, "machines that share their state through an MQTT broker", is_own=True)
-    #: The lights whose colour is to be that of the terminal's theme, where the host knows it.
+    #: The lights in a colour of the terminal's theme, where the host knows it.
     themed: frozenset[Status] = frozenset()
 
     @property

@@ -10,8 +10,10 @@ Pure.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from tallylight.model.errors import DecodeError
+from tallylight.model.limits import MAX_WORD
 from tallylight.wire import values
 
 #: Words in the names of libraries that talk to a language model or to its tools.
@@ -22,6 +24,7 @@ _LIBRARIES = re.compile(
 )
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
+_VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD}}})$", re.MULTILINE)
 #: Characters of the metadata in which a distribution says what it is.
 _HEAD = 4096
 #: How packages call what they are, in one sentence.
@@ -34,12 +37,7 @@ _ITSELF = re.compile(
 
 def of_npm(text: str) -> str:
     """The sign in a `package.json`; nothing if there is none, or it cannot be read."""
-    try:
-        found = values.load(text)
-    except DecodeError:
-        return ""
-    if not isinstance(found, dict):
-        return ""
+    found = _object(text)
     lists = [found.get(key) for key in _DEPENDENCIES]
     names = [name for each in lists if isinstance(each, dict) for name in each]
     words = found.get("keywords")
@@ -56,6 +54,19 @@ def of_python(text: str) -> str:
 def of_itself(text: str) -> str:
     """The sign in what a package says of itself."""
     return "a package that calls itself an agent" if _ITSELF.search(text) else ""
+
+
+def version(npm: str, python: str) -> str:
+    """The version in a `package.json`, else in the `METADATA` of a distribution; nothing if there is none."""
+    return values.text(_object(npm).get("version"), MAX_WORD) or "".join(_VERSION.findall(python)[:1])
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = values.load(text)
+    except DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _library(names: list[str]) -> str:

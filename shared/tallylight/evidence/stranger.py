@@ -49,16 +49,16 @@ def itself(found: Identity, table: Table) -> tuple[Process, str] | None:
     return None
 
 
-def file_of(process: Process, name: str) -> str:
+def file_of(process: Process, name: str = "") -> str:
     """
-    The file by which *process* is the program *name*; nothing if it only leads to it, or that is not known.
+    The file by which *process* is the program *name*, or any; nothing if it only leads to it, or that is not known.
 
     It is the script as its interpreter was given it, else the executable. What is relative may lead to another file by
     now, and a program of an interpreter that has written its own title tells no script.
     """
     chain = unwrap(process.argv, process.exe, process.comm)
     place = own_place(chain)
-    if place is None or own_name(chain) != name or not is_direct(chain, place):
+    if place is None or (name and own_name(chain) != name) or not is_direct(chain, place):
         return ""
     own = chain.invocations[place]
     file = own.word if own.interpreter else process.exe.removesuffix(" (deleted)")

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 BEGIN = "# BEGIN_TALLYLIGHT"
 END = "# END_TALLYLIGHT"
-#: The first of them where the line before had no end of its own, so that `remove` can tell.
+#: The first of them where the line before had no end of its own, so that `remove` knows.
 BEGIN_BARE = f"{BEGIN} (the line before had no end)"
 _SENTINELS = (BEGIN, BEGIN_BARE, END)
 
@@ -73,7 +73,7 @@ def watcher_line(path: str) -> str:
 
 
 def path_problem(path: str) -> str:
-    """Why *path* cannot stand on a line of kitty.conf, or nothing."""
+    """Why *path* cannot be written into kitty.conf, or nothing."""
     if path != path.strip() or any(c < " " or c == "\x7f" for c in path):
         return "it begins or ends with a space, or holds a control character"
     try:
@@ -85,7 +85,7 @@ def path_problem(path: str) -> str:
 
 class Part(NamedTuple):
     """
-    A run of lines: the user's, or (if *ours*) a block of ours, in which *foreign* are the lines a person put.
+    A run of lines: the user's, or (if *ours*) a block of ours; *foreign* are the lines that a person put into it.
 
     *bare*: the line before a whole one had no end of its own.
     """
@@ -106,7 +106,7 @@ def parts(text: str) -> list[Part]:
     """
     Split *text* into the user's runs and our blocks; joined they are *text*.
 
-    A sentinel whose partner is missing is a damaged block of that line alone, and of our include after it: lines
+    A sentinel without its partner is a damaged block of that line alone, and of our include after it: lines
     behind a lost sentinel are never swallowed.
     """
     found: list[Part] = []
@@ -150,7 +150,7 @@ def includes(text: str) -> list[str]:
 
 def insert(text: str, body: str) -> str:
     """
-    *text* with one block that holds *body*: where a block of ours already stands, else at the end.
+    *text* with one block that holds *body*: where a block of ours already is, else at the end.
 
     The block has the line ends of the text, and always a final one: a line that somebody appends stays a line.
     """

@@ -1,7 +1,7 @@
 """
 Mounts: which mounted file system a path lies on. One that hangs is never asked.
 
-The kernel's table tells, and the words of the path; links are followed only as far as they lie on the mount that the
+The kernel's table decides, with the parts of the path; links are followed only as far as they lie on the mount that the
 words name. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
 """
 

@@ -81,7 +81,7 @@ def run(
         return None
     assert child.stdout is not None
     if child.stdin is not None:
-        # It fits into the pipe, and a program that does not read it is told by its code.
+        # It fits into the pipe, and a program that does not read it is noticed by its code.
         with contextlib.suppress(OSError):
             os.write(child.stdin.fileno(), given or b"")
         child.stdin.close()

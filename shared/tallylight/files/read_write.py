@@ -41,7 +41,7 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(path: Path, *, follows: bool = True) -> Stamp | None:
-    """The stamp of *path*, or with *follows* of what it is a link to; None if there is none, or it cannot be told."""
+    """The stamp of *path*, or with *follows* of what it is a link to; None if there is none, or it cannot be read."""
     try:
         found = path.stat(follow_symlinks=follows)
     except OSError:
@@ -112,7 +112,7 @@ def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
 
 
 def _bounded(path: Path, fd: int, found: os.stat_result, limit: int) -> bytes:
-    # Before a file object is made of it, whose error would name the descriptor.
+    # Before a file object is made of it: its error would name the descriptor.
     if not stat.S_ISREG(found.st_mode):
         raise FileError(path, "is a directory, not a file" if stat.S_ISDIR(found.st_mode) else _NO_FILE)
     with os.fdopen(fd, "rb", closefd=False) as file:

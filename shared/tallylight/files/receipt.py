@@ -2,7 +2,7 @@
 The receipts: which files of the user's were changed, what they were, and where their backup is.
 
 `state/tallylight/receipt.json` is of what `tally setup` did, `state/tallylight/hooks.json` of the hooks of agents; the
-pristine copies are in `backup/` beside them. A receipt that cannot be read is an error that is told, never a reason to
+pristine copies are in `backup/` beside them. A receipt that cannot be read is a reported error, never a reason to
 forget what was done.
 """
 

@@ -90,7 +90,7 @@ class System:
         return (version, folders) if len(folders) == len(modules) else None
 
     def reaches(self, host: str, seconds: float) -> bool:
-        """Whether *host* takes a connection within *seconds*, in which its name is looked up, too."""
+        """Whether *host* takes a connection within *seconds*, including the lookup of its name."""
         found: list[bool] = []
 
         def connect() -> None:
@@ -104,7 +104,7 @@ class System:
         return bool(found)
 
     def agrees(self, *, yes: bool) -> bool:
-        """Ask whether to do what was shown, unless *yes*; a no is told as such."""
+        """Ask whether to do what was shown, unless *yes*; a no is reported."""
         answer = yes or self.ask("\nGo ahead?")
         if not answer:
             hint = " There is no terminal to ask on: run it again with --yes." if answer is None else ""

@@ -26,10 +26,10 @@ MAX_CHARS = 1 << 20
 MAX_ITEMS = 1000
 #: Of one dotted name, in parts. Python's reader takes quadratic time over them and makes a level of each.
 MAX_PARTS = 32
-#: Mistakes whose line is looked for, and unknown keys that are named: each costs a way through the whole text.
+#: Mistakes to locate by line, and unknown keys to name: each costs a way through the whole text.
 MAX_TOLD = 20
 
-# Possessive throughout: a line that is none, and may be of any length, is given up in one go.
+# Possessive throughout: a line that does not match, of any length, is rejected at once.
 _PART = r"(?:[A-Za-z0-9_-]++|\"(?:[^\"\\]|\\.)*+\"|'[^']*+')"
 _NAME = rf"({_PART}(?:\s*+\.\s*+{_PART})*+)\s*+"
 _HEADER = re.compile(rf"\s*+\[\[?+\s*+{_NAME}\]\]?+\s*+(?:#.*)?$")
@@ -106,7 +106,7 @@ class Table:
     _path: str
     _prefix: str = ""
     errors: list[DataFileError] = attributes.field(factory=list)
-    #: Where in the text it stands, for one of a list of tables.
+    #: Its place in the text, for one of a list of tables.
     _lines: tuple[int, int] | None = None
     _taken: set[str] = attributes.field(init=False, factory=set)
 
@@ -114,7 +114,7 @@ class Table:
         return key in self._data
 
     def names(self) -> list[str]:
-        """The keys of a table whose keys are a person's own names, at most `MAX_ITEMS`."""
+        """The keys of a table of a person's own names, at most `MAX_ITEMS`."""
         return list(self._data)[:MAX_ITEMS]
 
     def ignore(self, key: str, problem: str) -> None:
@@ -166,7 +166,7 @@ class Table:
         return default
 
     def number(self, key: str, default: float, low: float, high: float, *, zero: bool = False) -> float:
-        """A number moved into *low* to *high*; with *zero*, 0 stands for itself."""
+        """A number moved into *low* to *high*; with *zero*, 0 stays 0."""
         value = self._take(key)
         if value is None:
             return default

@@ -24,7 +24,7 @@ class Edit:
     path: Path
     before: bytes | None
     after: bytes | None
-    #: Of hooks: whose they are, and what was put in; empty for a file that is ours as a whole, and for taking out.
+    #: Of hooks: their agent, and what was put in; empty for a file that is ours as a whole, and for taking out.
     agent: str = ""
     pieces: tuple[str, ...] = ()
     #: The file without anything of ours.

@@ -2,7 +2,7 @@
 Surgery on a JSON file of an agent's: our hooks go in and come out, and nothing else changes by a byte.
 
 Text goes in, and comes out as the new text and the exact pieces that were put in. `remove` cuts those
-out again, wherever they stand by then. Where a person or the agent has written the file again, and the pieces are no
+out again, wherever they are by then. Where a person or the agent has written the file again, and the pieces are no
 longer to be found, our hooks are taken out one by one by their commands, with what is empty without them.
 
 Laws, for every text that can be read: `remove(insert(t)) == t`; `insert(t)` holds every value of *t*; what belongs to

@@ -1,7 +1,7 @@
 """
 JSON as people write it, with the place of everything: comments, trailing commas, a byte order mark, any indentation.
 
-https://www.rfc-editor.org/rfc/rfc8259 and https://jsonc.org . Text goes in, a tree of `Node`s comes out whose offsets
+https://www.rfc-editor.org/rfc/rfc8259 and https://jsonc.org . Text goes in, a tree of `Node`s comes out; their offsets
 point into that text, or a `TallyError` with line and column. Nothing is ever written from the tree: it is for edits of
 the text. At most `MAX_CHARS` characters and `MAX_DEPTH` levels are read.
 """
@@ -35,7 +35,7 @@ class Node(NamedTuple):
     One value: `text[start:end]`.
 
     *value* is that of a text, number or word; an object and an array have *items* instead: a key, which is a text's
-    node (None in an array), and a value each. *comma* tells whether a comma follows the last of them.
+    node (None in an array), and a value each. *comma*: a comma follows the last of them.
     """
 
     kind: str

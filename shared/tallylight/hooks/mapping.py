@@ -27,7 +27,7 @@ SESSION = 257
 MODE = 64
 MAX_ID = 64
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@+-")
-#: What a tool is to do, in the order in which its input is searched.
+#: What a tool is to do, in the order of the search.
 _INPUTS = ("command", "cmd", "file_path", "path", "absolute_path", "url", "query", "pattern", "description", "prompt")
 
 
@@ -40,7 +40,7 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
     status, of_child = rule[1], rule[6]
     child = _id(_find(payload, names["child"]))
     if child is None or (of_child and not child):
-        return None  # it is of a subagent, and we cannot say of which
+        return None  # it is of an unknown subagent
     made = {"state": status, "kind": rule[2]}
     if status == "clear" and not child:
         return made | {"title": ""}
@@ -58,7 +58,7 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
 
 
 def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made: Mapping[str, str]) -> dict[str, str]:
-    """What the event of *made* tells and asks, and which tool it is about."""
+    """What the event of *made* reports and asks, and the tool that it is about."""
     _, status, kind, messages, weak, ends_tool, _ = rule
     words = {}
     name, given = _find(payload, names["tool"]), _find(payload, names["input"])
@@ -95,7 +95,7 @@ def _message(messages: Any, payload: Mapping[str, Any], tool: str) -> str:
 
 
 def _rule(rules: Any, payload: Mapping[str, Any]) -> Any:
-    """The first rule whose fields all have one of the values it names."""
+    """The first rule where each field has one of the values it names."""
     for rule in rules:
         if all(_plain(_find(payload, field)) in allowed for field, allowed in rule[0]):
             return rule

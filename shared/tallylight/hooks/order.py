@@ -1,9 +1,9 @@
 """
-Order: reports of hooks, put right by the time at which each hook was started.
+Order: reports of hooks, sorted by the start time of each hook.
 
 An agent's hooks are processes that run beside each other, so their reports come in any order, and some twice. Each
 carries `at`, the start of its process in hundredths of a second since its machine's, which the kernel notes in the
-order in which the agent started them. Reports of one record are kept for a while in that order; what the record is
+order of their start. Reports of one record are kept for a while in that order; what the record is
 follows from all of them, whatever came first:
 
 * a later one replaces an earlier one; of two with the same time the more final one (`_RANK`) is the later;
@@ -12,7 +12,7 @@ follows from all of them, whatever came first:
 * when the agent itself takes its leave, its subagents' earlier reports go with it.
 
 In: the payload of the carrier and the report that it was decoded to. Out: the reports for the tracker. A payload
-without `at` is not of a hook, stands for itself and starts again.
+without `at` is not of a hook, counts by itself and starts again.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Line:
         return self.base.at if self.base is not None else None
 
     def is_known(self, entry: _Entry) -> bool:
-        """Whether it is there already, or would stand before all that is kept."""
+        """Whether it is there already, or is older than all that is kept."""
         return entry in self.entries or (self.base is not None and entry <= self.base)
 
     def state(self) -> _Entry | None:
@@ -127,7 +127,7 @@ class Order:
         return tuple(changed)
 
     def _settle(self, line: _Line, arrived: _Entry) -> list[Report]:
-        """What is to be told of *line* now that *arrived* is in it."""
+        """What to report about *line* now that *arrived* is in it."""
         state = line.state()
         if state is None or (state is not arrived and state.report == line.shown):
             return []
@@ -140,7 +140,7 @@ class Order:
         if line.is_known(entry):
             return []
         line.add(entry)
-        # The tracker withdraws a record with those below it. A subagent that came later is told again.
+        # The tracker withdraws a record with those below it. A subagent that came later is reported again.
         line.shown = None
         return self._settle(line, entry)
 

@@ -3,7 +3,7 @@ Payloads: the JSON object that an agent hands its hook, read as far as it can be
 
 In: bytes, as many as were taken of it. Out: a dict of its members up to the first that is broken or cut off; an empty
 one if there is no object. It never raises. The agents put what matters first (session, event, subagent) and long
-things last, so that a payload cut at our limit still tells its status.
+things last, so that a payload cut at our limit still has its status.
 
 The scanner is the C one behind the `json` module, which costs as much to import as everything else together.
 """
@@ -31,7 +31,7 @@ class _Context:
 
     @staticmethod
     def parse_int(digits: str) -> int | None:
-        # Python refuses to read thousands of digits, and nobody has so many of anything.
+        # Python refuses to read thousands of digits, and no count is so large.
         return int(digits) if len(digits) <= _MAX_DIGITS else None
 
     @staticmethod

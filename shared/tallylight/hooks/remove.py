@@ -80,7 +80,7 @@ def _removal(system: System, target: Target | None, agent: str, path: Path, entr
 
 
 def undo(system: System, edit: Edit) -> str:
-    """Take one file back, and its entry out of the receipt; what to tell of it."""
+    """Take one file back, and its entry out of the receipt; return what to print."""
     book = read_receipt(system)
     name, entry = system.short(edit.path), edit.entry
     outcome = taken_back(system, edit, "hooks")
@@ -102,7 +102,7 @@ def undo(system: System, edit: Edit) -> str:
 
 
 def taken_back(system: System, edit: Edit, ours: str) -> str:
-    """What to tell of *edit*, which takes *ours* out of a file."""
+    """What to print about *edit*, which takes *ours* out of a file."""
     name, entry = system.short(edit.path), edit.entry
     if edit.goes:
         return f"{name} removed: Tallylight had made it."

@@ -31,7 +31,7 @@ class State(enum.StrEnum):
 
 
 class Standing(NamedTuple):
-    """How it stands with one agent's hooks; *remedy* is what to do, empty if nothing."""
+    """The state of one agent's hooks; *remedy* is what to do, empty if nothing."""
 
     agent: str
     state: State
@@ -45,7 +45,7 @@ class Standing(NamedTuple):
 
 
 def standing(system: System, target: Target) -> Standing:
-    """How it stands with the hooks of one agent."""
+    """The state of the hooks of one agent."""
     agent = target.agent
     if not target.form:
         return Standing(agent, State.CANNOT_WORK, str(target.place["why"]))
@@ -115,7 +115,7 @@ def is_here(system: System, target: Target) -> bool:
 def findings(system: System, targets: Mapping[str, Target]) -> Iterator[Finding]:
     """A line for each agent that is here or has hooks of ours, for `tally doctor`."""
     if not install_paths.layout(system).launcher.exists() and system.which("tally") is None:
-        return  # what is wrong with the installation is told by its own check
+        return  # the installation has a check of its own
     for target in targets.values():
         found = standing(system, target)
         is_ours = found.state in (State.INSTALLED, State.MOVED) or (found.state is State.CANNOT_WORK and found.remedy)

@@ -26,7 +26,7 @@ class KeptConversations:
     """
     Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
 
-    *told* is told what is wrong, once as long as it stays the same; *resumable*, if given, how many conversations of
+    *told* is called once with each problem, until it changes; *resumable*, if given, how many conversations of
     earlier terminals can be resumed and were not offered before.
     """
 
@@ -71,7 +71,7 @@ class KeptConversations:
 
     def tick(self, now: float, panes: Sequence[Pane] | None = None, tabs: Mapping[str, Tab] | None = None) -> None:
         """
-        Write what is shown, *panes* and the tabs by their ids if that is new; and tell what is wrong.
+        Write what is shown, *panes* and the tabs by their ids if that is new; and report problems.
 
         A host that does not know its tabs gives none.
         """

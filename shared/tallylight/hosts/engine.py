@@ -1,5 +1,5 @@
 """
-The engine of a host: whose turn it is to be looked at, when something is due, and what of its panes is published.
+The engine of a host: which pane is looked at next, when something is due, and what is published of its panes.
 
 What is left to a host is how it knows of its panes, how it looks at one, and where it draws. A pane is looked at in
 every tick, unless there are many and it is quiet (`Pane.is_quiet`). What does not fit into the time of one call is
@@ -14,7 +14,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -39,6 +39,7 @@ from tallylight.tracker.mutes import Mutes
 
 if TYPE_CHECKING:
     from tallylight.collisions.watch import Collisions
+    from tallylight.hosts.grades import Grades
 
 #: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
 #: many, and any other quiet one.
@@ -64,7 +65,7 @@ class _Published:
     more: tuple[object, ...] = ()
     entry: PaneEntry | None = None
     is_stale: bool = False
-    #: When time alone changes what it shows, and whether a file has yet to tell how a turn or an agent ended.
+    #: When time alone changes what it shows, and whether a file may still report how a turn or an agent ended.
     due: float | None = None
     is_undecided: bool = False
     #: As `Pane.is_quiet`.
@@ -96,10 +97,10 @@ class Engine(ABC, Generic[Id]):
         self._clock, self._table = clock, table
         self._panes: dict[Id, Pane] = {}
         self._published: dict[Id, _Published] = {}
-        #: The panes that may be something else than was last published; those whose turn it is, and was not yet.
+        #: The panes that may have changed since the last publication; those that are due for a look.
         self._touched: set[Id] = set()
         self._left: dict[Id, None] = {}
-        #: Those whose agents' files have yet to be asked for.
+        #: Those with agents' files that have yet to be asked for.
         self._unasked: set[Id] = set()
         #: Whether the snapshot lacks something.
         self._is_unsaved = False
@@ -110,27 +111,24 @@ class Engine(ABC, Generic[Id]):
         self._store = store
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
+        self._grades: Grades[Id] | None = _grades(host, environ, submit)
+        self._grade = self.guarded("accuracy", self._grades.see if self._grades is not None else _nothing)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
         self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
         self._submit = submit
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
-        self._collisions: Collisions[Id] | None = self._optional_collisions(f"{host}-{os.getpid()}", environ)
-
-    def _optional_collisions(self, name: str, environ: Mapping[str, str]) -> Collisions[Id] | None:
-        """What finds agents that edit the same lines; None where that is not installed."""
-        try:
-            from tallylight.collisions.watch import Collisions
-        except ModuleNotFoundError:
-            return None
-        return Collisions(name, environ, self._submit, self._files.mounts, self._touched.add)
+        self._collisions: Collisions[Id] | None = _collisions(
+            f"{host}-{os.getpid()}", environ, submit, self._files.mounts, self._touched.add
+        )
+        self._collide = self.guarded("collisions", self._collisions.look if self._collisions is not None else _nothing)
 
     # What a host does ----------------------------------------------------------------------------------------
 
     @abstractmethod
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
-        """*call*, of which a fault costs only the *feature* it is in."""
+        """*call*, wrapped so that a fault costs only its *feature*."""
 
     @abstractmethod
     def _tell_fault(self, id_: Id, fault: str) -> None:
@@ -138,11 +136,11 @@ class Engine(ABC, Generic[Id]):
 
     @abstractmethod
     def _look(self, id_: Id, pane: Pane, now: float) -> None:
-        """Look at one pane, and tell it what is seen."""
+        """Look at one pane, and pass on what is seen."""
 
     @abstractmethod
     def _place(self, id_: Id) -> object:
-        """What the host alone knows of a pane, as far as it stands in its entry."""
+        """What the host alone knows of a pane, as far as its entry has it."""
 
     @abstractmethod
     def _entry(self, id_: Id, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
@@ -175,13 +173,15 @@ class Engine(ABC, Generic[Id]):
         pane.close()
         del self._published[id_]
         self._left.pop(id_, None)
+        if self._grades is not None:
+            self._grades.forget(id_)
         self._files.forget(id_)
         self._is_unsaved = True
 
     # Turns ---------------------------------------------------------------------------------------------------
 
     def _begin(self, now: float, in_front: Collection[Id] = ()) -> None:
-        """A tick begins: those whose turn it is are to be looked at; those *in_front* of somebody sooner."""
+        """Begin a tick: choose the panes to look at, those *in_front* of somebody sooner."""
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
         self._ticks += 1
@@ -198,7 +198,7 @@ class Engine(ABC, Generic[Id]):
                 self._left[id_] = None
 
     def _pause(self, seconds: float) -> None:
-        """*seconds* passed in which neither the agents nor we could run."""
+        """*seconds* passed while neither the agents nor we could run."""
         for pane in self._panes.values():
             pane.tracker.pause(seconds)
             pane.attention.pause(seconds)
@@ -209,7 +209,7 @@ class Engine(ABC, Generic[Id]):
             self._submit("sessions", functools.partial(self.beside.keep, now), self.guarded("sessions", _raised))
 
     def _take_turns(self, now: float) -> list[Id]:
-        """Look at those whose turn it is, as far as there is time; which these were."""
+        """Look at the panes that are due, as far as there is time; return them."""
         looked: list[Id] = []
         end = time.thread_time() + self.SLICE_S
         while self._left and (len(looked) % A_CHECK or time.thread_time() < end):
@@ -226,8 +226,7 @@ class Engine(ABC, Generic[Id]):
         self._projects.tell(self._panes[id_] for id_ in looked)
         for id_ in looked:
             self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
-        if self._collisions is not None:
-            self.guarded("collisions", self._collisions.look)(self._panes, now, self.config.collisions)
+        self._collide(self._panes, now, self.config.collisions)
         return looked
 
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
@@ -243,7 +242,7 @@ class Engine(ABC, Generic[Id]):
             self._store.keep([pane.attention for pane in self._panes.values()], now)
 
     def _let_pass(self, now: float) -> None:
-        """Tell those to which *now* matters that it is now, and ask for the files that have yet to tell something."""
+        """Pass *now* to the panes that it matters to, and ask for the files that are still missing."""
         late = [id_ for id_, published in self._published.items() if published.due is not None and published.due <= now]
         for id_ in late:
             self._panes[id_].tick(now)
@@ -256,7 +255,7 @@ class Engine(ABC, Generic[Id]):
     # What is published ---------------------------------------------------------------------------------------
 
     def _settle(self, now: float) -> dict[Id, bool]:
-        """Work out what is new in all that were told something; those in which anything is, and whether it is drawn."""
+        """Decide again for all panes with news; return those that changed, and whether the change is drawn."""
         epoch = functools.partial(self._store.epoch, now=now)
         if (origin := epoch(0.0)) != self._origin:  # the clock was set
             self._origin = origin
@@ -279,6 +278,7 @@ class Engine(ABC, Generic[Id]):
             if not is_drawn and more == published.more:
                 continue
             changed[id_] = is_drawn
+            self._grade(id_, pane, now)
             published.shown, published.more = shown, more
             published.is_stale = self._is_unsaved = True
         return changed
@@ -308,12 +308,16 @@ class Engine(ABC, Generic[Id]):
         self._store.flush(now)
         self._conversations.tick(now, entries, tabs)
         self._history.tick(now, entries)
+        if self._grades is not None:
+            self._grades.tick(now)
         return entries is not None
 
     def _keep(self, config: Config) -> None:
         """Keep on disk of the panes, beyond the host's own life, what *config* says."""
         self._conversations.use(keep=config.keep_conversations)
         self._history.use(keep=config.history.keep)
+        if self._grades is not None:
+            self._grades.use(keep=config.history.keep)
 
     def _due(self, now: float) -> float:
         """When something is to be done before the next tick; infinite if nothing is."""
@@ -325,6 +329,28 @@ class Engine(ABC, Generic[Id]):
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))
+
+
+def _collisions(name: str, environ: Mapping[str, str], *more: Any) -> Collisions[Any] | None:
+    """What finds agents that edit the same lines; None in an installation that lacks it."""
+    try:
+        from tallylight.collisions.watch import Collisions
+    except ModuleNotFoundError:
+        return None
+    return Collisions(name, environ, *more)
+
+
+def _grades(host: str, environ: Mapping[str, str], submit: Submit) -> Grades[Any] | None:
+    """What grades the lights; None in an installation that lacks it."""
+    try:
+        from tallylight.hosts.grades import Grades
+    except ModuleNotFoundError:
+        return None
+    return Grades(host, environ, submit)
+
+
+def _nothing(*_: object) -> None:
+    """Nobody grades."""
 
 
 def _raised(result: object) -> None:

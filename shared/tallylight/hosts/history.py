@@ -33,7 +33,7 @@ class KeptHistory:
     """
     Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
 
-    *told* is told what is wrong, once as long as it stays the same.
+    *told* is called with each new problem, once as long as it stays the same.
     """
 
     host: str
@@ -45,7 +45,7 @@ class KeptHistory:
     _waiting: deque[Turn] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
     #: What is being written.
     _in_work: tuple[Turn, ...] | None = None
-    #: The day as of which the file was trimmed.
+    #: The day of the last trimming of the file.
     _day: str = ""
     _tick_due: float = 0.0
     _write_due: float = 0.0
@@ -87,7 +87,7 @@ class KeptHistory:
         if self._turns is None:
             return
         waiting = (*(self._in_work or ()), *self._waiting)
-        with contextlib.suppress(OSError, TallyError):  # there is nobody to tell any more
+        with contextlib.suppress(OSError, TallyError):  # there is no reader any more
             history_file.append(history_file.path(self.environ), [*waiting, *self._turns.close(now, self.clock())])
 
     def _write(self, now: float, clock: float) -> None:

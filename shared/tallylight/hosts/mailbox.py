@@ -2,7 +2,7 @@
 A mailbox: what threads and signal handlers hand to one loop, which waits for it.
 
 It is `queue.SimpleQueue` with a `get` that ends: that of Python 3.11 and 3.12 waits for ever if its timeout is over
-before it begins to wait, as a short one may be on a busy machine, and a terminal would stand still for good. (In
+before it begins to wait, as a short one may be on a busy machine, and a terminal would hang for good. (In
 CPython's `_queuemodule.c` the time that is left is then negative, which means no limit.) `queue.Queue` will not do:
 its `put` may not be called in a signal handler.
 """
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Mailbox(Generic[T]):
-    """Items in the order in which they were put. Any thread may put, one at a time may get."""
+    """Items, oldest first. Any thread may put, one at a time may get."""
 
     def __init__(self) -> None:
         self._items: deque[T] = deque()

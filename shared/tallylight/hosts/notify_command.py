@@ -34,12 +34,12 @@ MAX_RUNNING = 4
 #: How long, in seconds, a command may run.
 LIMIT_S = 10.0
 JOB = "notify.command"
-#: Becomes the program of its arguments, which are words and nothing else, in the directory that stands before them.
+#: Becomes the program of its arguments, which are words and nothing else, in the directory before them.
 _BECOME = ("/bin/sh", "-c", 'cd -- "$0" && exec "$@"')
 
 
 def data(notice: Notice, host: str) -> dict[str, str]:
-    """What the command is told of *notice*; *host* is the name of this one, `kitty-4711`."""
+    """The environment of the command for *notice*; *host* is the name of this one, `kitty-4711`."""
     return {
         "TALLY_TITLE": notice.title,
         "TALLY_MESSAGE": notice.body,
@@ -53,7 +53,7 @@ def data(notice: Notice, host: str) -> dict[str, str]:
 
 @attrs.define
 class Command:
-    """The command *argv* of a host; *failed* is told once why it cannot be started. *now* is monotonic seconds."""
+    """The command *argv* of a host; *failed* is called once if it cannot be started. *now* is monotonic seconds."""
 
     argv: tuple[str, ...]
     host: str

@@ -1,8 +1,8 @@
 """
-The agents' own files of a host: read by a worker, and told to their panes once that is done. Nothing here waits.
+The agents' own files of a host: read by a worker, and passed to their panes once that is done. Nothing here waits.
 
 What lies on the same mounts is read in one go, each of these by a thread of its own. Where one hangs (a home on a
-network that is gone), that reading is given up, what lies there is left alone for longer and longer times, and all
+network that is gone), that reading is dropped, what lies there is read less and less often, and all
 else is read as before.
 """
 
@@ -92,7 +92,7 @@ class _Group(Generic[Id]):
 @attrs.define
 class FileReader(Generic[Id]):
     """
-    *read* is given what was read for a pane that is new, *told* told once of everything that hangs.
+    *read* is given what was read for a pane that is new, *told* is called once for everything that hangs.
     """
 
     submit: Submit

@@ -1,6 +1,6 @@
 """
 Those at the other end of a host's connections: who they are, by what the kernel says (`snapshot.sockets`) and the
-process table; and the channel over which lines come and go, for which nobody waits.
+process table; and the channel for lines in both directions, which never blocks.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tallylight.snapshot import sockets
 
 def caller_at(connection: socket.socket, identify: Callable[[int], Caller]) -> Caller | None:
     """
-    Who asks over *connection*, as *identify* tells of a process at this moment; None for another user.
+    The caller at the other end of *connection*, by *identify* at this moment; None for another user.
 
-    One whose process has ended by then is unknown: another may have its number.
+    One that has ended by then is unknown: another process may have its number.
     """
     peer = sockets.peer(connection)
     if peer is None or peer.uid != os.getuid():

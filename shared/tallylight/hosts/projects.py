@@ -23,7 +23,7 @@ MAX_ASKED = 4
 
 @attrs.define
 class Projects:
-    """*submit* does one job of a name at a time; *home* is the person's, *mounts* tells what lies together."""
+    """*submit* does one job of a name at a time; *home* is the person's, *mounts* groups what lies together."""
 
     submit: Submit
     home: str

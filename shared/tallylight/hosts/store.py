@@ -23,7 +23,7 @@ from tallylight.snapshot.waiting_time import Ledger
 from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
 
-#: How often, in seconds, requests are looked for where a descriptor tells when there are any.
+#: How often, in seconds, requests are looked for where a descriptor reports new ones.
 LOOK_S = 2.0
 
 
@@ -43,7 +43,7 @@ class _Opened:
         self.changes.close()
 
     def take(self) -> tuple[list[Request], list[int] | None]:
-        """All that waits, and what tells of the next one, if anything does."""
+        """All that waits, and a descriptor that reports the next one, if there is one."""
         self.changes.look()
         return self.spool.take(), self.changes.descriptors(())
 
@@ -57,7 +57,7 @@ def _open(host: str, environ: Mapping[str, str], day: str) -> _Opened:
 
 
 def at_once(_key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
-    """As `Submit`, for a host whose loop may wait for the runtime directory."""
+    """As `Submit`, for a host with a loop that may wait for the runtime directory."""
     try:
         result = job()
     except Exception as error:  # whatever it is, it is the caller's to judge
@@ -71,7 +71,7 @@ class Store:
     """
     That of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
 
-    *told* is told what is wrong, once as long as it stays the same.
+    *told* is called with each new problem, once as long as it stays the same.
     """
 
     host: str
@@ -85,7 +85,7 @@ class Store:
     #: Whether that has what an earlier run left behind; after `leave` the file has our own.
     _is_added: bool = False
     _saved_at: float = float("-inf")
-    #: The descriptor that tells that a request waits, if any does, and when they were last looked for.
+    #: The descriptor that reports a waiting request, if there is one, and when they were last looked for.
     _door: int | None = None
     _looked_at: float = 0.0
     #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
@@ -146,7 +146,7 @@ class Store:
         return True
 
     def flush(self, now: float) -> None:
-        """Write what could not be written before, if it is time for that, and tell what is wrong."""
+        """Write what could not be written before, if it is time for that, and report problems."""
         if self._opened is None:
             return
         snapshot = self._opened.snapshot

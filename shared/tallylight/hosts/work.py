@@ -27,13 +27,13 @@ Id = TypeVar("Id", bound=Hashable)
 
 @attrs.define
 class Work(Generic[Id]):
-    """*submit* does one job of a name at a time; *home* is the person's; *told* is told of which pane more is known."""
+    """*submit* does one job of a name at a time; *home* is the person's; *told* is called with each changed pane."""
 
     submit: Submit
     home: str
     mounts: Mounts
     told: Callable[[Id], None]
-    #: The disks that are being asked; and the directories in which git was too slow, until when they are left alone.
+    #: The disks that are being asked; and the directories with a slow git, with the time until they are read again.
     _asked: set[str] = attrs.field(factory=set)
     _slow: dict[str, float] = attrs.field(factory=dict)
 

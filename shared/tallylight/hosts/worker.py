@@ -1,7 +1,7 @@
 """
 A worker: slow work done away from a terminal's main thread.
 
-kitty's main loop keeps Python's global lock while it idles, so plain threads stand still in there: they run only while
+kitty's main loop keeps Python's global lock while it idles, so plain threads do not run in there: they run only while
 the main thread gives the lock away. `lend` does that on purpose, for a bounded time: a file that is read from memory is
 done within it, and one on a network that hangs costs the terminal no more than that.
 """
@@ -24,12 +24,12 @@ LEND_EVERY_S = 0.02
 HUNG_LEND_S = 0.0002
 #: How long, in seconds, a thread that computes may go on when the main thread wants to: Python's own is 5 ms.
 SWITCH_S = 0.0005
-#: A job hangs that is not done when its threads were lent so much time, in seconds. Time in which they were lent none
+#: A job hangs if it is not done when its threads were lent so much time, in seconds. Time when they were lent none
 #: does not count: a process that was stopped, or a machine that has much to do, is no disk that hangs.
 #:
 #: Of those of kitty's that can hang (settings, opening the runtime directory, snapshot, requests, scripts, ledger, open
-#: conversations, history, projects, work, sessions, 8 readings of agents' files, 4 commands, list, fork) each loses a
-#: thread at most, and some are left for the others.
+#: conversations, history, accuracy, projects, work, sessions, 8 readings of agents' files, 4 commands, list, fork) each
+#: loses a thread at most, and some are left for the others.
 HANGS_S = 1.0
 
 
@@ -37,7 +37,7 @@ class Worker:
     """
     Threads, and the results they have ready. One job of a key at a time.
 
-    *told* is told once of every key that is a name whose job hangs; who has other keys says so itself.
+    *told* is called once for every key that is a name and has a hanging job; the owner of other keys reports itself.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
 """
-What stands beside an agent's status: the branch it works on, and what has changed there.
+The repository beside an agent's status: the branch it works on, and what has changed there.
 
 Only for display: nothing is decided by it.
 """

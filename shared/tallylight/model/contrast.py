@@ -1,5 +1,5 @@
 """
-Contrast: how far a colour must move to stand out from what it touches, and to be read.
+Contrast: how far a colour must move to differ from what it touches, and to be read.
 
 Pure, and the same for every surface. Ratios are those of WCAG 2.2 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio),
 1 to 21. Colours are moved in OKLCH (https://bottosson.github.io/posts/oklab/), which keeps their hue.
@@ -20,7 +20,7 @@ WHITE: RGB = (255, 255, 255)
 
 #: What a sign that is read has with its ground, and what a filled area has with what it touches; ratios.
 SIGN_CONTRAST, FILL_CONTRAST = 4.5, 3.0
-#: Green that is closer to amber than this ratio is not filled: at a glance lightness alone tells the two apart.
+#: Green that is closer to amber than this ratio is not filled: at a glance, only lightness separates the two.
 NEWS_CONTRAST = 1.5
 #: One step of lightness, of 1 from black to white.
 _STEP = 0.01
@@ -39,7 +39,7 @@ def ratio(one: RGB, other: RGB) -> float:
 
 
 def readable_on(ground: RGB) -> RGB:
-    """Black or white, whichever stands out more on *ground*."""
+    """Black or white, whichever has more contrast with *ground*."""
     return max(BLACK, WHITE, key=lambda colour: ratio(colour, ground))
 
 
@@ -82,14 +82,14 @@ def filled(colour: RGB, touching: frozenset[RGB]) -> RGB:
     """
     *colour* as the fill of what needs a person, in a bar with the colours *touching* it.
 
-    It moves away from the dark ones only: beside the light ones stand black `caps`.
+    It moves away from the dark ones only: beside the light ones, black `caps` separate them.
     """
     dark = frozenset(ground for ground in touching if ratio(BLACK, ground) < FILL_CONTRAST)
     return moved(colour, dark, FILL_CONTRAST) or WHITE
 
 
 def needs_caps(fills: Iterable[RGB], touching: frozenset[RGB]) -> bool:
-    """Whether a bar with these *fills* needs a black cell for the mark, since one of them hardly stands out."""
+    """Whether a bar with these *fills* needs a black cell for the mark, since one of them has too little contrast."""
     return any(ratio(fill, ground) < FILL_CONTRAST for fill in fills for ground in touching)
 
 

@@ -19,6 +19,7 @@ _CHANGES: dict[Status, str] = {
     Status.BACKGROUND: "its background tasks end, or a new turn",
     Status.DONE: "a look at the pane, or a new turn",
     Status.ERROR: "a new turn, or its exit",
+    Status.LIMITED: "a new turn, or its exit",
     Status.DOWN: "a look at the pane, or a new command",
     Status.IDLE: "a new turn or command",
     Status.ACTIVE: "an agent in the foreground, or a report",
@@ -101,5 +102,5 @@ class Decision:
 
     @property
     def needs_person(self) -> bool:
-        """Whether the status stands for something a person has not dealt with yet."""
+        """Whether the status means something that a person has not dealt with yet."""
         return self.status in NEEDS_PERSON

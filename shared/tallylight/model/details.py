@@ -25,7 +25,7 @@ class Child:
 @attributes.frozen(kw_only=True)
 class Details:
     """
-    What one session tells. Whatever its record does not state is empty.
+    What one session reports. A field that its record does not state is empty.
 
     *context* is the share of the model's window that is used, in percent from 0 to 100; None where the record does not
     state both. *tasks* are names, those that are done first and then the current one; *progress* counts them. *cost* is

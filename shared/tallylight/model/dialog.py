@@ -24,7 +24,7 @@ class Choice:
     """
     One answer: what to type to choose it (`1`, `y\\r`, `\\x1b`; nothing if that is not known), and its label.
 
-    *is_selected*: the agent points at it, and Enter alone would choose it. It tells nothing of what to type.
+    *is_selected*: the agent points at it, and Enter alone would choose it. It does not decide what to type.
     """
 
     keys: str
@@ -35,7 +35,7 @@ class Choice:
 @attributes.frozen
 class Place:
     """
-    Where a dialog stands, in rows of the screen from 0.
+    The place of a dialog, in rows of the screen from 0.
 
     *top* is the first row of its text, *asks* the one with the question, *starts* the first row of each choice, *end*
     the row behind all of it.
@@ -52,7 +52,7 @@ class Dialog:
     """
     What is asked.
 
-    *rule* names the rule that read it; *is_known* tells whether that is one of the agent's own file, which is surer
+    *rule* names the rule that read it; *is_known*: that is one of the agent's own file, which is surer
     than what dialogs in general look like. *question* is its first line for display, *what* the one thing needed to
     decide, such as `Bash: npm test`, and *lines* all of its text. *choices* is empty where any text may be the answer.
 
@@ -74,7 +74,7 @@ class Dialog:
 
     @property
     def is_list(self) -> bool:
-        """Whether its answers stand one by one in rows of their own, or in columns: it was drawn, and not printed."""
+        """Whether its answers are in rows of their own, or in columns: it was drawn, and not printed."""
         return bool(self.choices) and self.place is not None and bool(self.place.starts)
 
     @property

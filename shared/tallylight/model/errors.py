@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 class TallyError(Exception):
-    """Base of every error that is told to a person as one line, without a traceback."""
+    """Base of every error that a person sees as one line, without a traceback."""
 
     #: Whether nothing is lost by it: what was written is understood.
     is_note = False

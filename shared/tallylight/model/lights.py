@@ -27,7 +27,8 @@ PULSE_HZ = 10
 #: For so many seconds after a light has changed it pulses; then it stands.
 PULSE_LASTS_S = 10.0
 
-#: What needs a person: its mark and its name are filled on every surface. Of `done` the mark alone is.
+#: What needs a person: its mark and its name are filled on every surface. Of `done` the mark alone is, and of `limited`
+#: nothing: mark and name are written in its colour.
 FILLED: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN})
 
 #: The default colours. `active` has none: it is not drawn. Green is darker than the others, so that it never rivals
@@ -37,6 +38,7 @@ COLOURS: dict[Status, RGB] = {
     Status.WAITING: (0xFF, 0xAA, 0x00),
     Status.BACKGROUND: (0x1F, 0x5C, 0x99),
     Status.DONE: (0x22, 0xAA, 0x55),
+    Status.LIMITED: (0xE5, 0x48, 0x4D),
     Status.ERROR: (0xE5, 0x48, 0x4D),
     Status.DOWN: (0xE5, 0x48, 0x4D),
     Status.IDLE: (0x88, 0x88, 0x88),
@@ -48,6 +50,7 @@ MARKS: dict[Status, str] = {
     Status.WAITING: "!",
     Status.BACKGROUND: "○",
     Status.DONE: "✓",
+    Status.LIMITED: "◷",
     Status.ERROR: "×",
     Status.DOWN: "▼",
     Status.IDLE: "·",

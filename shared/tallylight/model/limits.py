@@ -1,5 +1,5 @@
 """
-The limits that hold in more than one place, each once; one with a reason of its own stands where that is.
+The limits that hold in more than one place, each once; one with a reason of its own is where that is.
 
 Everything that another program writes has one: more is cut where a part is as good, and refused where it would be
 something else. They are far above what anybody has, so that only what is broken or hostile meets them.

@@ -11,12 +11,12 @@ from __future__ import annotations
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 
-#: The name that stands for the colours of the terminal's own theme.
+#: The name that means the colours of the terminal's own theme.
 THEME = "theme"
 
 
 def _palette(working: str, waiting: str, background: str, done: str, error: str, idle: str) -> dict[Status, RGB]:
-    """Colours as `RRGGBB`; what is down has the colour of an error."""
+    """Colours as `RRGGBB`; what is down or at a limit has the colour of an error."""
     texts = {
         Status.WORKING: working,
         Status.WAITING: waiting,
@@ -24,6 +24,7 @@ def _palette(working: str, waiting: str, background: str, done: str, error: str,
         Status.DONE: done,
         Status.ERROR: error,
         Status.DOWN: error,
+        Status.LIMITED: error,
         Status.IDLE: idle,
     }
     return {status: (int(text[:2], 16), int(text[2:4], 16), int(text[4:], 16)) for status, text in texts.items()}
@@ -47,6 +48,7 @@ THEME_NUMBERS = {
     Status.DONE: 2,
     Status.ERROR: 1,
     Status.DOWN: 1,
+    Status.LIMITED: 1,
     Status.IDLE: 8,
 }
 #: `background` is the theme's colour for work, at this share over the theme's background.

@@ -1,5 +1,5 @@
 """
-The question that a reply ends with, and its last sentence.
+Prose: a number of things in words; the question that a reply ends with, and its last sentence.
 
 In: what an agent said last, as it said it. Out: the last question of it if nothing but its answers follows, or its last
 sentence outside of code, one line, not yet sanitised; else nothing. A question is a sentence that ends in `?`, outside
@@ -13,7 +13,7 @@ LOOKED_AT = 8_000
 MOST = 400
 #: Rows behind a question that may be its answers.
 _ANSWERS = 12
-#: What may stand around a question mark at the end of a line.
+#: Characters around a question mark at the end of a line.
 _AROUND = "*_~`\"'”’»)] "
 _MARKS = ("?", "？")
 _ENDS = (". ", "! ", "? ", ": ", "。", "！", "？")
@@ -23,6 +23,11 @@ _LAST = 3
 _OFFERS = ("let me know", "please let me know", "feel free", "happy to", "i hope", "hope this")
 #: What ends a sentence by itself, and what does if a blank and no small letter follow.
 _STOPS, _DOTS = "。！？", ".!?"
+
+
+def counted(number: int, what: str) -> str:
+    """*number* and the noun *what*: `1 agent`, `2 agents`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def last_question(text: object) -> str:
@@ -45,7 +50,7 @@ def last_sentence(text: object) -> str:
     """
     The last sentence of *text* outside of code and tables; the last item, if it ends with a list.
 
-    One that only offers more stands back for the one before.
+    One that only offers more gives way to the one before.
     """
     is_code, offer = False, ""
     for line in reversed(text[-LOOKED_AT:].splitlines()) if isinstance(text, str) else ():

@@ -5,27 +5,22 @@ A text that waits in a pane for the end of its agent's turn, or of its agent's l
 
 from __future__ import annotations
 
-from tallylight.model import attributes
+import attrs
 
 
-@attributes.frozen(kw_only=True)
+@attrs.frozen(kw_only=True)
 class Queued:
     """
-    *text* for the agent whose process is *pid*, begun at *start*, and for no other.
+    *text* for the agent with the process *pid*, started at *start*, and for no other.
 
-    *ready_at*: since when that agent is at its prompt, in monotonic seconds; None while it is not. *problem*: why the
-    text will not be typed any more; nothing while it may be.
-
-    *at*: not before then, in seconds since the epoch, for a limit ends then; 0 for no limit. *due_at*: since when it is
-    tried after that, and *typed_at* when it was typed last, both in monotonic seconds. *typed*: how often that was.
+    *at*: not before then, in seconds since the epoch, for a limit ends then; 0 for no limit. *ready_at*: since when
+    that agent is at its prompt, in monotonic seconds; None while it is not. *problem*: why the text will not be typed
+    any more; nothing while it may be.
     """
 
     pid: int
     start: int
     text: str
-    ready_at: float | None = None
     at: int = 0
-    due_at: float | None = None
-    typed_at: float | None = None
-    typed: int = 0
+    ready_at: float | None = None
     problem: str = ""

@@ -19,7 +19,7 @@ class Source(enum.IntEnum):
     """
     Where a report comes from. A greater number is the better source.
 
-    Of two that give the same answer the better one is named. Which one overrules which, `tracker.table` tells.
+    Of two that give the same answer the better one is named. `tracker.table` decides which one overrules which.
     """
 
     HEURISTIC = 1

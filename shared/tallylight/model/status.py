@@ -16,6 +16,8 @@ class Status(enum.StrEnum):
     WORKING = "working"
     #: It needs a person; see `Kind`. No timer ever clears it.
     WAITING = "waiting"
+    #: It has used up a limit, and goes on when that has ended. Made of `Kind.LIMIT`, as which it is reported.
+    LIMITED = "limited"
     #: Its turn is over, but background tasks or subagents of it still run.
     BACKGROUND = "background"
     #: Its turn is over and nobody has looked yet.
@@ -36,7 +38,7 @@ class Kind(enum.StrEnum):
     QUESTION = "question"
     INPUT = "input"
     AUTH = "auth"
-    #: Nothing more is available until a limit ends: no question, and nothing that a person could answer.
+    #: Of reports alone: nothing more is available until a limit ends. What is shown of it is `Status.LIMITED`.
     LIMIT = "limit"
 
 
@@ -46,14 +48,18 @@ URGENCY: tuple[Status, ...] = (
     Status.ERROR,
     Status.DOWN,
     Status.DONE,
+    Status.LIMITED,
     Status.BACKGROUND,
     Status.WORKING,
     Status.IDLE,
     Status.ACTIVE,
 )
 
+#: What is concluded here, and never accepted from a program.
+CONCLUDED: frozenset[Status] = frozenset({Status.DOWN, Status.LIMITED})
+
 #: What a person can put off.
-NEEDS_PERSON: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE})
+NEEDS_PERSON: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED})
 
 #: What one light shows for several panes, the first of these that is among them: no green while any of them works.
 TAB_ORDER: tuple[Status, ...] = (
@@ -63,6 +69,7 @@ TAB_ORDER: tuple[Status, ...] = (
     Status.WORKING,
     Status.BACKGROUND,
     Status.DONE,
+    Status.LIMITED,
     Status.IDLE,
     Status.ACTIVE,
 )

@@ -1,5 +1,5 @@
 """
-The times by which a light is decided, and what a person has chosen of how: `[trust]` of the settings.
+The times that decide a light, and the choices of a person: `[trust]` of the settings.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
 A tool call in one line: the tool, and what it is to do. `Bash: npm test`, `Edit src/api.py (+12 −3)`.
 
-In: a tool's name and its input as an agent tells them, in a hook or in its own record. Out: text for display, not yet
-sanitised, nothing where the input tells nothing. Input of any shape is taken. `tally hook` starts with this module, so
+In: a tool's name and its input as an agent writes them, in a hook or in its own record. Out: text for display, not yet
+sanitised, or nothing if there is nothing to show. Input of any shape is taken. `tally hook` starts with this module, so
 that it imports nothing.
 """
 
@@ -21,7 +21,7 @@ _NAME = 64
 _COMMANDS = ("command", "cmd", "script")
 _FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename")
 _OTHERS = ("query", "pattern", "description", "prompt")
-#: By which a shell is told what to run.
+#: The options that give a shell a command to run.
 _SHELL_OPTIONS = ("-c", "-lc", "-ic")
 _PATCH = "*** Begin Patch"
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")

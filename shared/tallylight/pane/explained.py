@@ -19,7 +19,7 @@ from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
 
 #: How a turn ended, by the status of who knows that best.
-_ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.WAITING: "over, at a limit"}
+_ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.LIMITED: "over, at a limit"}
 _NOTHING = "nothing"
 #: More names of sources than anybody reads.
 _MANY = 6

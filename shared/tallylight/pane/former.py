@@ -17,7 +17,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.report import Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.pane.transcript import Transcript
 from tallylight.snapshot.former import Known
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -105,7 +105,7 @@ class Former:
                 self._entry, self._own = entry, decision.since
                 self._is_sure = not told or bool(told[0][1])
         if self._entry is not before:
-            waits = decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
+            waits = decision.status is Status.WAITING
             began = self._entry.since - self.origin if self._entry is not None and waits else decision.since
             self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
 

@@ -1,5 +1,5 @@
 """
-The package that owns an unknown program: what a worker reads of it, once a program.
+The package that owns a program: what a worker reads of it, once a program.
 
 Of what lies in a `node_modules` it is the nearest `package.json` above that has a name, with the `README.md` beside it;
 of a script of Python the distribution of its environment that has it as an entry point. All that is read is bounded.
@@ -15,9 +15,11 @@ from pathlib import Path
 import attrs
 
 from tallylight.evidence import made_with
+from tallylight.evidence.process import Process, is_version
 from tallylight.evidence.records.places import read_part
 from tallylight.evidence.stranger import file_of
 from tallylight.evidence.unknown import Unknown
+from tallylight.snapshot.waiting_time_file import today
 
 #: Folders above a program, distributions of an environment, and bytes of a file that are read.
 _UP, _DISTRIBUTIONS = 6, 600
@@ -37,21 +39,48 @@ class PackageRequest:
 
     def read(self) -> str:
         """The sign, in words; nothing if its package is not found or has none."""
-        for folder in _own_folders(Path(os.path.realpath(self.program))):
-            if (text := _text(folder / "package.json", _BYTES)) and '"name"' in text:
-                return made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _HEAD))
-        return next(filter(None, map(self._of_distribution, _distributions(self.program))), "")
+        folder, text = _npm(self.program)
+        if text:
+            return made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _HEAD))
+        return made_with.of_python(_metadata(self.program))
 
-    def _of_distribution(self, folder: Path) -> str:
+
+def version_of(process: Process) -> str:
+    """
+    The version of the program that *process* runs, as its package says, or the folders that it lies in.
+
+    Else it is the day on which its file was written; nothing if its file is not known.
+    """
+    file = file_of(process)
+    if not file:
+        return ""
+    program = Path(file)
+    if found := made_with.version(_npm(program)[1], _metadata(program)):
+        return found
+    named = filter(is_version, reversed(Path(os.path.realpath(program)).parts))
+    try:
+        return next(named, "") or today(program.stat().st_mtime)
+    except OSError:
+        return ""
+
+
+def _npm(program: Path) -> tuple[Path, str]:
+    """The folder of the package of npm that *program* lies in, and its `package.json`; nothing if there is none."""
+    place = Path(os.path.realpath(program))
+    found = list(itertools.takewhile(lambda folder: folder.name != "node_modules", place.parents))
+    for folder in found[:_UP] if len(found) < len(place.parents) else ():
+        if (text := _text(folder / "package.json", _BYTES)) and '"name"' in text:
+            return folder, text
+    return place, ""
+
+
+def _metadata(program: Path) -> str:
+    """The `METADATA` of the distribution that has *program* as an entry point; nothing if there is none."""
+    for folder in _distributions(program):
         entries = _text(folder / "entry_points.txt", _ENTRIES).splitlines()
-        is_its = any(entry.partition("=")[0].strip() == self.program.name for entry in entries)
-        return made_with.of_python(_text(folder / "METADATA", _BYTES)) if is_its else ""
-
-
-def _own_folders(program: Path) -> list[Path]:
-    """The folders of the package of npm that *program* lies in, the nearest first."""
-    found = list(itertools.takewhile(lambda folder: folder.name != "node_modules", program.parents))
-    return found[:_UP] if len(found) < len(program.parents) else []
+        if any(entry.partition("=")[0].strip() == program.name for entry in entries):
+            return _text(folder / "METADATA", _BYTES)
+    return ""
 
 
 def _distributions(program: Path) -> Iterator[Path]:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from collections.abc import Callable
 
 import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.process import base_name
+from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
+from tallylight.evidence.records import limits
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.unknown import Unknown, UnknownWatch
@@ -110,6 +112,8 @@ class Pane:
         self.counted_at = -math.inf
         #: What others have changed of what its agent has. Its host's to set.
         self.collisions: tuple[CollisionEntry, ...] = ()
+        #: What a protocol, a hook or a screen said of a limit, and when that ends.
+        self._limit: tuple[object, float] = None, 0.0
         #: What was last said of the pane itself.
         self._last_report: Report | None = None
 
@@ -135,10 +139,15 @@ class Pane:
         return process.pid if process is not None else self._pgid or None
 
     @property
-    def agent_pid(self) -> int | None:
+    def agent_process(self) -> Process | None:
         """The process of the agent that holds the foreground, as far as it is known."""
         found = self._run.identity if self._run is not None else NOBODY
-        process = found.process if not found.is_remote else None
+        return found.process if not found.is_remote else None
+
+    @property
+    def agent_pid(self) -> int | None:
+        """The number of that process, or of the one of a program that no agent file names."""
+        process = self.agent_process
         return process.pid if process is not None else self.conversation.strangers_pid
 
     @property
@@ -186,7 +195,13 @@ class Pane:
     @property
     def limited_until(self) -> float:
         """When the last limit that its agent told of ends, in seconds since the epoch; 0 if none did."""
-        return self.transcript.details.limited_until if self.transcript is not None else 0.0
+        told, decision = self.transcript.details.limited_until if self.transcript is not None else 0.0, self.decision
+        if told or decision.status is not Status.LIMITED:
+            return told
+        said = decision.since, decision.report.message
+        if self._limit[0] != said:
+            self._limit = said, limits.ends(said[1], time.time())
+        return self._limit[1]
 
     @property
     def outcome(self) -> str:

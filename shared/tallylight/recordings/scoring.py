@@ -20,7 +20,7 @@ Track = Sequence[tuple[float, str]]
 #: A mark of a recording that tells what is true from then on.
 _TRUTH = "truth "
 
-_CLASSES = {"working": "working", "waiting": "waiting"}
+_CLASSES = {"working": "working", "waiting": "waiting", "limited": "waiting"}
 #: The truths after which a light that still calls or works is stuck.
 _ENDS = frozenset({"done", "idle", "error", "gone", "background"})
 

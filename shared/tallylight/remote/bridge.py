@@ -1,7 +1,7 @@
 """
-The far end of a bridge: tells this machine's panes on standard output, and does what it is asked on standard input.
+The far end of a bridge: writes this machine's panes to standard output, and carries out requests from standard input.
 
-Only the last state of a pane is told: while the other end does not read, nothing piles up. What it asks is done like
+Only the last state of a pane is sent: while the other end does not read, nothing piles up. What it asks is done like
 what a person of this machine asks at a list: by the module that answers, with the process and the screen compared once
 more. A kitty of this machine asks its own `[scripting] allow` as well, as for everything from outside of it.
 
@@ -51,13 +51,13 @@ from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.requests import Request, is_host
 from tallylight.snapshot.schema import Pane, Snapshot
 
-#: Bytes that wait for the other end to read, beyond which no pane is told.
+#: Bytes that may wait for the other end to read; beyond them no pane is sent.
 MAX_UNREAD = 64 * 1024
 #: The same, beyond which the other end is taken for gone: it asks and does not read.
 MAX_REPLIES = 8 * 1024 * 1024
-#: How often, in seconds, the hosts are looked at where nothing tells that they have written.
+#: How often, in seconds, the hosts are looked at where nothing reports their writes.
 POLL_S = 0.2
-#: Seconds without a word after which the other end is gone: a connection that was lost tells nobody.
+#: After so many seconds without a message the other end is gone: a lost connection is silent.
 GONE_S = 60.0
 _CHUNK = 64 * 1024
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
@@ -66,7 +66,7 @@ _BUSY = Refusal("busy", "something else is just being done to that pane; nothing
 
 @attrs.define
 class Teller:
-    """What the other end has been told, and what is new since. Grows with the panes, never with time."""
+    """What the other end has received, and what is new since. Grows with the panes, never with time."""
 
     _wanted: dict[Key, Pane] = attrs.field(init=False, factory=dict)
     _published: dict[Key, Pane] = attrs.field(init=False, factory=dict)
@@ -82,7 +82,7 @@ class Teller:
         return self._wanted.get((host, id_))
 
     def news(self) -> Iterator[bytes]:
-        """What there is to tell, line by line; each is taken for told."""
+        """The lines to send; each counts as sent."""
         for key in [key for key in self._published if key not in self._wanted]:
             del self._published[key]
             yield encode(PaneGone(*key))

@@ -1,8 +1,8 @@
 """
 A link to the MQTT broker of a fleet, on Eclipse Paho.
 
-One thread, no loop of its own: `step` does what there is to do and waits for at most as long as it is told. A link that
-breaks is made again, after 1 s at first and 30 s at last; `state` says in words how it stands.
+One thread, no loop of its own: `step` does what there is to do and waits for at most the given time. A link that
+breaks is made again, after 1 s at first and 30 s at last; `state` describes it in words.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Link:
     """
     One link. *subscribe* is a topic filter; *take* gets topic, payload and whether the broker had it in store.
 
-    *will* is what the broker says for us when we have vanished. *jitter*, from 0 to 1, keeps a fleet whose broker comes
-    back from calling it all at once.
+    *will* is what the broker says for us when we have vanished. *jitter*, from 0 to 1, keeps a fleet from calling a
+    broker that is back all at once.
     """
 
     fleet: Fleet
@@ -83,7 +83,7 @@ class Link:
 
     @property
     def standing(self) -> str:
-        """Which broker it is, and how it stands with it, in words."""
+        """The broker and the state of the connection, in words."""
         return f"{self.fleet.broker}:{self.fleet.port}: {self.state}"
 
     def step(self, now: float, timeout: float) -> None:
@@ -106,7 +106,7 @@ class Link:
 
     def _why_at_once(self) -> str:
         """
-        Why the broker has ended a connection on which it had said nothing yet.
+        Why the broker has ended a connection before its first message.
 
         Since TLS 1.3 a client learns only after the handshake that its certificate was refused, and what it has sent by
         then may cost it the reason: so this looks once more, and sends nothing.

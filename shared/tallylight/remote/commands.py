@@ -1,7 +1,7 @@
 """
 The argument lists for another machine, made of the words that a person wrote in front.
 
-Nothing that a machine has said is ever a word of a command that runs here, but for the name of one of its panes, which
+Nothing from a machine is ever a word of a command that runs here, except the name of one of its panes, which
 is quoted for the shell over there.
 """
 

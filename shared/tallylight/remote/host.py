@@ -47,7 +47,7 @@ from tallylight.snapshot.writer import MAX_BYTES, MAX_PANES, SnapshotWriter
 
 #: How often, in seconds, requests are looked for, and the configuration.
 LOOK_S, CONFIG_S = 0.25, 2.0
-#: Seconds in which a machine tells something, and types something, where a person may be asked over there.
+#: Seconds that a machine has to reply, and to type, when a person may be asked over there.
 TELL_S, TYPE_S = 20.0, 75.0
 #: Who may be connected to the socket at a time, and seconds that one of them has to ask and to take the answer.
 MAX_PEERS, PEER_S = 16, 5.0
@@ -168,7 +168,7 @@ class MachinesHost:
         self.use(self._powers.config.machines)
 
     def use(self, settings: Mapping[str, Setting]) -> None:
-        """Ask the machines of *settings* and no others. One whose command has changed is asked anew."""
+        """Ask the machines of *settings* and no others. One with a changed command is asked again."""
         count = max(1, len(settings))
         for name in [name for name, one in self._machines.items() if settings.get(name) != one.setting]:
             machine = self._machines.pop(name)
@@ -290,7 +290,7 @@ class MachinesHost:
     # What is asked -------------------------------------------------------------------------------------------
 
     def _take_requests(self, now: float) -> None:
-        """Pass on what persons have marked. Nobody waits for an answer: the rows tell."""
+        """Pass on what persons have marked. Nobody waits for an answer: the rows show it."""
         if self._spool is None or self._spool.is_empty():
             return
         for request in self._spool.take():

@@ -65,7 +65,7 @@ _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; check whether it was done")
 _UNSENT = Refusal("unreachable", "the connection ended before the request; nothing was done")
 _STRANGE = Refusal("unreachable", "that machine sent a wrong reply; check whether it was done")
-#: What a `Look` tells of a pane. What types and marks is told to be done.
+#: The kinds of `Look`; requests that type or mark are answered with `Done`.
 _FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occupant}
 #: What ends a process where the program was not found, by sh(1) and by ssh(1) where it reaches nobody.
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
@@ -76,7 +76,7 @@ class Machine:
     """
     The machine that *setting* names. *panes* are its rows, as they are called and shown here.
 
-    *says* is what a person is told of it. Times are monotonic, but for *wall* in `received`.
+    *says* is its message for a person. Times are monotonic, except *wall* in `received`.
     """
 
     setting: Setting
@@ -273,7 +273,7 @@ class Machine:
             self._asked[self._number] = until, lambda reply: done(_fitting(asked, near_id, reply)), self._queued
 
     def expire(self, now: float) -> None:
-        """Tell those whose reply is overdue."""
+        """Fail the requests with overdue replies."""
         for number in [number for number, (until, *_) in self._asked.items() if now >= until]:
             _, done, _ = self._asked.pop(number)
             done(Refusal("unreachable", f"{self.name} does not answer; check whether it was done"))
@@ -292,7 +292,7 @@ class Machine:
 
 
 def _fitting(asked: Carried, near_id: str, reply: request.Reply) -> request.Reply:
-    """*reply* as it is told here, where its pane is *near_id*, if it can be the one to what was *asked*."""
+    """*reply* in the terms of this machine, where its pane is *near_id*, if it can be the one to what was *asked*."""
     if isinstance(reply, Refusal):
         return reply
     if not isinstance(reply, _FITS.get(asked.what, Done) if isinstance(asked, Look) else Done):

@@ -1,13 +1,13 @@
 """
-What machines tell each other: JSON, in lines between `tally bridge` on another machine and the sessions host of this
+Messages between machines: JSON, in lines between `tally bridge` on another machine and the sessions host of this
 one, and in what the broker of a fleet keeps (`remote.topics`), which is the state alone: panes, and who is there.
 
 The bridge says first who it is, then every pane of its machine, then what changes, and answers what it is asked:
 
     {"bridge": 2, "tally": "0.2.0", "can": ["look", "answer"], "at": 1763690000.0}
-    {"host": "kitty-4711", "pane": {…}}                    the pane as it stands in a snapshot
+    {"host": "kitty-4711", "pane": {…}}                    the pane as in a snapshot
     {"host": "kitty-4711", "gone": "3"}
-    {"whole": true}                                        everything there is has been said once
+    {"whole": true}                                        everything was sent once
     {"beat": true}
     {"reply": 7, "told": {…}}                              a reply of `actions.request`
 
@@ -37,7 +37,7 @@ from tallylight.snapshot.requests import is_host
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 
-#: Of the protocol. A bridge with another number cannot be used; new verbs are told by `can` instead.
+#: Of the protocol. A bridge with another number cannot be used; new verbs are announced by `can` instead.
 PROTOCOL = 2
 #: Of one line, in bytes, either way.
 MAX_LINE = 256 * 1024
@@ -47,7 +47,7 @@ MAX_ASKED = 64 * 1024
 BEAT_S = 5.0
 #: Seconds without a message after which the other end is taken for gone.
 SILENT_S = 20.0
-#: What a bridge can be asked: to tell something of a pane, to type into it, and to mark it.
+#: What a bridge can be asked: to look at a pane, to type into it, and to mark it.
 TELLS = (SCREEN, QUESTION, HOLDER)
 MARKS = ("focus", "seen", "unread", "snooze")
 Carried = Look | Answer | Say | Interrupt | Mark
@@ -74,7 +74,7 @@ class Hello:
 
 @attrs.frozen
 class PaneSaid:
-    """The pane as *host* of that machine shows it; over a broker in which *life* of the machine."""
+    """The pane as *host* of that machine shows it; over a broker with the *life* of the machine."""
 
     host: str
     pane: Pane
@@ -91,7 +91,7 @@ class PaneGone:
 
 @attrs.frozen
 class Whole:
-    """All panes have been said once."""
+    """All panes have been sent once."""
 
 
 @attrs.frozen
@@ -201,13 +201,13 @@ def is_id(value: object) -> TypeGuard[str]:
 
 
 def told_of(pane: Pane) -> dict[str, Any]:
-    """*pane* as other machines are told of it: the values of its agent's options are for this machine alone."""
+    """*pane* as other machines get it: the values of its agent's options are for this machine alone."""
     conversation = attributes.evolve(pane.conversation, options=(), lost=())
     return attributes.evolve(pane, conversation=conversation).to_json()
 
 
 def pane_in(found: Mapping[str, Any]) -> Pane | None:
-    """The pane of which a message tells, if it does."""
+    """The pane in a message, if there is one."""
     pane = found.get("pane")
     return Pane.from_json(pane) if isinstance(pane, dict) and is_id(pane.get("id")) else None
 

@@ -1,12 +1,12 @@
 """
-The mirror: what a broker has told of all machines.
+The mirror: what a broker has reported of all machines.
 
 Retained messages go in, in any order; the panes of the machines that are there come out. Of a machine that is gone its
-panes are kept but not shown: no host stands behind them. So are panes of another life than the machine's present one:
-those of another machine of the same name, or of before it was started anew.
+panes are kept but not shown: they have no host. So are panes of another life than the machine's present one:
+those of another machine of the same name, or of before its restart.
 
 All of it is bounded, whatever a broker sends, and shared fairly: where it is full, the machine that has most of it
-loses a pane. So one that says too much costs panes of its own, and `Panes.is_cut` tells it.
+loses a pane. So one that says too much costs panes of its own, and `Panes.is_cut` shows it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tallylight.remote.topics import Presence, decode_pane, decode_presence, nam
 from tallylight.snapshot.schema import Pane
 
 MAX_MACHINES = 512
-#: Of one machine: panes, and bytes of what was told of them.
+#: Limits of one machine: panes, and bytes about them.
 MAX_PANES, MAX_MACHINE_BYTES = 1000, 4 << 20
 #: Of all machines together.
 MAX_ALL_PANES, MAX_ALL_BYTES = 25_000, 48 << 20
@@ -44,11 +44,11 @@ class Mirror:
     _size: int = attrs.field(init=False, default=0)
     #: Whether there were more machines than `MAX_MACHINES`.
     is_full: bool = attrs.field(init=False, default=False)
-    #: The machines of which something has changed; who has seen to them empties it.
+    #: The machines with changes; who has handled them empties it.
     changed: set[str] = attrs.field(init=False, factory=set)
 
     def take(self, topic: str, payload: bytes) -> bool:
-        """Take in one message; tell whether what is shown may have changed by it."""
+        """Take in one message; return whether what is shown may have changed by it."""
         name, kind, *place = names_of(topic, self._prefix) or ("", "")
         if kind not in ("machine", "pane"):
             return False

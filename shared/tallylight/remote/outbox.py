@@ -1,5 +1,5 @@
 """
-The outbox: what a broker has yet to be told of this machine, and whether it may be told under this machine's name.
+The outbox: what a broker has yet to receive from this machine, and whether this machine may use its name.
 
 Only the last state of a pane counts. While the broker is away nothing piles up; when it returns, everything that is
 true now is sent, and what it still holds of panes that have gone meanwhile is taken back. Memory grows with the panes,
@@ -52,11 +52,11 @@ class Name:
 
     @property
     def presence(self) -> bytes:
-        """What is to be said of us."""
+        """The message about us."""
         return encode_presence(attrs.evolve(self.own, namesake=self.follower is not None))
 
     def is_own(self, payload: bytes) -> bool:
-        """Whether *payload* is what was said of us, and not of another one of our name."""
+        """Whether *payload* is about us, and not about another machine of our name."""
         found = decode_presence(payload)
         return found is not None and found.life == self.own.life
 
@@ -79,7 +79,7 @@ class Name:
             self.follower = found.life
 
     def word(self) -> bytes:
-        """What to tell once on the topic of namesakes: to the one that goes first, which may not have heard of us."""
+        """What to send once on the topic of namesakes: to the one that goes first, which may not have heard of us."""
         is_due, self._is_to_tell = self._is_to_tell, False
         return encode_presence(self.own) if is_due else b""
 
@@ -132,7 +132,7 @@ class Outbox:
         What to send now, by its topic. Each is to be answered with `acknowledged`, or all of them with `lost`.
 
         While somebody else may have the name, that is only that we are there; where somebody has, only what takes back
-        what was told in this life.
+        what was sent in this life.
         """
         wanted = {self._place: self.name.presence} | self._panes
         left = self._held.keys() - wanted.keys()
@@ -157,7 +157,7 @@ class Outbox:
             self._hold(place, self._sent.pop(place))
 
     def lost(self) -> None:
-        """The broker is away; what it will hold when it returns, and who else is there then, nobody knows."""
+        """The broker is away; its contents and other machines are unknown until it returns."""
         self._held.clear()
         self._sent.clear()
         self.name.lost()

@@ -1,5 +1,5 @@
 """
-The panes of one other machine as it has told of them, whichever way that came: bounded, whatever it says.
+The panes of one other machine as it has reported them, by either way: bounded, whatever it says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Key = tuple[str, str]
 
 @attrs.frozen
 class Row:
-    """A pane, how many bytes were said of it, and in which life of its machine, over a broker."""
+    """A pane, the bytes about it, and the life of its machine, over a broker."""
 
     pane: Pane
     size: int = attrs.field(eq=False)

@@ -62,7 +62,7 @@ class Publisher:
             time.sleep(POLL_S)
 
     def close(self) -> None:
-        """Say goodbye, if what was told of this machine was ours."""
+        """Say goodbye, if the reports about this machine were ours."""
         goodbye = encode_presence(Presence(online=False, at=round(time.time(), 3), life=self._life))
         self._link.close((self._place, goodbye) if self._outbox.name.holder is None else None)
 
@@ -74,7 +74,7 @@ class Publisher:
         self._outbox.received(place, payload, now, is_stored=is_stored)
 
     def _mark(self, host: str, pane: str, payload: bytes, now: float, *, is_stored: bool) -> None:
-        """Put a mark to the host of its pane, and tell what was done, or why nothing."""
+        """Send a mark to the host of its pane, and reply what was done, or why nothing."""
         asked = self._marks.take(host, pane, payload, self._feed.snapshots, now, is_stored=is_stored)
         if isinstance(asked, str):
             done = f"mark ignored: {asked}" if asked else ""

@@ -1,5 +1,5 @@
 """
-The reader of a fleet: what all machines show, as the broker tells it, and marks for their panes.
+The reader of a fleet: what all machines show, by the broker, and marks for their panes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.layout import clean
 from tallylight.wire.values import is_number
 
-#: A level no machine has: the mark by which a subscriber knows that it has been told everything.
+#: A level no machine has: it marks for a subscriber that it has received everything.
 SYNC = ".sync"
 #: Seconds without a message after which it takes everything for told: of who is there, and of one machine's panes.
 QUIET_S, PANES_QUIET_S = 1.0, 0.1
-#: Machines whose panes are asked for while a link lasts.
+#: Machines to ask for panes while a link lasts.
 MAX_ASKED = 2 * MAX_MACHINES
 #: Seconds that it waits for an answer while it is being told what the broker has in store.
 ANSWER_S = 0.005
@@ -31,7 +31,7 @@ ANSWER_S = 0.005
 
 class Subscriber:
     """
-    What all machines of *fleet* show, as the broker tells it; a `feed.Hosts`, in which a host is named
+    What all machines of *fleet* show, by the broker; a `feed.Hosts`, where a host is named
     `machine/kitty-4711`. Argument lists and keys are left out there: what another machine says is shown, and never run
     or typed on this one.
 
@@ -47,7 +47,7 @@ class Subscriber:
         self._mark = f"{fleet.prefix}/{SYNC}/{uuid.uuid4().hex}"
         self._is_changed = False
         self._received_at: float | None = None
-        #: The machines whose panes were asked for, those whose panes are still to be, and how often anything was.
+        #: The machines that were asked for panes, those still to ask, and how often anything was asked.
         self._asked: set[str] = set()
         self._waiting: deque[str] = deque()
         self._steps = 0
@@ -68,7 +68,7 @@ class Subscriber:
         return "" if self.link.is_up else f"the broker {self.link.standing}"
 
     def poll(self, now: float) -> bool:
-        """Take what the broker has sent by monotonic *now*; tell whether anything has changed."""
+        """Take what the broker has sent by monotonic *now*; return whether anything has changed."""
         if not self.step(now, 0.0):
             return False
         if self.is_complete:
@@ -109,7 +109,7 @@ class Subscriber:
         self.mark(machine, there, pane.id, Mark(verb, pane.status, pane.since, minutes))
 
     def mark(self, machine: str, host: str, pane: str, mark: Mark) -> None:
-        """Ask for *mark* of a pane. Whether it was done, what the machine shows tells."""
+        """Ask for *mark* of a pane. What the machine shows then is the result."""
         place = topic(self.link.fleet.prefix, machine, "mark", host, pane)
         self.link.send(place, encode_mark(mark), is_kept=False)
 
@@ -128,7 +128,7 @@ class Subscriber:
         return notes + [f"the broker does not let this machine read {filter_}" for filter_ in denied]
 
     def step(self, now: float, timeout: float) -> bool:
-        """Take what there is, for at most *timeout* seconds; tell whether what is shown may have changed."""
+        """Take what there is, for at most *timeout* seconds; return whether what is shown may have changed."""
         self._is_changed = False
         end = time.monotonic() + DRAIN_S
         self.link.step(now, timeout)
@@ -157,7 +157,7 @@ class Subscriber:
                     self._go_on()
 
     def _go_on(self) -> None:
-        """What was asked for has all been told: ask for the next."""
+        """All replies have arrived: ask for the next."""
         self._is_changed = True
         self._is_busy = bool(self._waiting)
         if self._is_busy:

@@ -2,12 +2,12 @@
 What the broker of a fleet keeps, and where: which topic holds what, and the JSON in it.
 
 MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . What is shown is retained, so that a reader that comes late
-is told everything; an empty payload takes a topic back.
+has received everything; an empty payload takes a topic back.
 
     PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
     PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as it stands in a snapshot
     PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, what a person on another machine asks for
-    PREFIX/MACHINE/namesake           as `machine`: what a second machine of the same name tells the first one
+    PREFIX/MACHINE/namesake           as `machine`: what a second machine of the same name sends the first one
 
 The last two are not retained: a mark that nobody hears is gone. A life is one run of `tally publish`.
 
@@ -49,7 +49,7 @@ class Presence:
     """
     Whether a machine is there, and since when (seconds since the epoch; 0 in a last will).
 
-    *life* tells one run of `tally publish` from every other. *marks*: it takes marks. *namesake*: another machine of
+    *life* identifies one run of `tally publish`. *marks*: it takes marks. *namesake*: another machine of
     its name is there, too, and is not shown.
     """
 
@@ -80,7 +80,7 @@ def topic(prefix: str, *names: str) -> str:
 
 
 def names_of(topic: str, prefix: str) -> tuple[str, ...]:
-    """The names of which `topic` made this; none for a topic of somebody else."""
+    """The names that `topic` made this of; none for a topic of somebody else."""
     if len(topic) > MAX_TOPIC or not topic.startswith(f"{prefix}/"):
         return ()
     try:
@@ -98,7 +98,7 @@ def encode_pane(pane: Pane, life: str = "") -> bytes:
 
 
 def decode_pane(payload: bytes, host: str) -> PaneSaid | None:
-    """What was told of a pane of *host*; None if *payload* is none, or of another version."""
+    """The report about a pane of *host*; None if *payload* is none, or of another version."""
     found = _load(payload)
     pane = pane_in(found)
     return PaneSaid(host, pane, text(found.get("life"), MAX_LIFE)) if pane is not None else None

@@ -1,5 +1,5 @@
 """
-What a person does to a session by way of the server: see it, answer it, tell it something, interrupt it.
+What a person does to a session through the server: see it, answer it, send it text, interrupt it.
 
 Everything goes through `actions.client`, one at a time in each session: a browser sends a click twice, and two people
 may hold two phones. The answer is confirmed once the screen shows something else, so that what comes next is
@@ -100,7 +100,7 @@ class Answering:
         sample = Say(seen.pane, *being, _SAMPLE, enter=False, fingerprint=shown)
         colours: tuple[StyledLine, ...] = ()
         with contextlib.suppress(TallyError, OSError):
-            # The screen as it is an instant later, for its colours alone, if its host can tell it.
+            # The screen an instant later, for its colours alone, if its host reports them.
             colours = client.panes.screen(found.host, found.pane).lines
         return _buffer(
             *(found.address, seen.look.lines, colours, why, question, being),
@@ -109,7 +109,7 @@ class Answering:
         )
 
     def _mere_screen(self, found: Found, why: Refusal) -> model.Buffer:
-        """The screen of a session to which nothing can be done now."""
+        """The screen of a session that cannot be used now."""
         lines = self._client.panes.screen(found.host, found.pane).lines
         return _buffer(found.address, [plain(line) for line in lines], lines, why)
 

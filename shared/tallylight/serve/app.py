@@ -75,7 +75,7 @@ class Service:
     *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
     somebody listens; *labels* tells what a person gave conversations; *stale* tells why what is shown may be out of
     date, as `Feed.stale`; *push* sends messages to browsers, where there
-    is one; *asking* tells who sends a request; *devices* are the browsers that stay signed in.
+    is one; *asking* finds who sends a request; *devices* are the browsers that stay signed in.
     """
 
     _guard: Guard
@@ -93,7 +93,7 @@ class Service:
     )
     #: What wakes each listener, and the device that it is; nothing for one with the token.
     _listening: dict[asyncio.Event, str] = attrs.field(init=False, factory=dict)
-    #: What stands beside the status of agents, by `Pane.agent_pid`.
+    #: Branch, changes and pull request of agents, by `Pane.agent_pid`.
     _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
     #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
@@ -156,7 +156,7 @@ class Service:
         return self._devices is None or self._devices.is_in(device)
 
     async def _look(self) -> None:
-        """Take in what the hosts show. A fault in that costs this look, and is told once."""
+        """Take in what the hosts show. A fault in that costs this look, and is reported once."""
         try:
             snapshots = await asyncio.to_thread(self._read_all)
             if snapshots is not None:
@@ -178,7 +178,7 @@ class Service:
                 _LOG.error("the state of the hosts could not be read: %s", fault)
 
     def _look_beside(self, *, is_new: bool) -> bool:
-        """See what threads have read of repositories, if somebody listens; whether there is anything to tell."""
+        """Take what threads have read of repositories, if somebody listens; return whether anything is new."""
         was_followed, self._is_followed = self._is_followed, len(self._hub) > 0
         now = time.monotonic()
         if self._watch is None or not self._is_followed or not (is_new or not was_followed or now >= self._watch.due()):
@@ -223,7 +223,7 @@ class Service:
         app.websocket("/api/v1/changes")(self.changes)
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
-        """Every session with an agent, neediest first; those of one *status* if it is given."""
+        """Every session with an agent, most urgent first; those of one *status* if it is given."""
         found = [self._session(found) for found in self._found.values()]
         found = [session for session in found if status in (None, session.status)]
         return model.Sessions(sessions=found, stale=self._stale())
@@ -259,7 +259,7 @@ class Service:
         return await self._type(given.address, request, lambda pane: Answer(pane, *chosen))
 
     async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
-        """Type text for an agent that is at its prompt, or whose question takes any text."""
+        """Type text for an agent at its prompt, or with a question that takes any text."""
         typed = (given.pid, given.start, given.text, given.enter, given.fingerprint)
         return await self._type(given.address, request, lambda pane: Say(pane, *typed))
 

@@ -25,7 +25,7 @@ def who_asks(
     processes: Callable[[tuple[str, int], tuple[str, int]], Sequence[int]] = connected,
 ) -> Caller:
     """
-    Who sends *request*. *processes* tells those at the other end of a connection, *agents* which of them are agents.
+    Who sends *request*. *processes* are those at the other end of a connection, *agents* describes the known agents.
 
     It looks through the process table, and is called on a thread.
     """

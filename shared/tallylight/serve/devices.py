@@ -2,7 +2,7 @@
 Devices: browsers that stay signed in over restarts, in `<state directory>/devices/devices.json`, readable by this user
 alone.
 
-Each has a key of its own, of which only a hash is kept. The most recently used are kept, and each for ninety days after
+Each has a key of its own; only its hash is stored. The most recently used are kept, and each for ninety days after
 its last use. Servers and `tally serve --revoke` write the file one at a time, by rename; a server reads it again once
 it has changed. A file that cannot be read lets nobody in.
 """
@@ -30,13 +30,13 @@ from tallylight.wire.text import sanitise
 
 VERSION = 1
 MAX_DEVICES = 16
-#: Seconds after its last use in which a device stays signed in, and after which a use is noted again.
+#: Seconds that a device stays signed in after its last use; and seconds until a use is noted again.
 UNUSED_S, NOTED_S = 90 * 86400.0, 86400.0
 #: Of the file, and of a device's name in cells.
 MAX_BYTES, NAME_CELLS = 64 * 1024, 60
 #: Bytes of an id and of a key, and hexadecimal digits of a hash.
 _ID_BYTES, _KEY_BYTES, _DIGITS = 4, 32, 64
-#: How long, in seconds, another process may write before a change is given up.
+#: How long, in seconds, another process may write before a change is dropped.
 PATIENCE_S = 1.0
 #: The latest time that is read, in seconds since the epoch.
 _LAST = 2.0**40
@@ -102,7 +102,7 @@ def change(file: Path, how: Callable[[dict[str, Device]], Known]) -> dict[str, D
 
 class Devices:
     """
-    The devices in *file*. `is_in`, `holder` and `proof` wait for nothing: they go by the last `poll`.
+    The devices in *file*. `is_in`, `holder` and `proof` wait for nothing: they use the last `poll`.
 
     `poll`, `add` and `end` wait for the disk and are called on threads.
     """
@@ -121,11 +121,11 @@ class Devices:
         return one if one is not None and self._clock() - one.used <= UNUSED_S else None
 
     def is_in(self, id_: str) -> bool:
-        """Whether who asks as this device is let in; nothing stands for the token."""
+        """Whether this device is let in; `""` means the token."""
         return not id_ or self._of(id_) is not None
 
     def holder(self, given: str) -> str:
-        """The id of the device whose key is *given*, `ID.KEY`; nothing if there is none. Compared in constant time."""
+        """The id of the device with the key *given*, `ID.KEY`; nothing if there is none. Compared in constant time."""
         id_, _, key = given.partition(".")
         one = self._of(id_)
         if not hmac.compare_digest(_hash(key), one.digest if one is not None else "0" * _DIGITS):

@@ -23,8 +23,8 @@ from tallylight.model.bucket import Bucket
 #: What precedes the token in the list of WebSocket subprotocols: a browser can send no other header there.
 SUBPROTOCOL_PREFIX = "tally.token."
 SUBPROTOCOL = "tally.v1"
-#: The schemes by which a port is reached: a browser leaves out the port that is a scheme's own. Behind any other port
-#: of a name that the person has allowed stands one server, which speaks one of the two.
+#: The schemes for a port: a browser leaves out the port that is a scheme's own. Behind any other port
+#: of a name that the person has allowed is one server, which speaks one of the two.
 _SCHEMES = {80: ("http",), 443: ("https",)}
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
@@ -32,10 +32,10 @@ _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 @attrs.define
 class Guard:
     """
-    The rules of one server: its *token*, and the *hosts* by which it may be called, each with the origins of its pages.
+    The rules of one server: its *token*, and its allowed *hosts*, each with the origins of its pages.
     What a rule refuses is an `HTTPException`.
 
-    *holder* tells whose key something is, of the devices that are signed in; nothing if it is no key. *failures* limits
+    *holder* returns the signed-in device that has a key; nothing if it is no key. *failures* limits
     guesses, *writes* what is typed into sessions.
     """
 
@@ -55,7 +55,7 @@ class Guard:
 
     def check_token(self, given: str | None, now: float) -> str:
         """
-        The device whose key is *given*; nothing for the token. Refuses a request with neither.
+        The device with the key *given*; nothing for the token. Refuses a request with neither.
 
         Both are compared in constant time, and guesses are limited.
         """
@@ -75,7 +75,7 @@ class Guard:
 
 def allowed_hosts(port: int, more: Iterable[str] = ()) -> dict[str, frozenset[str]]:
     """
-    The names by which a server on *port* may be called, with the origins of a page under each: those of this machine,
+    The allowed names of a server on *port*, with the origins of a page under each: those of this machine,
     and *more* (`name` or `name:port`). A name without a port is reached at ours, and by https.
     """
     found: dict[str, set[str]] = {}

@@ -1,5 +1,5 @@
 """
-The hub: tells every listener of every change, and waits for none.
+The hub: sends every change to every listener, and waits for none.
 
 A change is encoded once for all listeners. Each listener has a bounded queue; one that falls behind so far that its
 queue is full is given the whole state instead, once it reads again: it may miss what was in between, never what is
@@ -26,7 +26,7 @@ class Listener:
 
     wake: Callable[[], None]
     queue: deque[str] = attrs.field(init=False, factory=deque)
-    #: It is to be told everything.
+    #: It gets the whole state next.
     is_behind: bool = attrs.field(init=False, default=True)
     is_woken: bool = attrs.field(init=False, default=False)
 
@@ -43,7 +43,7 @@ class Hub:
         return len(self._listeners)
 
     def publish(self, state: Mapping[str, Session], stale: str = "") -> None:
-        """Make *state* the present one, and tell all listeners of what is another in it, and why it may be *stale*."""
+        """Make *state* the present one, and send its changes to all listeners, and why it may be *stale*."""
         events = [Event(type="change", session=one) for key, one in state.items() if self._state.get(key) != one]
         events += [Event(type="gone", address=key) for key in self._state if key not in state]
         events += [Event(type="stale", stale=stale)] * (stale != self._stale)
@@ -60,7 +60,7 @@ class Hub:
                     listener.wake()
 
     def join(self, wake: Callable[[], None]) -> Listener | None:
-        """A new listener, who is told everything first; None if there are `MAX_LISTENERS` already."""
+        """A new listener, which gets the whole state first; None if there are `MAX_LISTENERS` already."""
         if len(self._listeners) >= MAX_LISTENERS:
             return None
         listener = Listener(wake)

@@ -23,7 +23,7 @@ MAX_BODY = 64 * 1024
 _TOO_LARGE = f"the body is larger than {MAX_BODY} bytes, the limit"
 #: What needs the token: all but the page and the document.
 GUARDED = "/api/"
-#: Where a request's scope has the id of the device whose key it showed; nothing if it showed the token.
+#: Where a request's scope has the id of its device; nothing if it showed the token.
 DEVICE = "tallylight.device"
 #: Of the answer to a request that is not as the document says.
 _MAX_PROBLEMS, _MAX_CELLS = 5, 500

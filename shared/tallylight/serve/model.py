@@ -22,7 +22,7 @@ from tallylight.wire.text import sanitise
 VERSION: Literal[1] = 1
 #: Of a reply, in cells.
 REPLY_CELLS = 500
-StatusWord = Literal["working", "waiting", "background", "done", "error", "down", "idle", "active"]
+StatusWord = Literal["working", "waiting", "limited", "background", "done", "error", "down", "idle", "active"]
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
@@ -67,7 +67,7 @@ class Changes(BaseModel):
 
 
 class Beside(BaseModel):
-    """The repository in which an agent works; read every few seconds while somebody listens to `changes`."""
+    """The repository that an agent works in; read every few seconds while somebody listens to `changes`."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -145,7 +145,7 @@ class Session(BaseModel):
 
 
 class Sessions(Versioned):
-    """Sessions, neediest first."""
+    """Sessions, most urgent first."""
 
     sessions: list[Session]
     stale: str = Field(description="why the list may be out of date: `kitty-4711: … as of 12:03:10`, or empty")
@@ -227,7 +227,7 @@ class Answer(_Given):
 
 
 class Text(_Given):
-    """Text for an agent that is at its prompt, or whose question takes any text."""
+    """Text for an agent at its prompt, or with a question that takes any text."""
 
     text: str = Field(min_length=1, max_length=MAX_TEXT, description="no control characters but tab and line feed")
     enter: bool = Field(default=False, description="whether Enter is pressed after it")
@@ -256,7 +256,7 @@ class Event(Versioned):
     """
     A message of the WebSocket: first `state` with every session, then a `change` or `gone` each time.
 
-    `state` has *stale* too, as in `Sessions`, and `stale` tells of a change of it.
+    `state` has *stale* too, as in `Sessions`; the event `stale` reports a change of it.
     """
 
     type: Literal["state", "change", "gone", "stale"]
@@ -271,7 +271,7 @@ _OF_PANE = Session.model_fields.keys() & {field.name for field in attrs.fields(P
 
 
 def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool, can_type: bool) -> Session:
-    """What is said of the pane *found*."""
+    """The reply about the pane *found*."""
     pane, label = found.pane, found.label
     waits = pane.status is Status.WAITING
     own: dict[str, Any] = {
@@ -296,12 +296,12 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
 
 
 def question_of(address: str, asked: answer.Question) -> Question:
-    """What is said of a question."""
+    """The reply about a question."""
     return Question.model_validate(attrs.asdict(asked) | {"address": address})
 
 
 def run_of(run: styled.Run) -> Run:
-    """What is said of text of one style."""
+    """The reply about text of one style."""
     style = run.style
     foreground, background = (
         theme.css(colour) if isinstance(colour, tuple) else colour for colour in (style.foreground, style.background)

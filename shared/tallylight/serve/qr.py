@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import segno
 
-#: Light modules on each side, without which a code is not found in what stands around it.
+#: Light modules on each side: a reader needs them to find the code.
 BORDER = 4
 #: Black on white whatever the theme is: by the colour cube, which themes leave alone.
 _BEGIN, _END = "\x1b[38;5;16;48;5;231m", "\x1b[0m"

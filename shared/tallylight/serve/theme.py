@@ -4,7 +4,7 @@ The colours of the page, out of those of the configuration: a stylesheet of cust
 Each light has two signs, `--waiting` for what is drawn and `--waiting-ink` for what is read: the configured colour,
 darker or brighter as far as it takes on the page and on a card. What needs a person and what is news is filled:
 `--waiting-fill` with `--waiting-on` for the text on it, `--waiting-cap` and `--waiting-sign` for the mark. A fill that
-hardly stands out, as amber on a light page, has its mark in a black cap.
+has little contrast, as amber on a light page, has its mark in a black cap.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tallylight.model.contrast import (
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 
-#: What lights stand on, in a light and in a dark page: the page itself, and a card on it.
+#: The backgrounds of lights, in a light and in a dark page: the page itself, and a card on it.
 PAGE: tuple[RGB, RGB] = ((0xF4, 0xF5, 0xF7), (0x10, 0x13, 0x17))
 CARD: tuple[RGB, RGB] = ((0xFF, 0xFF, 0xFF), (0x1A, 0x1E, 0x24))
-#: Of each, the one on which it is harder to read.
+#: For each, the background that it is harder to read on.
 _HARD: tuple[RGB, RGB] = (PAGE[0], CARD[1])
 
 
 def stylesheet(colours: Mapping[Status, RGB] = COLOURS) -> str:
-    """The custom properties of a page whose lights are *colours*; a light that has none there has its default."""
+    """The custom properties of a page with lights of these *colours*; a light without one has its default."""
     given = {status: colours.get(status, default) for status, default in COLOURS.items()}
     light, dark = (_scheme(given, number) for number in (0, 1))
     lines = [f"  --{name}: light-dark({css(colour)}, {css(dark[name])});\n" for name, colour in light.items()]

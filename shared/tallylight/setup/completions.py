@@ -18,7 +18,7 @@ from tallylight.model.finding import Finding, Health
 #: The folder of the package that they are in: the scripts, and the pages in `man1`.
 MADE = "_completions"
 SCRIPTS = {"bash": "tally", "zsh": "_tally", "fish": "tally.fish"}
-#: What tells ours from a file of that name that somebody else wrote.
+#: Our files have one of these; a file of that name that somebody else wrote does not.
 _MARKS = (b"Tallylight", b"tally completions")
 
 

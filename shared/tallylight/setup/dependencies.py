@@ -29,9 +29,9 @@ WANTED = ("psutil>=5.9",)
 
 PIP_JSON = "https://pypi.org/pypi/pip/json"
 INDEX = "pypi.org"
-#: Seconds in which the index has to take a connection.
+#: Seconds that the index has to take a connection.
 REACHED_S = 1.5
-#: What tells of another index than that, or of another way to it: variables, and files by where they begin.
+#: Signs of another index than that, or of another way to it: variables, and files by their beginnings.
 _OWN = frozenset(
     name
     for names in (
@@ -70,7 +70,7 @@ def install(
     wanted: tuple[str, ...] = WANTED,
 ) -> bool:
     """Put packages into *target*; False if it had to be without *wanted*. `TallyError` names every way tried."""
-    # pip refuses --target together with a user's own `user = true`, and outside of a virtual environment if told so.
+    # pip refuses --target together with a user's own `user = true`, and outside a virtual environment if configured so.
     settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore", "PIP_NO_INPUT": "1"}
     dropped = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
     env = {key: value for key, value in system.env.items() if key not in dropped} | settings

@@ -134,7 +134,7 @@ class State(NamedTuple):
     build: bool
     #: Links to change, files to write, and the command's link: what `apply` will touch.
     stale: tuple[Path, ...]
-    #: Something that is not ours stands where the command would.
+    #: Something that is not ours is in the place of the command.
     foreign_command: bool
     #: The key bindings there are to be.
     bindings: tuple[key_bindings.Binding, ...] = ()

@@ -1,5 +1,5 @@
 """
-The keys that are free in a user's kitty, as kitty itself tells: it reads its configuration, in a process of its own.
+The keys that are free in a user's kitty, from kitty itself: it reads its configuration, in a process of its own.
 
 Nothing is guessed from the text of kitty.conf, with its includes, its `kitty_mod` and the defaults of each version.
 """
@@ -66,7 +66,7 @@ _MAX_TEXT = 1000
 
 class Answer(NamedTuple):
     """
-    What kitty says: what `kitty_mod` stands for, for each key what it does already, what is no key at all, and some of
+    The reply of kitty: the value of `kitty_mod`, for each key what it does already, what is no key at all, and some of
     its options.
     """
 
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
     wrong: frozenset[str] = frozenset()
     #: `allow_remote_control`, nothing where kitty does not say.
     remote_control: str = ""
-    #: `tab_bar_style`, and the number of tabs from which there is a bar; 0 where kitty does not say.
+    #: `tab_bar_style`, and the number of tabs that shows a bar; 0 where kitty does not say.
     bar_style: str = ""
     bar_min_tabs: int = 0
     #: Whether OS windows have a title bar, as far as kitty decides that.
@@ -132,7 +132,7 @@ def plan(system: System, place: Layout, here: Kitty) -> tuple[list[key_bindings.
     answer = ask(system, place, here, asked)
     was = {binding.action.name: binding.key for binding in before}
     if answer is not None:
-        # A line that kitty cannot read would be told in a window at every start.
+        # A line that kitty cannot read would open a window of errors at every start.
         wanted = {name: key for name, key in wanted.items() if key not in answer.wrong}
     return key_bindings.choose(wanted, was, answer.taken if answer is not None else None), answer
 

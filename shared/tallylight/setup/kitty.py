@@ -63,7 +63,7 @@ def compile_modules(system: System, program: Path, lib: Path) -> bool:
     """
     Have the kitty *program* compile the modules in *lib*, which is then quicker to start; whether it did.
 
-    Only kitty itself can: its Python is often its own, and goes by an optimisation level at which no other compiles.
+    Only kitty itself can: its Python is often its own, and uses an optimisation level that no other compiles for.
     """
     done = system.run([program, "+runpy", COMPILE, lib], timeout=120)
     return done.returncode == 0

@@ -1,5 +1,5 @@
 """
-The directories that had to be made around something of ours: a note of them, by which they go again with it.
+The directories that had to be made around something of ours: a note of them, so that they are removed with it.
 
 Only what is empty then goes: where something else has come into one, it stays.
 """

@@ -1,5 +1,5 @@
 """
-Whether a newer release has been published: the one question that is ever asked over the internet, and only if told to.
+Whether a newer release has been published: the only question that is ever asked over the internet, and only on request.
 
 The Python Package Index answers it: https://docs.pypi.org/api/json/ .
 """

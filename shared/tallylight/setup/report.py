@@ -1,8 +1,8 @@
 """
 `tally doctor --report`: what a bug report needs, as text to paste in public, with nothing private in it.
 
-It is not searched for secrets, which would find only some of them: a word is told only if it is one of ours. Words that
-stand in our own sources are, and short numbers; names, titles, paths, tokens and whatever else a person or a program
+It is not searched for secrets, which would find only some of them: a word is printed only if it is ours. Words that
+are in our own sources are ours, and short numbers; names, titles, paths, tokens and whatever else a person or a program
 has written are not, and become `…`. What is known to be private is masked even if it is a word of ours: a user may be
 called kitty.
 """
@@ -24,7 +24,7 @@ from tallylight.files import build
 from tallylight.model.finding import Finding
 from tallylight.snapshot.schema import Pane, Snapshot
 
-#: What stands for a word that is not ours.
+#: In the place of a word that is not ours.
 MASK = "…"
 #: Where the words of findings are written, below the package.
 _SOURCES = ("setup", "config", "files", "hooks", "cli/doctor.py", "cli/hooks.py", "snapshot/writer.py", "agents")
@@ -40,13 +40,13 @@ _TERMS = {
 #: A number or a version; an address of a network has more parts.
 _NUMBER = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){0,2}")
 _VERSION = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3}){1,2})(?![0-9])")
-#: What may stand around a word.
+#: Characters around a word.
 _AROUND = "\"'`()[]{}<>,;:.!?=“”"
 
 
 @functools.cache
 def vocabulary() -> frozenset[str]:
-    """Every word of our own sources that findings are worded in, without what stands around it."""
+    """Every word of our own sources that findings are worded in, without the characters around it."""
     package = Path(tallylight.__file__).parent
     words: set[str] = set()
     for source in _SOURCES:
@@ -83,7 +83,7 @@ def report(
     """
     The whole report, as a block of Markdown.
 
-    *config* is the configuration with its text; *environ* that of this process. Both are told of only as far as they
+    *config* is the configuration with its text; *environ* that of this process. Both are printed only as far as they
     hold words and numbers of ours.
     """
     hosts = list(hosts)

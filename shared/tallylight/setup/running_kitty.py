@@ -4,7 +4,7 @@ The kittys that run: the one that `tally setup` runs in takes Tallylight over, a
 kitty reads its configuration again when it gets SIGUSR1 (https://sw.kovidgoyal.net/kitty/conf/); our keys work from
 then on. A kitty that allows remote control then runs our kitten `attach.py`, which starts what the watcher would have
 started and looks after the windows that are open. Where remote control is off, any of our keys does the same, and so
-does the next new window. One whose configuration has us no more puts its lights out by itself.
+does the next new window. One without us in its configuration puts its lights out by itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tallylight.setup.free_keys import Answer
 from tallylight.setup.kitty import Kitty
 from tallylight.snapshot import writer
 
-#: Values of kitty's `allow_remote_control` with which nobody is asked for a password.
+#: Values of kitty's `allow_remote_control` that need no password.
 _OVER_SOCKETS = ("socket", "socket-only")
 _ANYWHERE = ("y", "yes", "true")
 

@@ -34,7 +34,7 @@ def file(system: System) -> Path:
 
 
 def is_stale(system: System, *, has_terminal: bool) -> bool:
-    """Whether it is to be made, or made anew. *has_terminal*: there is a terminal that watches them by itself."""
+    """Whether it is to be made, or made again. *has_terminal*: there is a terminal that watches them by itself."""
     before = read_write.text_or_nothing(file(system))
     return before != text(system) and (_is_ours(before) or (not before and is_wanted(system) and not has_terminal))
 

@@ -2,7 +2,7 @@
 WezTerm on this machine: its program, its directory of configuration, and the one link of ours in it.
 
 `<configuration>/tallylight` leads to our Lua files, so `require 'tallylight'` finds them wherever `wezterm.lua` is.
-A person's Lua is read, to tell whether it uses us, and never written: two lines are theirs to put in. Where WezTerm
+A person's Lua is read, to find out whether it uses us, and never written: two lines are theirs to put in. Where WezTerm
 looks: https://wezterm.org/config/files.html
 
 A module that is not found opens a window with an error, so those lines do without us where we are not. For a
@@ -90,12 +90,12 @@ class WezTerm(NamedTuple):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether something that is not ours stands where our link would."""
+        """Whether something that is not ours is in the place of our link."""
         return os.path.lexists(self.link) and not _is_ours(self.link) and not self.has_stub
 
     @property
     def has_stub(self) -> bool:
-        """Whether a stub of ours stands there: a directory with it, and nothing else."""
+        """Whether a stub of ours is there: a directory with it, and nothing else."""
         try:
             return (
                 not self.link.is_symlink()
@@ -107,7 +107,7 @@ class WezTerm(NamedTuple):
 
     @property
     def uses_us(self) -> bool:
-        """Whether the configuration loads us, as far as one can tell without running it."""
+        """Whether the configuration loads us, as far as can be known without running it."""
         return bool(_USES.search(self._text()))
 
     @property
@@ -224,7 +224,7 @@ def _note(system: System) -> Path:
 
 
 def lines(system: System, here: WezTerm) -> Iterator[str]:
-    """What `tally setup` tells about WezTerm."""
+    """What `tally setup` prints about WezTerm."""
     if not here.is_here:
         return
     if here.is_foreign:

@@ -23,7 +23,7 @@ from tallylight.wire.text import sanitise
 #: How a person names a pane.
 NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally status` lists it"
 _LISTED = "`tally status --all` lists them"
-#: A word with nothing in it is what a script has whose own command failed: it means no pane, and never the neediest.
+#: A script has an empty word if its own command failed. It means no pane, and never the most urgent one.
 EMPTY = "the pane is empty; name one that `tally status` lists"
 
 
@@ -42,9 +42,9 @@ Found = Row
 @attributes.frozen
 class Panes:
     """
-    All panes, neediest first, the names of the *hosts* they are from, and *problems* of files not read.
+    All panes, most urgent first, the names of the *hosts* they are from, and *problems* of files not read.
 
-    *machines*: other machines, each with whether it is there; *troubles*: what is told of those that are not. *levels*:
+    *machines*: other machines, each with whether it is there; *troubles*: the problems of those that are not. *levels*:
     what programs may do to the panes of each host.
     """
 
@@ -99,9 +99,9 @@ def _named(word: str) -> str:
 
 def own_place(environ: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[str, str]:
     """
-    The host and the pane that this process runs in, as far as the variables of its terminal tell; empty if they do not.
+    The host and the pane that this process runs in, by the variables of its terminal; empty if they do not name them.
 
-    Within tmux it is the pane of tmux, if one of *hosts* watches it. WezTerm's host is a sidecar, whose pid stands in
+    Within tmux it is the pane of tmux, if one of *hosts* watches it. WezTerm's host is a sidecar, with its pid in
     the lock that there is one of for each WezTerm.
     """
     sessions = next((host for host in hosts if host.startswith("sessions-")), "")
@@ -128,7 +128,7 @@ def own(panes: Panes, environ: Mapping[str, str]) -> Found | None:
 
 def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     """
-    Find the pane that *wanted* names. None: the pane we are in, else the neediest.
+    Find the pane that *wanted* names. None: the pane we are in, else the most urgent.
 
     It is one of its `spellings`, else what a person knows an agent by. A name that panes of several hosts have means
     the one of the host we are in.
@@ -152,14 +152,14 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
 
 
 def _spelled(panes: Panes, wanted: str, here: str) -> list[Found]:
-    """The panes of which *wanted* is one of the `spellings`; of several those of the host *here*, if it has any."""
+    """The panes with *wanted* among their `spellings`; of several, those of the host *here*, if it has any."""
     named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
     return [found for found in named if len(named) > 1 and found.host == here] or named
 
 
 def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Found]:
     """
-    The agents whose project, name or own name is *wanted*, whole: the beginning of a word may be that of another agent.
+    The agents with *wanted* as project, name or own name, whole: the beginning of a word may be that of another agent.
 
     Never a bare number: a script that names a pane which is gone must not reach another one.
     """

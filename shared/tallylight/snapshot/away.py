@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from tallylight.model.status import NEEDS_PERSON, Kind, Status
+from tallylight.model.status import NEEDS_PERSON, Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.history import Sum, added, total
 from tallylight.snapshot.turns import Turn
@@ -32,7 +32,7 @@ def since(turns: Sequence[Turn], panes: Iterable[Found], then: float) -> list[Aw
     """
     Return what ended after *then*, in seconds since the epoch, or needs a person now; what needs one first.
 
-    *turns* are those of `History`, *panes* are lit, neediest first.
+    *turns* are those of `History`, *panes* are lit, most urgent first.
     """
     ended: dict[tuple[str, str, str], list[Turn]] = {}
     for turn in turns:
@@ -56,8 +56,7 @@ def in_one_line(lines: Iterable[Away]) -> str:
     """Return what all of it comes to: `3 turns, 1 question, 1 failed, 2 wait for you`; nothing for nothing."""
     every = list(lines)
     panes = [line.found.pane for line in every if line.found is not None]
-    limited = sum(pane.kind is Kind.LIMIT for pane in panes)
-    waits = sum(pane.status is Status.WAITING for pane in panes) - limited
+    limited, waits = (sum(pane.status is status for pane in panes) for status in (Status.LIMITED, Status.WAITING))
     more = _counted((limited, "at a limit", "at a limit"), (waits, "waits for you", "wait for you"))
     return ", ".join([*counts(added(line.total for line in every)), *more])
 

@@ -1,5 +1,5 @@
 """
-Changes: descriptors that become readable when a host writes its snapshot or ends, so that nobody has to keep looking.
+Changes: descriptors that become readable when a host writes its snapshot or ends, so that readers need not poll.
 
 Only Linux reports both, by inotify(7) and pidfd_open(2). Python has no inotify of its own; it is called in the C
 library. Where either is missing there are no descriptors, and a reader looks every now and then, as it did before.
@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-#: What of a directory is told: a file was renamed into it, or is gone; it is itself gone. From <sys/inotify.h>.
+#: The events of a directory: a file was renamed into it, or is gone; it is itself gone. From <sys/inotify.h>.
 _MOVED_TO, _DELETE, _DELETE_SELF, _MOVE_SELF, _IGNORED = 0x80, 0x200, 0x400, 0x800, 0x8000
 _LOST = _DELETE_SELF | _MOVE_SELF | _IGNORED
 #: An event: watch, mask, cookie, length of the name that follows.
@@ -52,7 +52,7 @@ class Changes:
 
     @staticmethod
     def _was_lost(watch: int) -> bool:
-        """Read all that is told; whether the folder itself has gone."""
+        """Read all events; return whether the folder itself has gone."""
         was_lost = False
         while True:
             try:
@@ -65,7 +65,7 @@ class Changes:
                 was_lost = was_lost or bool(mask & _LOST)
 
     def descriptors(self, writers: Iterable[int]) -> list[int] | None:
-        """What to wait for, where the processes *writers* stand behind what was read; None if it must be looked at."""
+        """What to wait for, where the processes *writers* wrote what was read; None if it must be looked at."""
         wanted = set(writers)
         for pid in self._writers.keys() - wanted:
             os.close(self._writers.pop(pid))
@@ -88,7 +88,7 @@ class Changes:
 
 
 def _watched(folder: Path) -> int | None:
-    """A descriptor that tells about *folder*; None where there is no such folder or no inotify."""
+    """A descriptor for the changes of *folder*; None where there is no such folder or no inotify."""
     try:
         import ctypes  # not every Python has it
 

@@ -11,7 +11,7 @@ from tallylight.model import attributes
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane
 
-#: The host whose panes are those of other machines: `machines-4711`.
+#: The host of the panes of other machines: `machines-4711`.
 HOST = "machines"
 
 
@@ -38,7 +38,7 @@ def is_elsewhere(host: str) -> bool:
 
 
 def fleet_machine(host: str) -> str:
-    """The machine of which a broker has told *host*, `atlas/kitty-4711`; nothing only for a host of this machine."""
+    """The machine of *host* as a broker names it, `atlas/kitty-4711`; nothing only for a host of this machine."""
     machine, slash, _ = host.partition("/")
     return (machine or "?") if slash else ""
 

@@ -65,7 +65,7 @@ class RecordEntry:
 
     @classmethod
     def of(cls, report: Report, status: Status, at: float) -> RecordEntry:
-        """Make the entry of a record that *report* describes and whose status is *status*."""
+        """Make the entry of a record that *report* describes, with the status *status*."""
         fields = {name: text(getattr(report, name)) for name in REPORT_TEXTS if getattr(report, name)}
         if report.progress is not None:
             fields["progress"] = f"{report.progress.done}/{report.progress.total}"
@@ -96,7 +96,7 @@ class RecordEntry:
 @attributes.frozen(kw_only=True)
 class ConversationEntry:
     """
-    The last conversation of a pane: of an *agent* whose process the host itself saw there, and which may be gone.
+    The last conversation of a pane: of an *agent* with a process that the host itself saw there, and which may be gone.
 
     No output of a program makes one.
     """

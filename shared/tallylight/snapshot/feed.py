@@ -2,8 +2,8 @@
 A feed: the snapshots of all living hosts, kept up to date cheaply.
 
 `poll` lists one directory and reads only the files that have changed since; a second without a change costs a `stat` a
-host. That a host died without removing its file is noticed within `LIVENESS_S`. What could not be read stands in
-`problems`, and what it held goes: no state is shown that no living host stands behind. Who has nothing else to do waits
+host. That a host died without removing its file is noticed within `LIVENESS_S`. What could not be read is in
+`problems`, and what it held goes: every state that is shown has a living host. Who has nothing else to do waits
 for `descriptors` between two polls, where there are any, and costs nothing until something happens.
 """
 
@@ -30,11 +30,11 @@ class Hosts(Protocol):
     def poll(self, now: float) -> bool: ...
 
     def descriptors(self) -> list[int] | None:
-        """What is readable when the next `poll` may find a change; None if only a poll can tell."""
+        """What is readable when the next `poll` may find a change; None if only a poll can find out."""
 
 
 class Feed:
-    """The hosts of this machine, from the directory *folder*: those whose names begin with *hosts*."""
+    """The hosts of this machine, from the directory *folder*: those with names that begin with *hosts*."""
 
     def __init__(self, folder: Path, hosts: str = "") -> None:
         #: What every living host shows, by name.
@@ -48,7 +48,7 @@ class Feed:
         self._changes: Changes | None = None
 
     def poll(self, now: float) -> bool:
-        """Look for changes at monotonic *now*; tell whether there are any."""
+        """Look for changes at monotonic *now*; return whether there are any."""
         before = self.snapshots, list(map(str, self.problems))
         has_ended = self._changes is not None and self._changes.look()
         problems: list[SnapshotError] = []
@@ -82,7 +82,7 @@ class Feed:
         return f"{found.path.stem}: {found.problem}" if found is not None else ""
 
     def descriptors(self) -> list[int] | None:
-        """What is readable when a host has written or ended since the last `poll`; None if only a poll can tell."""
+        """What is readable when a host has written or ended since the last `poll`; None if only a poll can find out."""
         if self._changes is None:
             # What changed before this moment is found by a poll that comes after it.
             self._changes = Changes(self._folder)

@@ -1,5 +1,5 @@
 """
-What earlier runs of a host last showed, for the next one: it tells since when a question that still waits has waited.
+What earlier runs of a host last showed, for the next one, which keeps the age of a question that still waits.
 
 A host that is killed leaves its snapshot, and one that ends puts it aside (`SnapshotWriter.leave`); `sweep` puts aside
 what dead ones left. The files are read once, when a host starts. Nothing in them is believed that cannot be so: one of

@@ -1,7 +1,7 @@
 """
 The history of a few days: the turns of all hosts, and what they come to for each day, agent and project.
 
-A day is a local date, `2026-11-21`. A turn belongs to the day in which it began; one that goes on after midnight is two
+A day is a local date, `2026-11-21`. A turn belongs to the day on which it began; one that goes on after midnight is two
 entries, and counts as one turn.
 """
 
@@ -21,7 +21,7 @@ VERSION = 1
 
 @attrs.frozen(kw_only=True)
 class Sum:
-    """What turns come to. *day*, *agent* and *project* are those that they have in common; "" where they differ."""
+    """What turns come to. *day*, *agent* and *project* are those of all of them; "" where they differ."""
 
     day: str = ""
     agent: str = ""
@@ -30,7 +30,7 @@ class Sum:
     worked_s: float = 0.0
     waited_s: float = 0.0
     questions: int = 0
-    #: Turns that failed, and those whose agent vanished.
+    #: Turns that failed, and turns of agents that vanished.
     errors: int = 0
 
     def to_json(self) -> Json:

@@ -92,7 +92,7 @@ def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> byt
     """
     lines: dict[str, bytes] = {}
     for line, turn in _turns(data):
-        # What is written again of a turn stands where it was written last: the file stays in the order of writing.
+        # A turn that is written again moves to its last place: the file stays in the order of writing.
         lines.pop(turn.id, None)
         if turn.ended >= before:
             lines[turn.id] = line + b"\n"
@@ -107,7 +107,7 @@ def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> byt
 
 def read(file: Path, since: float = 0.0) -> list[Turn]:
     """
-    The turns that began at *since* or later, in seconds since the epoch, each once, in the order in which they began.
+    The turns that began at *since* or later, in seconds since the epoch, each once, oldest first.
 
     None where there is no file. `OSError` and `TallyError` if it cannot be read, or could be another user's.
     """

@@ -2,7 +2,7 @@
 Labels: what a person calls a conversation; and by what the list is grouped.
 
 A label belongs to the conversation, not to the pane: it is found again after a resume, a move or a restart. An agent
-whose conversation nobody knows has one for as long as its process runs in that pane.
+without a known conversation has one for as long as its process runs in that pane.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def keys(host: str, pane: Pane) -> tuple[str, ...]:
 
 @attributes.frozen
 class Labels:
-    """All labels, and the *group* of `GROUPS` in which lists show their rows."""
+    """All labels, and the *group* of `GROUPS` that lists show their rows by."""
 
     group: str = key("", form=one_of(GROUPS))
     #: Each by its key, with when it was changed, in seconds since the epoch.

@@ -2,7 +2,7 @@
 The file of labels: `<state directory>/labels/labels.json`, readable by this user alone.
 
 Every list of this user writes it, by rename, one at a time; a reader sees one whole file or the other. What is no
-document of ours is told to whoever reads it, changes nothing for them, and is set aside by the next change.
+document of ours is reported to its readers, changes nothing for them, and is set aside by the next change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tallylight.wire import values
 
 #: Of the file. Five hundred labels have room.
 MAX_BYTES = 1024 * 1024
-#: How long, in seconds, another list may write before a change is given up.
+#: How long, in seconds, another list may write before a change is dropped.
 PATIENCE_S = 1.0
 
 
@@ -84,7 +84,7 @@ class LabelsFile:
         self._stamp: read_write.Stamp | None = None
 
     def change(self, how: Callable[[Labels], Labels]) -> str:
-        """Keep what *how* makes of them; what to tell the person, also when it is kept."""
+        """Store what *how* makes of them; return a message for the person, also on success."""
         try:
             self.labels, message = change(self._file, how)
             return message
@@ -94,7 +94,7 @@ class LabelsFile:
             return str(error)
 
     def poll(self) -> bool:
-        """Look at the file; tell whether anything is another than before. What cannot be read holds nothing."""
+        """Read the file; return whether anything has changed. What cannot be read holds nothing."""
         stamp = read_write.stamp(self._file, follows=False)
         if stamp == self._stamp:
             return False

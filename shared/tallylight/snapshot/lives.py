@@ -37,7 +37,7 @@ def is_alive(pid: int, birth: str) -> bool:
     here = birth_of(os.getpid()).rpartition("/")[0]
     there = birth.rpartition("/")[0]
     if here and there and here != there:
-        # Another boot is over. From another pid namespace (a container that shares the directory) we cannot tell.
+        # Another boot is over. From another pid namespace (a container that shares the directory) it is unknown.
         return here.partition("/")[0] == there.partition("/")[0]
     now = birth_of(pid)
     if birth and now:
@@ -58,7 +58,7 @@ def is_ours(pid: int) -> bool | None:
 
 
 def unwritable(folder: str) -> str:
-    """Why nobody can write into *folder*, in words: `is full`. Nothing if somebody can, or if that cannot be told."""
+    """Why *folder* takes no file, in words: `is full`. Nothing if it does, or if that is unknown."""
     try:
         found = os.statvfs(folder)
     except OSError:

@@ -1,5 +1,5 @@
 """
-Names of panes: the shortest by which a person tells one from all others, and all that are understood.
+Names of panes: the shortest one that no other pane has, and all that are understood.
 
 A pane's address, `kitty-4711:3`, is its own for good; `3` and `tmux 2` are shorter, and shown where there is but one.
 """
@@ -18,7 +18,7 @@ def spellings(host: str, id_: str) -> tuple[str, ...]:
 
     A host of a terminal has ids of one part, `3`; that of detached sessions has the multiplexer in front,
     `tmux/1867/%2`; a fleet has the machine in front of the host, `desk/kitty-4711`. So has the host of other machines,
-    whose ids hold it all, `desk/kitty-4711:3`.
+    where ids hold it all, `desk/kitty-4711:3`.
     """
     machine, own, there = place_of(host, id_)
     before = f"{machine} " if machine else ""

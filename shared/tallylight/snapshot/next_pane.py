@@ -1,7 +1,7 @@
 """
 Jump: to the next pane that needs a person, and after the last one back to where the person was.
 
-A journey begins where the person is at the first jump. Each jump goes to the neediest pane it has not been to; when
+A journey begins where the person is at the first jump. Each jump goes to the most urgent pane it has not been to; when
 there is none left it ends where it began. Going elsewhere by other means ends it too. A visit changes nothing about a
 pane: what waits still waits, and a pane that needs somebody again is visited again.
 """
@@ -34,7 +34,7 @@ def stops(panes: Sequence[Pane], now: float, *, is_any: bool = False) -> list[Pa
     """
     The panes to visit, in the order of every list: waiting, the oldest first; then error, down and done.
 
-    At *now*, in epoch seconds. What was put off is left out. With *is_any* every agent is a stop, the neediest first.
+    At *now*, in epoch seconds. What was put off is left out. With *is_any* every agent is a stop, by urgency.
     Of the panes of one conversation that show the same only the newest is a stop.
     """
     newest = {(conversation_of(pane), pane.status): pane for pane in sorted(panes, key=lambda pane: pane.since)}

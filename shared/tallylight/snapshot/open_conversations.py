@@ -47,7 +47,7 @@ def directory(environ: Mapping[str, str]) -> Path:
 
 
 def is_open(pane: Pane) -> bool:
-    """Whether an agent runs in *pane* whose conversation the host knows."""
+    """Whether an agent with a known conversation runs in *pane*."""
     return pane.agent_pid is not None and bool(pane.conversation.agent)
 
 
@@ -136,7 +136,7 @@ class OpenConversations:
         self.flush(now)
 
     def due(self, now: float) -> float | None:
-        """The time at which `flush` has something to do; None if it has nothing."""
+        """When `flush` has something to do; None if it has nothing."""
         if self._missing_since is not None:
             return max(self._missing_since + SETTLE_S, now)
         if not self._panes:
@@ -216,7 +216,7 @@ class Lost:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells this conversation from others."""
+        """The identity of this conversation."""
         return _key(self.pane)
 
 
@@ -231,7 +231,7 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
     The conversations of hosts that are gone, newest file first, each once, and what is wrong with files.
 
     One that a host of *live* shows is left out: somebody has resumed it. Two agents in one directory of one host are
-    two, also where nobody knows which conversations they had.
+    two, also where their conversations are unknown.
     """
     found: dict[tuple[str, ...], list[Lost]] = {}
     # Without either, what runs in the same directory may be another conversation.

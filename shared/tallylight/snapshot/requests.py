@@ -3,14 +3,14 @@ Requests: what another process asks of a host, as small files in a directory tha
 
 `<runtime directory>/tallylight/<host>-<pid>.requests/`, beside the host's snapshot and made by the host, holds one JSON
 file a request, put there by rename. At most `MAX_WAITING` files of `MAX_BYTES` each wait at a time; whatever is older
-than `MAX_AGE_S`, or not a request, is removed and forgotten. There is no answer: the snapshot tells.
+than `MAX_AGE_S`, or not a request, is removed and forgotten. There is no answer: the snapshot shows the result.
 
 A request may only move a person's view or change the ledger. Nothing that types into a pane or starts a program will
-ever be one: nobody could tell who wrote the file. That takes a key pressed in the terminal itself, or a caller that the
+ever be one: the writer of a file is unknown. That takes a key pressed in the terminal itself, or a caller that the
 kernel names and that may do it (`snapshot.sockets`, `actions.permission`).
 
-They are files, and no lines over a socket, because nothing is to be proved and nobody is to wait. A terminal may look
-only every half minute, and not every system tells a host who connects.
+They are files, and no lines over a socket, because nothing has to be proved and nobody waits. A terminal may look
+only every half minute, and not every system shows a host who connects.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Spool:
         return not any(path.suffix == ".json" for path in self._paths())
 
     def take(self) -> list[Request]:
-        """Take out all that waits, in the order in which it was put."""
+        """Take out all that waits, oldest first."""
         taken: list[Request] = []
         for path in sorted(self._paths()):
             if _FILE.match(path.name) and len(taken) < MAX_WAITING:
@@ -166,7 +166,7 @@ class Spool:
             _remove(self.path)
 
     def _paths(self) -> list[Path]:
-        """What lies in the directory; nothing from the moment on at which others could put anything there."""
+        """What lies in the directory; nothing as soon as others could put anything there."""
         if self.error:
             return []
         try:

@@ -10,22 +10,22 @@ from collections.abc import Hashable, Iterable
 
 from tallylight.model import attributes
 from tallylight.model.report import Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.snapshot.elsewhere import is_elsewhere, place_of
 from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.rollup import urgency
 
-#: What a person has to deal with, in the order in which it is dealt with.
-NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
+#: What a person has to deal with, the first first.
+NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED)
 
 
 def is_lit(pane: Pane) -> bool:
     """
     Whether there is anything to say of *pane*: not for a plain command, nor for a shell at its prompt.
 
-    But a text that was written for it and could not be sent is told, whatever runs there now.
+    But a text that was written for it and could not be sent is shown, whatever runs there now.
     """
     if pane.unsent:
         return True
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def called(self) -> str:
-        """What a person knows it by: the name that they gave it, else its project or what else tells most."""
+        """What a person knows it by: the name that they gave it, else its project or the next best name."""
         pane = self.pane
         return self.label.name or pane.project or pane.title or pane.agent or self.name
 
@@ -74,7 +74,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The shortest name that tells this pane from all others."""
+        """The shortest name that no other pane has."""
         return self.short or self.address
 
     @property
@@ -88,7 +88,7 @@ class Row:
         return is_lit(self.pane)
 
     def has(self, words: str) -> bool:
-        """Whether each word of *words* stands somewhere in what is known of the pane, in any case."""
+        """Whether each word of *words* occurs in what is known of the pane, in upper or lower case."""
         pane = self.pane
         fields = (
             self.address, self.name, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
@@ -99,7 +99,7 @@ class Row:
 
 
 def conversation_of(pane: Pane) -> tuple[str, str]:
-    """What tells the conversation of *pane* from all others of its machine; of one without an id, the pane itself."""
+    """The identity of the conversation of *pane* on its machine; of one without an id, the pane itself."""
     return (pane.agent, pane.session) if pane.session else ("", pane.id)
 
 
@@ -109,7 +109,7 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
 
     An agent in tmux is seen where it runs, and again in the pane of the terminal that shows tmux. Where two hosts know
     a process of the same session, those are two agents. What another machine says never hides a row of this one: it is
-    left out itself where a pane of this machine, one that shows `ssh` perhaps, tells of the same session.
+    left out itself where a pane of this machine, one that shows `ssh` perhaps, reports the same session.
     """
     best: dict[tuple[str, str, str], tuple[str, Pane]] = {}
     found: set[tuple[str, str]] = set()
@@ -129,14 +129,14 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
 
 
 def _rank(place: tuple[str, Pane]) -> tuple[bool, bool, int, float]:
-    """To sort by: panes of this machine, those whose process is known, the most urgent, and the newest come first."""
+    """A key to sort by: this machine's panes, those with a known process, the most urgent, the newest come first."""
     host, pane = place
     is_far = bool(place_of(host, pane.id)[0])
     return is_far, pane.agent_pid is None, -urgency(pane.status), -pane.since
 
 
 def in_order(panes: Iterable[Row], now: float) -> tuple[Row, ...]:
-    """All *panes* that there are as a list shows them at *now* (epoch seconds): neediest first, each with its name."""
+    """All *panes* as a list shows them at *now* (epoch seconds): most urgent first, each with its name."""
     ordered = sorted(panes, key=lambda row: (*need(row.pane, now), row.address))
     names = short_names((row.host, row.pane.id) for row in ordered)
     return tuple(attributes.evolve(row, short=names[row.host, row.pane.id]) for row in ordered)
@@ -155,7 +155,7 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
         for pane in host.panes
     ]
     left_out = repeated((row.host, row.pane) for row in every)
-    # The agents that are lit in sessions, with each terminal on which somebody is attached to one.
+    # The agents that are lit in sessions, with each terminal that is attached to one.
     here = [row.pane for row in every if row.is_lit and not is_elsewhere(row.host)]
     inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
     return _together(
@@ -163,13 +163,13 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
         for row in in_order(every, now)
         if row.is_lit
         and (row.host, row.pane.id) not in left_out
-        # The pane of a terminal that shows tmux tells about an agent in there once more.
+        # The pane of a terminal that shows tmux reports an agent in there a second time.
         and (row.pane.terminal, row.pane.agent) not in inside
     )
 
 
 def _together(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """*rows* with those of one conversation where the neediest of them is, and each with the names of the others."""
+    """*rows* with those of one conversation where the most urgent of them is, and each with the names of the others."""
     found: dict[Hashable, list[Row]] = {}
     for row in rows:
         found.setdefault((row.machine, conversation_of(row.pane)), []).append(row)
@@ -182,13 +182,12 @@ def _together(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 def need(pane: Pane, now: float) -> tuple[float, float]:
     """
-    A key to sort by: the neediest first.
+    A key to sort by: the most urgent first.
 
-    Of what waits the oldest comes first, of everything else the youngest. A limit waits for nobody: it stands with what
-    is done. What was put off stands below all that was not, and above what needs nobody.
+    Of what waits the oldest comes first, of everything else the youngest. What was put off comes after all that was
+    not, and before what needs nobody.
     """
-    status = Status.DONE if pane.kind is Kind.LIMIT else pane.status
-    rank = float(-urgency(status))
+    rank = float(-urgency(pane.status))
     if is_snoozed(pane, now) and pane.status in NEEDS:
-        rank = -urgency(Status.DONE) + 0.5
-    return rank, pane.since if status is Status.WAITING else -pane.since
+        rank = -urgency(NEEDS[-1]) + 0.5
+    return rank, pane.since if pane.status is Status.WAITING else -pane.since

@@ -25,7 +25,7 @@ from tallylight.wire.values import integer
 from tallylight.wire.values import number as decimal
 
 VERSION = 1
-#: The level of a host that tells none.
+#: The level of a host that names none.
 OWN = "own"
 #: Of the choices of one question, and of the subagents and the variables of one agent.
 MAX_CHOICES = MAX_CHILDREN = 16
@@ -64,7 +64,7 @@ _COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum":
 
 @attributes.frozen(kw_only=True)
 class Pane:
-    """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs said them."""
+    """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs wrote them."""
 
     id: str = attributes.field(metadata=declared("the pane within its host", values.ID))
     status: Status = attributes.field(metadata=declared("its status", values.STATUS))
@@ -155,7 +155,7 @@ class Pane:
 
     @property
     def asks(self) -> str:
-        """What it waits for, in the words that tell most: what it is about, else the question; nothing if unknown."""
+        """What it waits for, in the most useful words: what it is about, else the question; nothing if unknown."""
         return (self.what or self.question) if self.status is Status.WAITING else ""
 
     from_json = Reads()
@@ -175,7 +175,7 @@ class Snapshot:
     started: float = key(0.0, "when it started")
     birth: str = key("", "the life of its process")
     written: float = key(0.0, "when it was written")
-    #: Written in its place, `writer.CURRENT`, into the file that stays: so it stands in its head, in every file.
+    #: Written in its place, `writer.CURRENT`, into the file that stays: so it is in the head of every file.
     stale: bool = key(False, "its host cannot write its newer state")
     #: By the writer's own count; 0 where nothing is written.
     heard: int = key(0, "how much of its terminal's messages the host has read", is_always=False)

@@ -59,7 +59,7 @@ def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
     """
     Listen as the host *host* in this process; a socket that never blocks. What hosts that are gone left is removed.
 
-    `SnapshotError` if the directory cannot be used or is not this user's alone, `SocketError` if nobody says who
+    `SnapshotError` if the directory cannot be used or is not this user's alone, `SocketError` if it is unknown who
     connects, `OSError` for all else.
     """
     if not hasattr(socket, "SO_PEERCRED"):
@@ -140,7 +140,7 @@ def has_ended(connection: socket.socket) -> bool:
     """
     Whether the process that connected is known to have ended, so that another one may have its number.
 
-    Where the kernel knows nothing of `SO_PEERPIDFD` (Linux before 6.5), nobody can tell.
+    Where the kernel knows nothing of `SO_PEERPIDFD` (Linux before 6.5), that is unknown.
     """
     try:
         fd = connection.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
@@ -155,7 +155,7 @@ def has_ended(connection: socket.socket) -> bool:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the sockets at which nobody listens."""
+    """Remove the sockets without a listener."""
     for path in itertools.islice(folder.iterdir(), MAX_FILES):
         if _FILE.match(path.name) is None:
             continue

@@ -43,13 +43,13 @@ from tallylight.snapshot.values import (
 )
 from tallylight.wire.text import sanitise
 
-#: Seconds between two writings of a turn that goes on; and until the first, and one of what it does anew: a reader
+#: Seconds between two writings of a turn that goes on; and until the first, and one of what is new in it: a reader
 #: counts on from there.
 CHECKPOINT_S, FIRST_S = 300.0, 5.0
 #: Of what was asked in one turn the first so many are kept, each cut to so many cells; a title is cut to the same.
 MAX_ASKED = 8
 TEXT_CELLS = 120
-#: Seconds for which the end of a turn is held back: sources may yet agree how it ended.
+#: Seconds that the end of a turn is held back: sources may yet agree how it ended.
 SETTLE_S = 2.0
 #: A turn that is stopped sooner, in seconds, and asked nothing, was none: a look at the screen took it for one.
 LEAST_S = 2.0
@@ -61,7 +61,7 @@ _NAME_CELLS = 60
 class Ending(enum.StrEnum):
     """How a turn ended."""
 
-    #: It has not, or nobody saw how: its host was killed.
+    #: It has not ended, or its end is unknown: its host was killed.
     OPEN = ""
     DONE = "done"
     ERROR = "error"
@@ -96,7 +96,7 @@ _MOMENT = Form(lambda value: number(value) or None, NUMBER.schema)
 @attributes.frozen(kw_only=True)
 class Turn:
     """
-    One turn of an agent, or the part of it that lies in one day. Every text was said by a program, and is cut.
+    One turn of an agent, or the part of it that lies in one day. Every text is from a program, and is cut.
 
     *id* is the same in everything that is written of one turn; the last of it counts. *ended* is as of when it was
     written while the turn goes on. *goes_on*: the turn began the day before, or before its host was started again, and
@@ -153,7 +153,6 @@ class _Going:
 
     turn: Turn
     phase: Status
-    is_limit: bool
     at: float
     written_at: float
     #: Whether the words of the question that is open are known.
@@ -166,7 +165,7 @@ class _Going:
         passed = max(0.0, at - self.at)
         if self.phase is Status.WORKING:
             self.turn = attrs.evolve(self.turn, worked_s=self.turn.worked_s + passed)
-        elif not self.is_limit:
+        elif self.phase is Status.WAITING:
             self.turn = attrs.evolve(self.turn, waited_s=self.turn.waited_s + passed)
         self.at = max(self.at, at)
 
@@ -181,7 +180,7 @@ class _Going:
             worked_s=round(turn.worked_s, 1),
             waited_s=round(turn.waited_s, 1),
             ending=ending,
-            doing="" if ending or self.is_limit else self.phase.value,
+            doing="" if ending or self.phase is Status.LIMITED else self.phase.value,
         )
 
 
@@ -236,12 +235,12 @@ class Turns:
         return ended + [going.written(now, now, clock) for going in self._going.values()]
 
     def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
-        """What is to be written because of what *pane* shows."""
+        """What to write because of what *pane* shows."""
         status = _own_status(pane)
         before, self._shown[pane.id] = self._shown.get(pane.id), status
         going = self._going.get(pane.id)
         since, is_older = self._since(pane, now, clock)
-        is_at_it = status in (Status.WORKING, Status.WAITING)
+        is_at_it = status in (Status.WORKING, Status.WAITING, Status.LIMITED)
         if going is not None:
             has_left = not going.turn.is_remote and pane.agent_pid is None
             if has_left and is_at_it:
@@ -260,7 +259,7 @@ class Turns:
         if pane.id in self._ended:
             self._correct(pane, status)
         elif status in (Status.DONE, Status.ERROR) and before in (Status.IDLE, Status.DONE, Status.ERROR):
-            # The end of a turn of which nothing else was seen, after an agent that was at rest.
+            # The end of a turn that was not seen otherwise, after an agent that was at rest.
             self._begin(pane, Status.WORKING, now, now, clock)
             self._end(pane.id, _ENDS[status], now, now, clock, pane)
         return []
@@ -302,7 +301,7 @@ class Turns:
             ended=began,
             is_remote=pane.agent_pid is None,
         )
-        going = _Going(turn, Status.WORKING, is_limit=False, at=since, written_at=now)
+        going = _Going(turn, Status.WORKING, at=since, written_at=now)
         self._going[pane.id] = going
         self._go_on(going, pane, status, since, is_older=is_older)
 
@@ -318,9 +317,9 @@ class Turns:
         if is_new:
             going.advance(since)
             going.is_told = False
-        going.phase, going.is_limit = status, pane.kind is Kind.LIMIT
+        going.phase = status
         going.turn = _described(going.turn, pane)
-        if status is not Status.WAITING or going.is_limit or pane.reason.source == Source.HEURISTIC.word:
+        if status is not Status.WAITING or pane.reason.source == Source.HEURISTIC.word:
             return
         turn, what = going.turn, _line(pane.asks or pane.message)
         if is_new and not is_older:
@@ -366,7 +365,7 @@ def _own_status(pane: Pane) -> Status:
 
 
 def _described(turn: Turn, pane: Pane) -> Turn:
-    """*turn* with what *pane* says about it now, where it tells anything."""
+    """*turn* with what *pane* says about it now, if anything."""
     return attrs.evolve(
         turn,
         project=sanitise(pane.project, cells=_NAME_CELLS) or turn.project,

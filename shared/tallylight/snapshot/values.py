@@ -1,7 +1,7 @@
 """
 Values out of JSON that somebody else wrote: each of the type and size that was asked for, or its default.
 
-The fields of a record are declared with `key`: what they say to a person, and in which `Form` they are read and
+The fields of a record are declared with `key`: their meaning for a person, and the `Form` that they are read and
 written. What is wrong counts as not there; a record is none only where a field without a default has nothing.
 """
 
@@ -45,7 +45,7 @@ class Form(NamedTuple):
 
 
 class Key(NamedTuple):
-    """How a field stands in JSON: by which *name*, in which *form*, and whether also where it says nothing."""
+    """A field in JSON: its *name*, its *form*, and whether it is written when empty."""
 
     name: str
     form: Form
@@ -152,7 +152,7 @@ WORDS = Form(words, STRINGS, lambda value: list(words(value)))
 TEXTS = Form(texts, STRINGS, lambda value: list(texts(value)))
 STATUS = Form(status_of, {"enum": [status.value for status in Status]}, attrgetter("value"))
 KIND = Form(kind_of, {"enum": [kind.value for kind in Kind]}, attrgetter("value"))
-#: The forms of values whose default tells which they are. A list of texts is an argument list.
+#: The forms of values by the type of their default. A list of texts is an argument list.
 _USUAL: dict[type, Form] = {str: TEXT, float: NUMBER, int: COUNT, bool: FLAG, tuple: WORDS}
 
 
@@ -168,7 +168,7 @@ def declared(about: str, form: Form, name: str = "", is_always: bool = True) -> 
 
 @functools.cache
 def _places(cls: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Of each declared field of *cls* what `read` goes by, and what `write` does."""
+    """What `read` and `write` need of each declared field of *cls*."""
     reads, writes = [], []
     for one in cls.__attrs_attrs__:
         if (stated := one.metadata.get("key")) is not None:
@@ -198,7 +198,7 @@ class Reads:
 
 
 def write(value: Any) -> Json:
-    """What is declared of *value*, for JSON."""
+    """The declared fields of *value*, for JSON."""
     found: Json = {}
     for get, name, write_one, default, is_always in _places(value.__class__)[1]:
         one = get(value)

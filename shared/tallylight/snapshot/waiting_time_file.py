@@ -23,7 +23,7 @@ from tallylight.snapshot.writer import Snapshot, SnapshotError, checked_director
 from tallylight.wire import values
 
 MAX_BYTES = 1024
-#: The seconds by which what a reader works out may be wrong: nobody counts them.
+#: Seconds that a reader's own sum may be wrong by, which is close enough.
 SLACK_S = 2.0
 
 _NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}\.waited\Z")

@@ -3,9 +3,9 @@ The snapshot: one host's whole current state as one JSON file, for every other p
 
 One writer a file, so there is no lock, no socket and no daemon. A host publishes what it shows; the writer puts it
 on disk only when it changed, at most five times a second, by rename. Readers trust nothing in it: sizes are bounded,
-types are checked, and a file whose writer is dead is skipped. Text is sanitised again where it is drawn.
+types are checked, and a file of a dead writer is skipped. Text is sanitised again where it is drawn.
 
-Where a disk takes nothing more, its last file stays. It is marked as out of date in its place, for which a full disk
+Where a disk takes nothing more, its last file stays. It is marked as out of date in place, for which a full disk
 has room; readers say so.
 """
 
@@ -53,7 +53,7 @@ class SnapshotError(read_write.FileError):
 
 
 class StaleError(SnapshotError):
-    """What a host shows may be another thing than its file says."""
+    """A host may show something else than its file says."""
 
     remedy = "make room there, or make it writable"
 
@@ -175,7 +175,7 @@ class SnapshotWriter:
         return now if self._last is None else max(now, self._last + wait)
 
     def flush(self, now: float) -> bool:
-        """Write what is pending, if it is due; tell whether it was written."""
+        """Write what is pending, if it is due; return whether it was written."""
         due = self.due(now)
         if due is None or due > now or self._panes is None:
             return False
@@ -203,7 +203,7 @@ class SnapshotWriter:
 
     @property
     def _state(self) -> tuple[object, ...]:
-        """What has to be written where it changes: the panes, and what is told beside them."""
+        """What has to be written when it changes: the panes, and the facts beside them."""
         return self._panes, self.allow, self.withheld, self.machines
 
     def leave(self) -> None:
@@ -243,7 +243,7 @@ class SnapshotWriter:
             panes=(),
         )
         self._texts = {id(pane): self._texts.get(id(pane)) or (pane, _dumps(pane.to_json())) for pane in panes}
-        # The list of panes stands last.
+        # The list of panes is last.
         head = _dumps(snapshot.to_json()).removesuffix("]}")
         data = f"{head}{','.join(self._texts[id(pane)][1] for pane in panes)}]}}".encode("ascii")
         if len(data) > MAX_BYTES:
@@ -269,7 +269,7 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
 
 
 def read_living(path: Path) -> Snapshot | SnapshotError | None:
-    """What a file has, or what is wrong with it; None if its writer is dead, or it is gone."""
+    """What a file has, or what is wrong with it; None if its writer is dead, or the file is gone."""
     try:
         found = read(path)
     except FileNotFoundError:

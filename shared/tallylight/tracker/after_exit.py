@@ -8,7 +8,7 @@ import attrs
 
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
-from tallylight.model.status import NEEDS_PERSON, Kind, Status
+from tallylight.model.status import NEEDS_PERSON, Status
 from tallylight.tracker.claims import Claim
 
 #: A command's end this long after its agent vanished, in seconds, is taken to be that agent's end.
@@ -24,7 +24,7 @@ _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Sou
 def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
     """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
     source, status, has_ended = last.reason.source, last.status, was_agent and is_gone
-    if (status, source) == (Status.WAITING, Source.HEURISTIC) or last.kind is Kind.LIMIT:
+    if (status, source) == (Status.WAITING, Source.HEURISTIC) or status is Status.LIMITED:
         return None  # it was silent, or had used up its limit: a program that has left is owed no answer
     if has_ended and status is Status.WORKING:
         status = Status.DOWN if source in _OWN_WORDS else Status.DONE

@@ -13,7 +13,7 @@ import math
 
 from tallylight.model import attributes
 from tallylight.model.decision import Decision
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 
 #: How long a pane has to be in front of a person, in seconds, before it counts as looked at.
 DWELL_S = 1.0
@@ -74,8 +74,7 @@ class Attention:
         before, self._shown = self._shown, (decision.status, decision.since)
         if self._shown == before:
             return
-        # A limit waits for its end, and for nobody.
-        if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT:
+        if decision.status is Status.WAITING:
             self.answered, self._waiting_since = False, min(self._waiting_since, now)
         elif self.waiting:
             self.answered, self.waited_s, self._waiting_since = True, self.waited(now), math.inf

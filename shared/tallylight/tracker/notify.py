@@ -23,7 +23,7 @@ from tallylight.tracker.claims import is_other
 from tallylight.wire.text import middle, sanitise, width
 
 #: What may be told.
-STATUSES = (Status.WAITING, Status.ERROR, Status.DONE, Status.DOWN)
+STATUSES = (Status.WAITING, Status.ERROR, Status.DONE, Status.LIMITED, Status.DOWN)
 #: How old a need is, in seconds, before it is told: what flickers is over by then, and the question has been read.
 SETTLE_S = 0.7
 #: The same for a wait whose question is not known yet, which has to be drawn, seen on the screen and read; and for a
@@ -45,11 +45,11 @@ _TELLS: dict[tuple[Status, Kind | None], str] = {
     (Status.WAITING, Kind.PERMISSION): "asks for permission",
     (Status.WAITING, Kind.QUESTION): "asks you something",
     (Status.WAITING, Kind.AUTH): "wants you to log in",
-    (Status.WAITING, Kind.LIMIT): "has used up its limit",
     (Status.WAITING, None): "waits for you",
     (Status.ERROR, None): "failed",
     (Status.DONE, Kind.QUESTION): "is done, and asks you something",
     (Status.DONE, None): "is done",
+    (Status.LIMITED, None): "has used up its limit",
     (Status.DOWN, None): "vanished during its turn",
 }
 _DIGITS = re.compile(r"[0-9]+")
@@ -70,7 +70,7 @@ class Settings:
     sound of each status: a name of the desktop's sound theme, a file if there is a `/` in it, or `silent`.
     """
 
-    when: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DONE})
+    when: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DONE, Status.LIMITED})
     min_turn_s: float = 30.0
     quiet: tuple[tuple[int, int], ...] = ()
     command: tuple[str, ...] = ()
@@ -330,7 +330,7 @@ def _time_turn(pane: _Pane, decision: Decision) -> None:
     """Take the time of turns. A wait is in the middle of one; a `done` that stays or comes back is still its end."""
     if decision.status is Status.WORKING:
         pane.turn_began = min(pane.turn_began, decision.since)
-    elif decision.status not in (Status.WAITING, Status.BACKGROUND):
+    elif decision.status not in (Status.WAITING, Status.LIMITED, Status.BACKGROUND):
         if pane.turn_began < math.inf or decision.status is not Status.DONE:
             pane.turn_s = decision.since - pane.turn_began
         pane.turn_began = math.inf

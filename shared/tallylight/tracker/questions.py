@@ -145,4 +145,6 @@ def light(found: Answers) -> tuple[Status, Claim] | None:
     if found.rest is not None and found.rest.fact.is_so:
         return Status.BACKGROUND, found.rest.claim
     how = found.how or found.turn.claim
+    if how.report.kind is Kind.LIMIT:
+        return Status.LIMITED, how
     return (Status.IDLE if how.status is Status.BACKGROUND else how.status), how

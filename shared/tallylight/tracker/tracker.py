@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import attrs
 
@@ -88,6 +88,11 @@ class Tracker:
     def answers(self) -> Answers:
         """What is true of the pane itself: of its turn, of what is asked, and of the rest."""
         return answers(self._records.own, self._view(self._now or 0.0, of_child=False))
+
+    def shown_by(self, sources: Collection[Source]) -> tuple[Status, Claim] | None:
+        """What would be shown of the pane itself, and by whose word, if only *sources* spoke, and none were muted."""
+        claims = {source: claim for source, claim in self._records.own.items() if source in sources}
+        return light(answers(claims, self._view(self._now or 0.0, of_child=True)))
 
     @property
     def revision(self) -> int:

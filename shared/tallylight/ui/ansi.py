@@ -1,8 +1,8 @@
 """
 Ansi: lines of styled text as SGR sequences (ECMA-48), and of a screen only what has changed.
 
-What needs a person is filled, what works is a plain mark, and each is moved in lightness until it stands out from the
-terminal's own background (`model.contrast`). A terminal that does not tell its colours is taken for a dark one. The
+What needs a person is filled, what works is a plain mark, and each is moved in lightness until it contrasts with the
+terminal's own background (`model.contrast`). A terminal that does not report its colours is taken for a dark one. The
 screens of programs that are shown have the colours that those programs chose.
 """
 
@@ -32,7 +32,7 @@ _GREY: RGB = (0x76, 0x76, 0x76)
 
 @attrs.frozen
 class Ground:
-    """The terminal's own colours; None where it does not tell."""
+    """The terminal's own colours; None where it does not report them."""
 
     background: RGB | None = None
     foreground: RGB | None = None
@@ -102,7 +102,7 @@ def _plain(span: Span) -> list[str]:
 
 
 def _coloured(span: Span, depth: Depth, paint: _Paint) -> list[str]:
-    """The codes of *span*; a fill takes the place of the ground that it stands on."""
+    """The codes of *span*; a fill takes the place of the ground behind it."""
     text: RGB | None = paint.dim if span.is_dim else None
     ground = paint.raised if span.is_raised else None
     if (chip := span.chip) in paint.lights:
@@ -130,7 +130,7 @@ def _attributes(look: Span | Style) -> list[str]:
 
 
 class Screen:
-    """What stands on a screen, line by line."""
+    """The contents of a screen, line by line."""
 
     def __init__(self) -> None:
         self._shown: list[str] = []
@@ -147,7 +147,7 @@ class Screen:
             self._shown = []
         for number, line in enumerate(lines):
             if number >= len(self._shown) or self._shown[number] != line:
-                # Erased first: behind a full line the cursor still stands on its last cell.
+                # Erased first: behind a full line the cursor is still on its last cell.
                 out.append(f"\x1b[{number + 1};1H\x1b[K{line}")
         self._shown = list(lines)
         return f"{BEGIN}{''.join(out)}{END}" if out else ""

@@ -1,5 +1,5 @@
 """
-What stands beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for.
+The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def text(beside: Beside, cells: int) -> str:
 
 
 def signed(*numbers: tuple[str, int]) -> str:
-    """Each number behind its sign, but for those that are 0: `+12 −3`."""
+    """Each number behind its sign, except those that are 0: `+12 −3`."""
     return " ".join(f"{sign}{number}" for sign, number in numbers if number)
 
 

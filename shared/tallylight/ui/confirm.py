@@ -2,9 +2,9 @@
 Asking a person on a terminal: an offer is drawn, keys are read, until it is taken or left.
 
 It takes the terminal for itself (raw, alternate screen) and gives it back as it was, whatever happens. A key is what
-one read brings, so that an Escape is told from a sequence that begins with one; nothing that is pasted can confirm,
+one read brings, so that an Escape differs from a sequence that begins with one; nothing that is pasted can confirm,
 because it comes with more around it. Neither can a key that was meant for another window: what was typed is thrown away
-when the page is drawn, whenever it has changed, by a key or with the size of the window, and from the moment at which
+when the page is drawn, whenever it has changed, by a key or with the size of the window, and from the moment when
 the page gets the keyboard until nothing is typed for a while.
 """
 

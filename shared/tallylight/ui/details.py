@@ -14,16 +14,16 @@ from tallylight.model.report import progress
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.beside import signed
-from tallylight.ui.layout import GAP, ago
+from tallylight.ui.layout import GAP, ago, countdown
 
 #: Cells of a bar, where there is room for one.
 BAR = 6
-#: What a protocol that tells a share makes of it.
+#: What a protocol with percentages makes of them.
 _HUNDRED = 100
 
 
 def says(pane: Pane) -> str:
-    """What of it tells most: what is asked, else the last message, else what it is about."""
+    """The most useful part of it: what is asked, else the last message, else what it is about."""
     return pane.asks or pane.message or pane.topic or (pane.title if pane.title != pane.project else "")
 
 
@@ -53,10 +53,10 @@ def cost(pane: Pane) -> str:
 
 
 def limit(pane: Pane, now: float) -> str:
-    """Until when a limit stops it, on the clock of this place: `limited until 11:08`, or with the day."""
+    """How long a limit yet stops it, and until when: `limit: 2 h 14, until 11:08`, or with the day."""
     if pane.limited_until <= now:
         return ""
-    return f"limited until {clock(pane.limited_until, now)}"
+    return f"limit: {countdown(pane.limited_until - now)[0]}, until {clock(pane.limited_until, now)}"
 
 
 def clock(at: float, now: float) -> str:
@@ -91,7 +91,12 @@ def queued(pane: Pane, now: float) -> str:
         return ""
     if pane.unsent:
         return f"not sent, {pane.unsent}: {pane.queued}"
-    return f"{f'at {clock(pane.queued_until, now)}' if pane.queued_until > now else 'queued'}: {pane.queued}"
+    when = "queued"
+    if pane.queued_until > now:
+        when = f"types at {clock(pane.queued_until, now)}"
+    elif pane.queued_until and pane.status is not Status.LIMITED:
+        when = "types after its next limit"
+    return f"{when}: {pane.queued}"
 
 
 def summary(pane: Pane, now: float) -> str:

@@ -45,7 +45,7 @@ class Paste:
 
 @attrs.frozen
 class Mouse:
-    """What the mouse did, `press`, `wheel_up` or `wheel_down`, and in which cell, from 0."""
+    """What the mouse did, `press`, `wheel_up` or `wheel_down`, and its cell, from 0."""
 
     what: str
     line: int
@@ -75,7 +75,7 @@ _LETTERS = {
 }  # fmt: skip
 _TILDE = {"1": "home", "7": "home", "4": "end", "8": "end", "5": "page_up", "6": "page_down", "3": "delete"}
 _CSI = re.compile(rb"\x1b\[([0-?]*)[ -/]*([@-~])")
-#: The code points by which kitty's protocol names keys. Those of the keypad are the same keys to us.
+#: The code points of keys in kitty's protocol. Those of the keypad are the same keys to us.
 _CODES = {9: "tab", 13: "enter", 27: "escape", 127: "backspace", 57414: "enter", 57417: "left", 57418: "right",
           57419: "up", 57420: "down", 57421: "page_up", 57422: "page_down", 57423: "home", 57424: "end",
           57426: "delete"}  # fmt: skip
@@ -140,7 +140,7 @@ class Decoder:
         return _character(data)
 
     def _pasted(self, before: bytes) -> tuple[int, Event | None]:
-        """The rest of a paste, of which *before* was read."""
+        """The rest of a paste that began with *before*."""
         end = self._data.find(_PASTE_END)
         if end < 0:
             # The last bytes may be the start of the end.
@@ -221,7 +221,7 @@ def _key(name: str) -> Key | None:
 
 
 def _modifier(parameter: str) -> str:
-    """The one modifier that *parameter* tells: nothing for none, `?` for several, or if it is not one."""
+    """The one modifier in *parameter*: nothing for none, `?` for several, or if it is not one."""
     held = parameter.partition(":")[0]
     if not (held.isascii() and held.isdigit() and len(held) < 4):
         return "?" if parameter else ""

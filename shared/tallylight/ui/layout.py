@@ -53,7 +53,7 @@ def chop(text: str, cells: int) -> list[str]:
     lines: list[str] = []
     while text:
         head = sanitise(text, cells=cells, graphemes=cells)
-        # A character that is wider than the line, or that nothing stands before, has a line of its own.
+        # A character that is wider than the line, or that nothing precedes, has a line of its own.
         head = head if head and text.startswith(head) else text[:1]
         lines.append(head)
         text = text[len(head) :]
@@ -136,8 +136,18 @@ def left(seconds: float) -> str:
     return age(seconds)
 
 
+def countdown(seconds: float) -> tuple[str, float]:
+    """Word what is left of a limit, `12 min`, `2 h 14` or `3 d 4 h`; and in how many seconds it is worded otherwise."""
+    is_long = seconds > 86_400
+    unit = 3600 if is_long else 60
+    units = max(1, math.ceil(seconds / unit))
+    large, small = divmod(units, 24 if is_long else 60)
+    words = f"{large} d {small} h" if is_long else f"{large} h {small:02}" if large else f"{small} min"
+    return words, seconds - (units - 1) * unit
+
+
 def ago(at: float, now: float) -> str:
-    """Word how long ago *at* was; a time nobody knows is 0."""
+    """Return in words how long ago *at* was; 0 is an unknown time."""
     return f"{age(now - at)} ago" if at else "at an unknown time"
 
 

@@ -10,10 +10,12 @@ import contextlib
 import os
 import select
 import signal
+import sys
 import termios
 import tty
 from collections.abc import Iterator, Sequence
 
+from tallylight.model import plain
 from tallylight.ui.agent_list.channel import MARK, UNMARK
 from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
 
@@ -38,11 +40,17 @@ def write(fd: int, data: bytes) -> None:
         data = data[os.write(fd, data) :]
 
 
+def encoded(text: str) -> bytes:
+    """*text* for a terminal: as standard output has it, which knows about locales without UTF-8."""
+    is_plain = sys.stdout.errors == plain.ERRORS
+    return text.encode(*((sys.stdout.encoding, plain.ERRORS) if is_plain else ("utf-8", "replace")))
+
+
 class Terminal:
     """
     A terminal that is read from *fd_in* and written to at *fd_out*, while `opened`.
 
-    One that *stays* beside other programs is told when it has the keyboard, and is marked as no place of an agent.
+    One that *stays* beside other programs learns when it has the keyboard, and is marked as no place of an agent.
     """
 
     def __init__(self, fd_in: int, fd_out: int, *, stays: bool = False) -> None:
@@ -76,7 +84,7 @@ class Terminal:
                 termios.tcsetattr(self._in, termios.TCSADRAIN, before)
 
     def enter(self) -> None:
-        """Take the whole screen. Until then what stood there can be seen, as the first picture by the terminal."""
+        """Take the whole screen. Until then the old contents can be seen, as the first picture by the terminal."""
         self.write(self._enter)
 
     def size(self) -> tuple[int, int]:
@@ -102,4 +110,4 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Write all of *text*."""
-        write(self._out, text.encode("utf-8", "replace"))
+        write(self._out, encoded(text))

@@ -48,13 +48,13 @@ MOMENTS: dict[str, tuple[Status, Kind | None] | None] = {
 }
 #: What says only that the agent waits no longer.
 _RELEASES = ("tool_complete", "permission_replied")
-#: The words that tell a person most at a moment, best first.
+#: The most useful words for a person at a moment, best first.
 _MESSAGES = {
     "prompt_submit": ("query", "summary"),
     "stop": ("summary", "response", "query"),
     "stop_failure": ("summary", "error_type", "response"),
 }
-#: Of Claude Code's words for what failed, those by which nothing more is available: "rejected for now", and "no credit
+#: Of Claude Code's words for what failed, those that mean a used-up limit: "rejected for now", and "no credit
 #: left". That a server is `overloaded` is no limit of the person's.
 LIMITS = frozenset({"rate_limit", "billing_error"})
 
@@ -90,7 +90,7 @@ def decode(sequence: Sequence) -> CliAgentEvent:
 
 
 def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
-    """Say what an event means for an agent whose status is *present*; None if it changes nothing."""
+    """Return what an event means for an agent with the status *present*; None if it changes nothing."""
     if event.moment in _RELEASES and present is Status.WAITING:
         return attributes.evolve(event.report, status=Status.WORKING)
     return event.report if event.report.status is not None else None

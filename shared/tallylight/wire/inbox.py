@@ -3,11 +3,11 @@ Inbox: what programs say, read at a pace that a terminal can afford.
 
 The first `at_once` things of each `every` seconds are read as they come, so that an ordinary report never waits. What
 comes faster is kept, the newest of each key at the place of the newest, and so many at a time are read later. So the
-order is kept, what was said last of each record is read, and only what was replaced before anybody could have seen it
+order is kept, the newest report of each record is read, and only a report that was replaced before it could be seen
 is left out.
 
 What waits is bounded, in number and in bytes. Beyond that what was heard of least recently goes first, as it would from
-the records; what concerns the pane itself, of which there is a handful of keys, goes last. Every method takes a
+the records; what concerns the pane itself, a handful of keys, goes last. Every method takes a
 constant time, except for `take` and `forget_but`, which look at what they take.
 """
 
@@ -24,7 +24,7 @@ from tallylight.wire import osc1338
 COUNT_S = 1.0
 TOLD_S = 5.0
 
-#: ASCII whose key is told without decoding it: of floods, and of nearly all else.
+#: ASCII with a key that is found without decoding it: floods, and nearly everything else.
 _OTHER = r"(?:;(?!(?:state|id|at|source)=)[^;%]*+)*+"
 _PLAIN = re.compile(rf"state=({'|'.join(osc1338.STATUSES)}){_OTHER}(?:;id=({osc1338.ID.pattern})?)?{_OTHER}")
 #: The like of a hook, which has its time in it.
@@ -60,7 +60,7 @@ def record_key(voice: Hashable, id_: str, *, is_clear: bool) -> Key:
 
 def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
     """
-    The key of a value of the carrier, or of the like that *voice* said; None for one that cannot be read.
+    The key of a value of the carrier, or of a similar one that *voice* said; None for one that cannot be read.
 
     Hooks' reports are put in order by their own time, so that each counts.
     """

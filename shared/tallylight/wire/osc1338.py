@@ -10,10 +10,10 @@ withdraws; the keys `id kind session title cwd worktree mode message what detail
 fork via`. A bad value of those is dropped alone, except for `id`: without it the report would be about another record.
 `what` is kept of `waiting` alone. `resume` and `fork` are argument lists, the program first, a word a line (`%0A`);
 `tasks` is what there is to do, one a line, and `vars` what is to be shown by a name, `name=text`, one a line; `via`
-names the protocol in which a relay heard what it tells, or says of a `clear` that the program has ended while it
+names the protocol that a relay read, or says of a `clear` that the program has ended while it
 waited. Numbers other programs put under 1338 fail the rule that `state` must be known.
 
-The variable alone has one more form: `resume` and `cwd` without a `state` tell how to start the program again, and
+The variable alone has one more form: `resume` and `cwd` without a `state` say how to start the program again, and
 nothing of its status. A reader that does not know it sees a frame that lacks its state.
 """
 
@@ -26,7 +26,7 @@ from tallylight.model import attributes
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import CONCLUDED, Kind, Status
 from tallylight.wire import pairs
 from tallylight.wire.frame import check_length, utf8
 from tallylight.wire.scanner import Sequence
@@ -43,7 +43,7 @@ FRAME_LIMIT = 4096
 PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
 
 CLEAR = "clear"
-STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status is not Status.DOWN}
+STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status not in CONCLUDED}
 STATUSES[CLEAR] = None
 #: What it waits for; or that a turn which is done ended with a question.
 _KINDS: dict[Status | None, dict[str, Kind]] = {
@@ -68,7 +68,7 @@ _TEXTS = {
 _METHODS = ("resume", "fork")
 _EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "tasks", "vars", "background", "source", "via")
 _KNOWN = frozenset({*_STRICT, *_EXTENDED})
-#: The one other source whose word the carrier brings: it raises attention and is believed no further.
+#: The one other source that the carrier brings: it raises attention and is trusted no further.
 _NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
 _EXPENDABLE = (
@@ -148,7 +148,7 @@ class Recipe:
 
 
 def decode_recipe(value: str | None) -> Recipe | None:
-    """Read the `tally` user variable as one that tells no status; None if it is no such."""
+    """Read the `tally` user variable as one without a status; None if it is not."""
     data = (value or "").encode("utf-8", "surrogatepass")
     if not data.startswith(b"resume=") or len(data) > PAYLOAD_LIMIT:
         return None
@@ -172,7 +172,7 @@ def encode_recipe(recipe: Recipe) -> str:
 
 
 def read_fields(payload: str) -> dict[str, str]:
-    """Decode the pairs we know, unsanitised. Raise for a bad value of a known key, wherever it stands."""
+    """Decode the pairs we know, unsanitised. Raise for a bad value of a known key, wherever it is."""
     fields: dict[str, str] = {}
     for token in payload.split(";"):
         key, equals, text = token.partition("=")
@@ -197,7 +197,7 @@ def read_fields(payload: str) -> dict[str, str]:
 
 def encode_payload(report: Report, *, via: str = "") -> str:
     """
-    Write what follows `1338;`; *via* is the rule of the protocol in which it was heard.
+    Write what follows `1338;`; *via* is the rule of the protocol that it came by.
 
     Fields that do not fit go, the least telling first; the state always fits.
 

@@ -85,7 +85,7 @@ class Accumulator:
 
         There is nothing to say before the map has an agent and a status: the page's own examples send a status alone,
         to be understood once the agent is named. When it says `finished`, or one of the two is cleared, the report
-        withdraws the record, once. With its name goes all that an agent has said, wherever in the frame that stands:
+        withdraws the record, once. With its name goes all that an agent has said, wherever in the frame that is:
         the next one must inherit neither its status nor its session.
         """
         self._take(update.pairs)

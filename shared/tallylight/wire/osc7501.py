@@ -6,11 +6,11 @@ In: one sequence. Out: a Report, or DecodeError, as for the query whether the te
 A report replaces its record entirely, so that nothing is kept here. At most 4096 bytes a sequence.
 
 A malformed pair costs itself only and of two equal keys the last wins, but what breaks a limit, base64, UTF-8 or the
-ban on control characters costs the whole report, wherever it stands and even if it says `clear`. Where the page is
+ban on control characters costs the whole report, wherever it is and even if it says `clear`. Where the page is
 silent: a pair with a key over its limit counts as over a limit even if it is malformed otherwise; an `id` that is none
-always costs the report, because without it the report would be about another record; base64 whose spare bits are not
+always costs the report, because without it the report would be about another record; base64 with spare bits other than
 zero is not base64; progress has three digits at most. Unlike the page's, a name of an app that is too long costs
-itself only, as in other terminals: who speaks is worth less than what is said.
+itself only, as in other terminals: the status matters more than the name.
 """
 
 from __future__ import annotations

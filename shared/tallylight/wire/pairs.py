@@ -2,7 +2,7 @@
 Pairs: `key=value;key=value` with percent-encoded values, the payload grammar of OSC 1338.
 
 Spec: https://github.com/bjhengen/vibeflow (crate `vibeflow-protocol`). What `percent_decode` gives is bytes
-that nobody has sanitised.
+not yet sanitised.
 
 `tally emit` must start in no time, so this module imports nothing that takes any: no re, enum, typing or attrs.
 """

@@ -26,7 +26,7 @@ def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
     """
     Return the bytes the multiplexer would hand to the terminal outside; None if this is no envelope.
 
-    tmux drops each ESC and keeps the byte after it, so that a frame whose ESC was not doubled comes out as mere text.
+    tmux drops each ESC and keeps the byte after it, so that a frame with a single ESC arrives as mere text.
     With *screen*, a DCS that is not tmux's is GNU Screen's, taken as it is; a longer one than Screen takes is None.
     """
     if sequence.kind is not SequenceKind.DCS:

@@ -2,7 +2,7 @@
 The codecs by OSC number: who reads a sequence, never what it means.
 
 In: one sequence of any kind. Out of `decode`: an event, or None for every sequence that is foreign, broken, or
-addressed to the terminal. A broken sequence changes nothing, so that callers need not tell the three apart.
+addressed to the terminal. A broken sequence changes nothing, so that callers treat the three alike.
 
 Only OSC has a number, so that a number names an introducer too; nothing we read has another. Two numbers have several
 protocols: the first that knows a sequence for its own has it, even if it then finds it broken.

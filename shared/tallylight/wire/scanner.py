@@ -72,7 +72,7 @@ class Sequence:
     One whole sequence.
 
     *payload* is what lies between introducer and terminator; for an OSC that includes its number. *number* is None
-    for anything but an OSC, and for an OSC whose payload does not start with a plain decimal number of at most five
+    for anything but an OSC, and for an OSC unless its payload starts with a plain decimal number of at most five
     digits (no sign, no leading zero) that `;` or the end follows.
     """
 
@@ -105,7 +105,7 @@ _WHOLE = re.compile(
 _PIECES = re.compile(rb"[^\x1b]+|" + _WHOLE.pattern + rb"|\x1b.*", re.DOTALL)
 #: The start of one that may yet become whole.
 _SHORT_START = re.compile(rb"\x1b(?:\[[\x00-\x17\x19\x1c-\x3f\x7f]*|[ -/]{0,8})")
-#: What an ESC aborts, as often as it stands in a row: the fast lane of a flood.
+#: What an ESC aborts, however often it is repeated: the fast lane of a flood.
 _ABORTED = re.compile(
     rb"(?:\x1b(?:(?=\x1b)|\[[\x00-\x17\x19\x1c-\x3f\x7f]*(?=\x1b)"
     rb"|\][^\x07\x18\x1a\x1b]*(?=\x1b[^\\])|[X^_][^\x18\x1a\x1b]*(?=\x1b[^\\])))+",
@@ -128,7 +128,7 @@ _OSC, _CSI, _ESCAPE_KIND = SequenceKind.OSC, SequenceKind.CSI, SequenceKind.ESC
 
 
 def whole(raw: bytes) -> Sequence:
-    """The sequence of which all and nothing else is *raw*."""
+    """The sequence that is exactly *raw*."""
     byte = raw[1]
     if byte == 0x5D:
         terminator = BEL if raw[-1] == 0x07 else ST
@@ -165,7 +165,7 @@ class Scanner:
         self._held = bytearray()
         self._kind = SequenceKind.OSC
         self._over = False
-        #: The last held byte is an ESC whose successor has not come yet.
+        #: The last held byte is an ESC, and the next byte has not arrived yet.
         self._escaped = False
         #: An envelope's ESC does not abort it; None until the first ESC asks.
         self._envelope: bool | None = None

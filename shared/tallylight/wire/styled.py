@@ -1,8 +1,8 @@
 """
-Styled text: what stands on a screen, with its colours, out of text with SGR sequences (ECMA-48 8.3.117).
+Styled text: the contents of a screen with their colours, from text with SGR sequences (ECMA-48 8.3.117).
 
 In: what a terminal says is on a screen of its own, as `kitty`, `tmux capture-pane -e` and `wezterm cli get-text
---escapes` write it; nothing of it is believed. Out: lines of `Run`s, whose text is sanitised (`wire.text`) and whose
+--escapes` write it; none of it is trusted. Out: lines of `Run`s, where text is sanitised (`wire.text`) and the
 style is a value. Of all sequences only SGR is read, and text in so many cells (OSC 66,
 https://sw.kovidgoyal.net/kitty/text-sizing-protocol/); every other one, hyperlinks too, goes, whole. It never raises,
 takes linear time, and no line has more than its cells.
@@ -106,7 +106,7 @@ _CHANGES: dict[int, dict[str, object]] = {
 def read_screen(
     lines: Iterable[str], columns: int, rows: int = MAX_ROWS, cursor: tuple[int, int] | None = None
 ) -> StyledScreen:
-    """The screen of *rows* by *columns* whose text with sequences is *lines*, from the top."""
+    """The screen of *rows* by *columns* with the text and sequences of *lines*, from the top."""
     reader = Reader(columns)
     read = [reader.line(line) for line, _ in zip(lines, range(min(rows, MAX_ROWS)), strict=False)]
     while read and not read[-1]:
@@ -166,7 +166,7 @@ def cut(line: StyledLine, columns: int, start: int = 0) -> StyledLine:
     """
     *line* from the cell *start* on, as far as *columns* cells reach.
 
-    A wide character that would stand across the right edge is left out; of one across the left edge a blank remains.
+    A wide character across the right edge is left out; of one across the left edge a blank remains.
     """
     runs: list[Run] = []
     for run in line:
@@ -216,7 +216,7 @@ def apply(style: Style, parameters: str) -> Style:
 
 
 def _colour_behind(words: Iterator[str]) -> Colour | None:
-    """The colour of `38;5;N` or `38;2;R;G;B`, whose words behind `38` are taken."""
+    """The colour of `38;5;N` or `38;2;R;G;B`; its words behind `38` are taken."""
     kind = _number(next(words, ""))
     return _colour_of([kind, *(_number(next(words, "")) for _ in range({5: 1, 2: 3}.get(kind, 0)))])
 

@@ -53,10 +53,10 @@ _STACKERS = {
     "\uaaf6": "[\uaae0-\uaaf5\uabc0-\uabea]",
     "\U00011133": "[\U00011100-\U00011132]",
 }
-#: Vowels and finals of Hangul syllables, which take no room of their own, and what they may stand behind.
+#: Vowels and finals of Hangul syllables, which take no room of their own, and the characters before them.
 _JAMO = "\u1161-\u11ff\ud7b0-\ud7fb"
 _BEFORE_JAMO = re.compile("[\u1100-\u115e\ua960-\ua97c\uac00-\ud7a3]")
-#: Of the code points that Unicode gives to nobody, those that a font draws all the same: the signs of Nerd Fonts, which
+#: Private code points of Unicode that fonts draw all the same: the signs of Nerd Fonts, which
 #: kitty and WezTerm bring along (https://github.com/ryanoasis/nerd-fonts/wiki/Glyph-Sets-and-Code-Points), and emoji to
 #: come (Extended_Pictographic). Nobody knows what the others draw, if anything.
 _DRAWN = re.compile(
@@ -169,7 +169,7 @@ def hidden(text: str) -> str:
     """
     The first character of *text* that nobody could see on a screen, which `sanitise` would take out; or nothing.
 
-    Spaces of every kind and line ends may stand in it.
+    It may contain spaces of every kind and line ends.
     """
     if text.isascii():
         return ""
@@ -197,9 +197,9 @@ def _strip(text: str) -> str:
     text = _stripped().sub(_kept, _SPACE.sub(" ", text))
     if text.isprintable():
         return text
-    # Each character is looked at once, however often it stands there.
+    # Each character is looked at once, however often it occurs.
     odd = [char for char in set(text) if not char.isprintable() and category(char) in ("Cn", "Co")]
-    # Of what nobody knows how to draw stays what a font that everybody has draws.
+    # Of an unknown emoji, keep the part that common fonts draw.
     unknown = {ord(char): _UNKNOWN for char in odd if not _DRAWN.match(char)}
     return text.translate(unknown) if unknown else text
 

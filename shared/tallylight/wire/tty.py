@@ -155,9 +155,9 @@ def read_ps(pid: int) -> tuple[int, int, list[str]] | None:
 
 def multiplexer(environ: Mapping[str, str]) -> str:
     """
-    Name what stands between this process and the terminal: `tmux`, `screen` or nothing.
+    Name the multiplexer between this process and the terminal: `tmux`, `screen` or nothing.
 
-    The variables alone do not tell: a kitty or WezTerm that was started from inside a multiplexer hands them
+    The variables alone do not decide: a kitty or WezTerm that was started from inside a multiplexer hands them
     on to every one of its panes. Its own TERM or TERM_PROGRAM gives it away.
     """
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")

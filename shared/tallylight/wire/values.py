@@ -65,7 +65,7 @@ def is_number(word: str, most: int) -> bool:
 
 
 def text(value: object, most: int) -> str:
-    """Return *value* if it is a text, cut to *most* characters, each of which can be encoded; `""` if it is not."""
+    """Return *value* if it is a text, cut to *most* characters that can all be encoded; `""` if it is not."""
     if not isinstance(value, str):
         return ""
     cut = value[:most]

@@ -15,45 +15,106 @@ from tests.tables import each
 UTC = datetime.UTC
 #: A Tuesday.
 AT = datetime.datetime(2026, 11, 24, 12, 43, 11, tzinfo=UTC).timestamp()
+DAY = 86_400
 
 
 def epoch(*parts: int) -> float:
     return datetime.datetime(*parts, tzinfo=UTC).timestamp()  # type: ignore[misc]
 
 
-@each(
-    ("text", "expected"),
-    [
-        ("You've hit your 5-hour limit · resets 2:43pm (UTC)", epoch(2026, 11, 24, 14, 43)),
-        ("resets 3pm (Europe/Berlin)", epoch(2026, 11, 24, 14)),
-        ("resets 12am (UTC)", epoch(2026, 11, 25)),
-        ("resets 12pm (UTC)", epoch(2026, 11, 25, 12)),
-        ("resets 12:43pm (UTC)", epoch(2026, 11, 24, 12, 43)),  # this minute, and not tomorrow
-        ("resets 12:42pm (UTC)", epoch(2026, 11, 25, 12, 42)),
-        ("weekly limit · resets Nov 29, 3pm (UTC)", epoch(2026, 11, 29, 15)),
-        ("resets Jan 2, 10:05am (UTC)", epoch(2027, 1, 2, 10, 5)),
-        ("resets Jan 2, 2027, 3pm (Europe/Berlin)", epoch(2027, 1, 2, 14)),
-        ("Please retry in 7200s.", AT + 7_200),
-        ("Please retry in 30.5s.", AT + 30.5),
-        ("You have hit your ChatGPT usage limit (plus plan). Try again in ~120 min.", AT + 7_200),
-        ("resets 25pm (UTC)", 0),
-        ("resets 0am (UTC)", 0),
-        ("resets 3:99pm (UTC)", 0),
-        ("resets Feb 30, 3pm (UTC)", 0),
-        ("resets 3pm (Not/AZone)", 0),
-        ("resets 3pm (../../etc/passwd)", 0),
-        ("resets 3pm (Europe)", 0),
-        ("resets soon", 0),
-        ("retry in 99999999s", 0),
-        ("", 0),
-        (None, 0),
-        (7, 0),
-    ],
-)
+#: What agents say, each in its own words, and when that is.
+SAID = {
+    # Claude Code
+    "You've hit your 5-hour limit · resets 2:43pm (UTC)": epoch(2026, 11, 24, 14, 43),
+    "You've hit your session limit · resets 3pm (Europe/Berlin)": epoch(2026, 11, 24, 14),
+    "You've hit your limit · resets 2am (Europe/Berlin)": epoch(2026, 11, 25, 1),
+    "You've hit your session limit · resets 5:30am (Asia/Calcutta)": epoch(2026, 11, 25, 0, 0),
+    "You've hit your weekly limit · resets Nov 29, 3pm (UTC)": epoch(2026, 11, 29, 15),
+    "You've hit your weekly limit · resets Jan 2 at 7pm (UTC)": epoch(2027, 1, 2, 19),
+    "Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade to Max or turn on /extra-usage": epoch(2026, 11, 25, 1),
+    "Weekly limit reached ∙ resets Mon 9am (UTC)": epoch(2026, 11, 30, 9),
+    "Weekly limit reached ∙ resets Thursday at 9:59 AM (UTC)": epoch(2026, 11, 26, 9, 59),
+    "resets Tue 9am (UTC)": epoch(2026, 12, 1, 9),
+    "resets Tuesday, 3pm (UTC)": epoch(2026, 11, 24, 15),
+    "Claude usage limit reached. Your limit will reset at 2pm (America/New_York)": epoch(2026, 11, 24, 19),
+    "Claude usage limit reached. Your limit will reset at 1pm (Etc/GMT+5)": epoch(2026, 11, 24, 18),
+    "Claude AI usage limit reached|1762952400": 1_762_952_400,
+    # Codex
+    "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 5 days 22 hours "
+    "11\nminutes.": AT + 5 * DAY + 22 * 3600 + 11 * 60,
+    "You've hit your usage limit. Try again in 3 hours 2 minutes.": AT + 3 * 3600 + 120,
+    "You've hit your usage limit. Upgrade to Plus to continue using Codex (https://chatgpt.com/explore/plus), or try "
+    "again at Jan 5th, 2027 8:19 PM (UTC).": epoch(2027, 1, 5, 20, 19),
+    # Gemini CLI
+    "[API Error: You have exhausted your capacity on this model. Your quota will reset after 8h44m7s.]":
+        AT + 8 * 3600 + 44 * 60 + 7,
+    "Usage limit reached for gemini-3-flash-preview.\nAccess resets at 10:57 PM GMT-3.": epoch(2026, 11, 25, 1, 57),
+    "Access resets at 11:00 AM GMT+2.": epoch(2026, 11, 25, 9),
+    "Access resets at 11:00 AM GMT+5:30.": epoch(2026, 11, 25, 5, 30),
+    "Please retry in 7200s.": AT + 7_200,
+    "Please retry in 30.5s.": AT + 30.5,
+    # Copilot
+    "Sorry, you've hit a rate limit that restricts the number of Copilot model requests you can make within a specific "
+    "time period. Please try again in 51 hours. Please review our Terms of Service": AT + 51 * 3600,
+    "You've reached your weekly rate limit. Please wait for your limit to reset on April 20, 2027 at 2:00 AM (UTC) or "
+    "switch to auto model": epoch(2027, 4, 20, 2),
+    "Sorry, you have been rate-limited. Please wait 2 minutes before trying again": AT + 120,
+    "Sorry, your request was rate-limited. Please wait 587 hours 33 minutes before trying again.":
+        AT + 587 * 3600 + 33 * 60,
+    # pi
+    "You have hit your ChatGPT usage limit (plus plan). Try again in ~120 min.": AT + 7_200,
+    # Whoever reports one by a hook or a protocol
+    "try again in 2 h 14 min": AT + 2 * 3600 + 14 * 60,
+    "resets in 1d 2h": AT + DAY + 7_200,
+    "limit resets at 2026-11-27T03:00:00Z": epoch(2026, 11, 27, 3),
+    "try again at 2026-11-27T03:00:00.5+02:00": epoch(2026, 11, 27, 1) + 0.5,
+    "resets 12am (UTC)": epoch(2026, 11, 25),
+    "resets 12pm (UTC)": epoch(2026, 11, 25, 12),
+    "resets 21:55 UTC": epoch(2026, 11, 24, 21, 55),
+    "resets 12:43pm (UTC)": epoch(2026, 11, 24, 12, 43),  # this minute, and not tomorrow
+    "resets 12:42pm (UTC)": epoch(2026, 11, 25, 12, 42),
+    "resets Jan 2, 2027, 3pm (Europe/Berlin)": epoch(2027, 1, 2, 14),
+}  # fmt: skip
+#: What is no time.
+NOTHING = (
+    "resets 25pm (UTC)", "resets 0am (UTC)", "resets 3:99pm (UTC)", "resets 24:00 (UTC)", "resets Feb 30, 3pm (UTC)",
+    "resets 3pm (Not/AZone)", "resets 3pm (../../etc/passwd)", "resets 3pm (Europe)", "resets 3pm (UTC+99)",
+    "resets soon", "retry in 99999999s", "retry in 900ms", "try again later", "resets 5", "try again 5 times",
+    "limit reached|99999999999", "resets at 2026-13-27T03:00:00Z", "", None, 7,
+)  # fmt: skip
+
+
+@each(("text", "expected"), [*SAID.items(), *((text, 0) for text in NOTHING)])
 def test_words(text: object, expected: float) -> None:
     """A clock is the next one by the zone that is named, a date the next such day; what is no time tells nothing."""
     assert limits.ends(text, AT) == expected
     assert limits.ends(text, None) == 0.0
+
+
+@each(
+    ("said", "now", "expected"),
+    [
+        ("resets 3am (Europe/Berlin)", (2026, 10, 24, 20, 0), (2026, 10, 25, 2, 0)),  # the night is an hour longer
+        ("resets 3am (Europe/Berlin)", (2027, 3, 27, 20, 0), (2027, 3, 28, 1, 0)),  # and one shorter
+        ("resets Mon 9am (Europe/Berlin)", (2026, 10, 24, 20, 0), (2026, 10, 26, 8, 0)),
+        ("resets Dec 31 at 11pm (UTC)", (2026, 12, 31, 23, 30), (2027, 12, 31, 23, 0)),
+        ("resets 1am (Pacific/Kiritimati)", (2026, 12, 31, 10, 30), (2026, 12, 31, 11, 0)),
+    ],
+)
+def test_a_day_that_is_no_day_long(said: str, now: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """It is the clock of that place, over a change of its offset, a year and the line of the date."""
+    assert limits.ends(said, epoch(*now)) == epoch(*expected)
+
+
+def test_long_words_cost_no_time() -> None:
+    """Numbers and units without end, and what nearly fits, are read once."""
+    for text in (
+        "wait " + "1h " * 9999,
+        "resets " + "mon " * 9999,
+        "again in " + "9" * 9999,
+        "resets 3pm (" + "a" * 9999,
+    ):
+        limits.ends(text, AT)
 
 
 def test_the_clock_of_this_place() -> None:

@@ -160,7 +160,7 @@ def test_of_equals_the_newest() -> None:
         pane("c", Status.DONE, HERE), pane("d", Status.WORKING, HERE), pane("a", Status.WAITING, HERE, since=1.0),
         pane("b", Status.WAITING, HERE, since=2.0), pane("e", Status.IDLE, HERE),
     )  # fmt: skip
-    found = by_terminal((Snapshot(host="sessions", pid=1, started=0, written=0, panes=panes),))
+    found = by_terminal(panes)
     assert [pane.id for pane in found[HERE]] == ["b", "d", "c"]
     assert decision_of(panes[0]).is_lit
 

@@ -12,6 +12,7 @@ from tallylight.config.colour import parse_colour
 from tallylight.evidence.titles import LAMPS, clean_title
 from tallylight.model import contrast, lights
 from tallylight.model.status import Kind, Status
+from tallylight.ui.layout import countdown
 from tallylight.wire import text
 from tests.hosts.wezterm.conftest import Bench
 from tests.hosts.wezterm.fake import NEW_TAB_CELLS, Fake, text_of
@@ -228,6 +229,7 @@ def test_a_title_keeps_to_its_width(bench: Bench, state: str) -> None:
     """In all widths and both passes: never wider, the same again in what it took, and the mark is whole."""
     lit(bench, RETRO, f"state={state};tool=claude;project=店の仕事;message=日本 npm test")
     mark = lights.mark(Status(state.partition(";")[0]), Kind(state.rpartition("=")[2]) if "=" in state else None)
+    mark = lights.mark(Status.LIMITED) if state.endswith("=limit") else mark
     for width in range(len(mark) + 1, 45):
         items = bench.fake.format_tab(bench.tabs[1], width)
         taken = text.width(text_of(items))
@@ -263,8 +265,40 @@ def test_what_is_drawn_can_be_read(bench: Bench, bar: tuple[str, str, str], numb
                 edges = [ratio(lead.ground, each) for each in (beside if not is_over else (ground,))]
                 assert min(edges) >= contrast.FILL_CONTRAST or lead.ground == BLACK, (state, width)
             seen.setdefault(lead.text.split()[0], set()).add(state)
-    # By its shape alone each is told from the others, but a limit, which waits, too.
-    assert all(len({state.removesuffix(";kind=limit") for state in states}) == 1 for states in seen.values()), seen
+    # By its shape alone each is told from the others.
+    assert all(len(states) == 1 for states in seen.values()), seen
+
+
+def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
+    """Its words are red on the tab's own ground; how long it lasts stands behind the name, drawn when that changes."""
+    bench.start()
+    bench.config(before=RETRO)
+    pane = bench.panes[1]
+    bench.write_snapshot(
+        {
+            "id": str(pane.id),
+            "status": "limited",
+            "agent": "claude",
+            "project": "shop",
+            "message": "resets 3pm",
+            "limited_until": bench.fake.now + 134 * 60,
+        }
+    )
+    bench.wake()
+    (whole, *_) = runs(bench.fake.titles[bench.tabs[1].id])
+    assert (whole.text.strip(), whole.ground) == ("◷ shop: 2 h 14", "")
+    assert contrast.distance(parse_colour(whole.sign), lights.COLOURS[Status.LIMITED]) < 0.2
+    before = bench.window.left_status
+    bench.fake.advance(61)
+    assert bench.window.left_status != before
+    assert "shop: 2 h 13" in text_of(bench.fake.format_tab(bench.tabs[1], 40))
+
+
+@each(("seconds", "words"), [(1, "1 min"), (720, "12 min"), (8040, "2 h 14"), (3540.5, "1 h 00"), (86_401, "1 d 1 h")])
+def test_a_countdown(bench: Bench, seconds: float, words: str) -> None:
+    """The same words as everywhere."""
+    assert countdown(seconds)[0] == words
+    assert bench.fake.require("tallylight.ui.titles").countdown(seconds) == words
 
 
 def test_colours_that_are_none(bench: Bench) -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Look, Reply, Request
-from tallylight.model.status import Kind
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
@@ -261,7 +260,7 @@ def test_what_was_read_is_not_read_again() -> None:
     assert flow.wanted(flow.read(now, row, question_of(row.pane))) is None
     assert flow.wanted(pressed(now, "?")[0]) is None and flow.wanted(pressed(now, "G")[0]) is None
     assert flow.wanted(press.press(now, Focus(False))[0]) is None
-    limited = listed(asking(1, kind=Kind.LIMIT))
+    limited = listed(pane(1, "limited"))
     assert flow.wanted(limited) is None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.model.status import Kind
 from tallylight.snapshot.next_pane import MAX_VISITS, Journey, jump, stops
 from tallylight.snapshot.schema import Pane
 from tests.ui.agent_list.panes import NOW, asking, pane
@@ -38,7 +37,7 @@ def test_stops_are_waiting_oldest_first_then_error_then_what_is_over() -> None:
         [
             pane("done", "done", 30), pane("down", "down", 20), pane("work"), asking("young", 5), pane("idle", "idle"),
             pane("error", "error"), asking("old", 500), pane("back", "background"), pane("longest-done", "done", 40),
-            asking("limit", 900, kind=Kind.LIMIT),
+            pane("limit", "limited", 900),
         ],
         NOW,
     )  # fmt: skip

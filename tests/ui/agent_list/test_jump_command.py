@@ -52,6 +52,23 @@ def test_a_dry_run_tells_the_order(spool: requests.Spool, capsys: pytest.Capture
     assert spool.is_empty()
 
 
+def test_a_dry_run_has_the_panes_of_an_attached_tmux(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """kitty jumps to them, so they are listed, by their own names, in place of the window that shows tmux."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    inside = [
+        asking(f"tmux/1/%{number}", 90, attach=("tmux", "attach"), terminals=(f"/dev/pts/{number}",))
+        for number in (7, 8)
+    ]
+    own = [asking(2), asking(3, 90, terminal="/dev/pts/7")]
+    for host, panes in (("kitty", own), ("sessions", inside)):
+        SnapshotWriter.for_host(host, os.environ, time.time).publish(panes, 0.0)
+
+    main(["jump", "--dry-run"])
+    assert [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()] == ["tmux 7", "2"]
+
+
 def test_without_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

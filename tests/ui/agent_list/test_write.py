@@ -11,7 +11,7 @@ from tallylight.actions.answer import Done, Occupant
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, DeferredText, Reply, Unqueue, decode_reply, decode_request, encode_reply
 from tallylight.actions.say import Busy, Say
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import ReasonEntry
 from tallylight.ui.agent_list import state, writing
@@ -292,11 +292,11 @@ def test_leaving_the_list_takes_two_keys_from_there() -> None:
 
 def test_for_an_agent_at_a_limit_a_text_waits_for_its_end() -> None:
     """The list says so before a letter is typed, and the text is for no time before that."""
-    limited = pane(1, "waiting", 60, project="shop", kind=Kind.LIMIT, limited_until=NOW + 600)
+    limited = pane(1, "limited", 60, project="shop", limited_until=NOW + 600)
     now, _ = writing_to(listed(limited))
     _, effects = writing_to(listed(limited), *"continue", "enter")
-    assert now.message.endswith(": your text will be queued") and now.message.startswith("limited until ")
+    assert now.message.endswith(": your text will be queued") and now.message.startswith("limit: 10 min, until ")
     assert effects == (Perform(rows_of(limited)[0], DeferredText("1", 70, 700, "continue", int(NOW) + 605)),)
 
     waits = attrs.evolve(limited, queued="continue", queued_until=NOW + 605)
-    assert any(line.count(f"at {clock(NOW + 605, NOW)}: continue") for line in texts(listed(waits)))
+    assert any(line.count(f"types at {clock(NOW + 605, NOW)}: continue") for line in texts(listed(waits)))

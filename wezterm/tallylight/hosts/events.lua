@@ -197,19 +197,29 @@ function M.come_back()
   end)
 end
 
---- Whether a light pulses now: not one of a limit, which waits for nobody, and only for a while after it changed.
+--- Whether a light pulses now: only for a while after it changed.
 ---@param state tallylight.State
 ---@param now number
 local function pulses(state, now)
-  return state.status == 'waiting' and state.kind ~= 'limit' and math.abs(now - state.since) < words.PULSE_LASTS_S
+  return state.status == 'waiting' and math.abs(now - state.since) < words.PULSE_LASTS_S
 end
 
 local is_pulsing = false
 
---- What stands for the half of the pulse that is drawn.
+local is_odd = false
+
+--- What stands for the half of the pulse that is drawn, and for the minutes of limits.
 ---@return string
 local function left_status()
-  return next(titles.bright) and '\27[0m' or ''
+  return (next(titles.bright) and '\27[0m' or '') .. (is_odd and '\27[m' or '')
+end
+
+--- How long limits yet last is another word: have the tab bars drawn again.
+local function redraw()
+  is_odd = not is_odd
+  for _, window in ipairs(wezterm.gui.gui_windows()) do
+    pcall(window.set_left_status, window, left_status())
+  end
 end
 
 --- Two strings that draw nothing: WezTerm redraws the tab bar when this one changes, and comes back in any case.
@@ -348,6 +358,9 @@ function M.tick(window, is_news)
     look_after(toasts.WORDS_S, function()
       is_soon = false
     end)
+  end
+  if titles.count_down(states, now) then
+    redraw()
   end
   if M.options.pulse then
     pulse(states, now)

@@ -74,7 +74,7 @@ function M.next_of(found, here, now)
     local status = each.state.status
     local is_same_rank = wanted[1] == nil or (status == 'waiting') == (wanted[1].state.status == 'waiting')
     local is_snoozed = (each.state.snoozed_until or 0) > now
-    if words.URGENCY[status] >= words.URGENCY.done and is_same_rank and not is_snoozed then
+    if words.URGENCY[status] >= words.URGENCY.limited and is_same_rank and not is_snoozed then
       wanted[#wanted + 1] = each
     end
   end

@@ -2,18 +2,42 @@
 ---
 --- Pure data. A test compares every table here with Python's.
 
----@alias tallylight.Status 'working'|'waiting'|'background'|'done'|'error'|'down'|'idle'|'active'
+---@alias tallylight.Status 'working'|'waiting'|'limited'|'background'|'done'|'error'|'down'|'idle'|'active'
 ---@alias tallylight.Kind 'permission'|'question'|'input'|'auth'|'limit'
 
 local M = {}
 
 --- How urgent a status is, for lists.
 ---@type table<tallylight.Status, integer>
-M.URGENCY = { waiting = 8, error = 7, down = 6, done = 5, background = 4, working = 3, idle = 2, active = 1 }
+M.URGENCY = {
+  waiting = 9,
+  error = 8,
+  down = 7,
+  done = 6,
+  limited = 5,
+  background = 4,
+  working = 3,
+  idle = 2,
+  active = 1,
+}
 
 --- What a tab shows of several panes: no green while any of them works.
 ---@type table<tallylight.Status, integer>
-M.PRECEDENCE = { waiting = 8, error = 7, down = 6, working = 5, background = 4, done = 3, idle = 2, active = 1 }
+M.PRECEDENCE = {
+  waiting = 9,
+  error = 8,
+  down = 7,
+  working = 6,
+  background = 5,
+  done = 4,
+  limited = 3,
+  idle = 2,
+  active = 1,
+}
+
+--- What is concluded, and never accepted from a program.
+---@type table<string, boolean>
+M.CONCLUDED = { down = true, limited = true }
 
 ---@type table<tallylight.Kind, boolean>
 M.KINDS = { permission = true, question = true, input = true, auth = true, limit = true }
@@ -38,6 +62,7 @@ M.COLOURS = {
   waiting = '#FFAA00',
   background = '#1F5C99',
   done = '#22AA55',
+  limited = '#E5484D',
   error = '#E5484D',
   down = '#E5484D',
   idle = '#888888',
@@ -50,6 +75,7 @@ M.MARKS = {
   waiting = '!',
   background = '○',
   done = '✓',
+  limited = '◷',
   error = '×',
   down = '▼',
   idle = '·',

@@ -23,6 +23,7 @@ local words = require('tallylight.model.status')
 ---@field vars table<string, string>|nil # what its agent wants to be shown, by names of its own
 ---@field snoozed_until number|nil
 ---@field muted_until number|nil
+---@field limited_until number|nil
 
 ---@class tallylight.Heard
 ---@field last string|nil # the payload that was heard last

@@ -72,6 +72,7 @@ local function entry_of(pane)
       since = number(pane.since),
       snoozed_until = number(pane.snoozed_until),
       muted_until = number(pane.muted_until),
+      limited_until = number(pane.limited_until),
       vars = vars_of(pane.vars),
     }
 end

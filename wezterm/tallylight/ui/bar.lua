@@ -65,6 +65,7 @@ end
 ---@field plain string|nil # that without a fill
 ---@field words string|nil # that of the words on the fill, where all of the tab is filled
 ---@field ground string|nil # what that is filled with
+---@field is_hollow boolean|nil # whether the words have the colour of the mark, on no fill
 
 --- The colours that *colours* give a status, with the default ones behind them.
 ---@param colours table<string, string>
@@ -111,7 +112,8 @@ function M.paint(state, look, place)
     return { sign = plain }
   elseif not fill then
     local news = state.status == 'done' and contrast.news(colour, place.ground, fills.waiting) or nil
-    return { fill = news, sign = news and contrast.readable_on(news) or plain, plain = plain }
+    local is_hollow = state.status == 'limited' and not place.keeps
+    return { fill = news, sign = news and contrast.readable_on(news) or plain, plain = plain, is_hollow = is_hollow }
   end
   local paint = { fill = shown(fill), sign = contrast.readable_on(fill), plain = plain }
   local is_capped = fills.is_capped

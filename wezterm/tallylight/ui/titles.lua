@@ -26,6 +26,9 @@ M.look = bar.look({})
 --- The panes whose light is in the upper half of its pulse, by id.
 ---@type table<integer, boolean>
 M.bright = {}
+--- How long the limits of panes yet last, by id.
+---@type table<integer, string>
+M.left = {}
 --- Whether WezTerm has called our handler: if not, another one came first.
 M.is_called = false
 
@@ -257,9 +260,9 @@ local function painted(lead, rest, paint, leading)
     add({ Foreground = { Color = paint.sign } })
   end
   add({ Text = lead })
-  if not paint.ground then
+  if not paint.ground and not paint.is_hollow then
     add('ResetAttributes', table.unpack(leading))
-  elseif has_box then
+  elseif paint.ground and has_box then
     filled(paint.ground, paint.words)
   end
   add(table.unpack(rest))
@@ -347,6 +350,8 @@ local function title_of(tab, state, owner)
   end
   if M.options.names and words.FILLED[state.status] then
     title.what = state.request or state.message:match('^(.-)%s*$')
+  elseif M.options.names and state.status == 'limited' then
+    title.what = M.left[state.pane_id] or state.message
   end
   if M.look.index then
     title.index = string.format('%d', tab.tab_index + (M.look.zero_based and 0 or 1))
@@ -453,6 +458,35 @@ function M.wrap(formatter)
   end
 end
 
+--- How long a limit yet lasts: `12 min`, `2 h 14` or `3 d 4 h`.
+---@param seconds number
+---@return string
+function M.countdown(seconds)
+  local is_long = seconds > 86400
+  local units = math.max(1, math.ceil(seconds / (is_long and 3600 or 60)))
+  local per = is_long and 24 or 60
+  local large, small = units // per, units % per
+  if is_long then
+    return string.format('%d d %d h', large, small)
+  end
+  return large > 0 and string.format('%d h %02d', large, small) or small .. ' min'
+end
+
+--- Take note of how long the limits yet last at *now*; whether one is worded otherwise than before.
+---@param states table<integer, tallylight.State>
+---@param now number
+---@return boolean
+function M.count_down(states, now)
+  local before, is_changed = M.left, false
+  M.left = {}
+  for id, state in pairs(states) do
+    local seconds = state.status == 'limited' and (state.limited_until or 0) - now or 0
+    M.left[id] = seconds > 0 and M.countdown(seconds) or nil
+    is_changed = is_changed or M.left[id] ~= before[id]
+  end
+  return is_changed
+end
+
 --- A component for tabline.wez: the mark of the tab's light and a space, or nothing.
 ---@param tab table # TabInformation
 ---@return string
@@ -469,7 +503,7 @@ function M.summary()
     counts[state.status] = (counts[state.status] or 0) + 1
   end
   local parts = {}
-  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'background', 'working' }) do
+  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'limited', 'background', 'working' }) do
     if counts[status] then
       parts[#parts + 1] = words.mark(status) .. counts[status]
     end

@@ -18,6 +18,7 @@ local WORDS = {
   error = 'failed',
   down = 'is gone',
   done = 'is done',
+  limited = 'has used up its limit',
   background = 'has work in the background',
   working = 'works',
   idle = 'is ready',

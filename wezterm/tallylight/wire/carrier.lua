@@ -108,7 +108,7 @@ local function read_fields(payload)
     if key and (STRICT[key] or TEXTS[key] or OTHERS[key]) then
       local value = percent_decode(encoded)
       if value and utf8.len(value) then
-        if key == 'state' and value ~= 'clear' and (value == 'down' or not words.URGENCY[value]) then
+        if key == 'state' and value ~= 'clear' and (words.CONCLUDED[value] or not words.URGENCY[value]) then
           return nil, 'unknown-state'
         elseif key == 'id' and value ~= '' and not M.is_id(value) then
           return nil, 'malformed'
@@ -152,6 +152,9 @@ function M.decode(payload)
   if report.status == 'waiting' then
     report.kind = words.KINDS[fields.kind or ''] and fields.kind or nil
     report.source = fields.source == 'notification' and 'notification' or 'protocol'
+    if report.kind == 'limit' then
+      report.status, report.kind = 'limited', nil
+    end
   elseif report.status == 'done' and fields.kind == 'question' then
     report.kind = 'question'
   end

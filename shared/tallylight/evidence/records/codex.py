@@ -13,7 +13,6 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, line, table, tables
@@ -113,7 +112,7 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
                 found.left = working  # what becomes of them stands in records of their own
                 found.ended(Status.DONE, at, rule="the turn is complete")
             elif error.get("codex_error_info") == "usage_limit_exceeded":
-                found.limited(at, error.get("message"), limits.ends(error.get("message"), at))
+                found.limited(at, error.get("message"))
             else:
                 found.ended(Status.ERROR, at, error_words(error.get("message")))
         case "turn_aborted":

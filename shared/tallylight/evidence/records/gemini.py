@@ -30,7 +30,8 @@ _FAILED = re.compile(r"\[?API Error")
 _CANCELLED = "Request cancelled."
 #: What it writes itself where nothing more is available, or leaves of what the server says.
 _LIMIT = re.compile(
-    r"\[API Error: You have exhausted your daily quota|\nPlease wait and try again later\. To increase your limits|"
+    r"\[API Error: You have exhausted your (?:daily quota|capacity)|"
+    r"\nPlease wait and try again later\. To increase your limits|"
     r"\(Status: RESOURCE_EXHAUSTED\)\]|\"status\": ?\"RESOURCE_EXHAUSTED\""
 )
 

@@ -1,5 +1,5 @@
 """
-When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again at 11:08 AM`, `retry in 7200s`.
+When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again in 2 h 14 min`, `|1762952400`.
 
 A text that names no time, or one that cannot be, tells nothing.
 """
@@ -14,17 +14,31 @@ from tallylight.wire import values
 
 #: Of the text that is searched.
 _MAX_TEXT = 1024
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-#: Claude Code's and Codex's. Without a date it is the next such time, without a zone one of this place.
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+#: A time of the day. Without a date or a day it is the next such time, without a zone one of this place.
 _CLOCK = re.compile(
-    rf"(?:resets|try again at) (?:(?P<month>{'|'.join(_MONTHS)}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? "
-    r"(?:(?P<year>\d{4}),? )?)?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>[ap]m)"
-    r"(?: \((?P<zone>[^()]{1,64})\))?",
+    r"\b(?:resets?|again)(?: (?:at|on|after))? "
+    rf"(?:(?P<weekday>{'|'.join(_DAYS)})[a-z]{{0,6}},? (?:at )?)?"
+    rf"(?:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?:(?P<year>\d{{4}}),? )?"
+    r"(?:at )?)?"
+    r"(?P<hour>\d{1,2})(?=:| ?[ap]m\b)(?::(?P<minute>\d\d))?(?: ?(?P<half>[ap]m)\b)?"
+    r"(?: \((?P<zone>[^()]{1,64})\)| (?P<bare>(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d\d)?)?)\b)?",
     re.IGNORECASE | re.ASCII,
 )
-#: Gemini's and pi's.
-_AFTER = re.compile(r"(?:retry|try again) in ~?(?P<count>\d{1,7}(?:\.\d{1,9})?) ?(?P<unit>s|min)\b", re.I | re.A)
-_UNITS = {"s": 1, "min": 60}
+_OFFSET = re.compile(r"(?:UTC|GMT)([+-])(\d{1,2})(?::(\d\d))?", re.ASCII)
+#: How long it takes, in up to four parts.
+_SPAN = re.compile(
+    r"\b(?:(?:again|retry|resets?) (?:in|after)|wait) ~?"
+    r"((?:\d{1,7}(?:\.\d{1,9})?\s?(?:d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])"
+    r"[\s,]{0,2}){1,4})",
+    re.IGNORECASE | re.ASCII,
+)
+_PART = re.compile(r"([\d.]+)\s?([dhms])", re.IGNORECASE | re.ASCII)
+_UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
+#: Claude Code's, up to 2.0, in seconds since the epoch; and by ISO 8601.
+_EPOCH = re.compile(r"limit reached\|(\d{10})(?!\d)", re.ASCII)
+_ISO = re.compile(r"\b(?:resets?|again)(?: at)? (\d{4}-\d\d-\d\dT[\d:.]{5,15}(?:Z|[+-]\d\d:\d\d))", re.IGNORECASE)
 
 
 def ends(text: object, at: float | None) -> float:
@@ -32,23 +46,44 @@ def ends(text: object, at: float | None) -> float:
     words = values.text(text, _MAX_TEXT)
     if at is None:
         return 0.0
-    if (found := _AFTER.search(words)) is not None:
-        return at + float(found["count"]) * _UNITS[found["unit"].lower()]
-    found = _CLOCK.search(words)
-    if found is None:
-        return 0.0
+    if (found := _SPAN.search(words)) is not None:
+        return at + sum(float(count) * _UNITS[unit.lower()] for count, unit in _PART.findall(found[1]))
+    if (found := _EPOCH.search(words)) is not None:
+        return float(found[1])
     try:
-        now = datetime.datetime.fromtimestamp(at, zoneinfo.ZoneInfo(found["zone"]) if found["zone"] else None)
-        now = now.replace(second=0, microsecond=0)
-        time = datetime.datetime.strptime(f"{found['hour']}:{found['minute'] or '00'}", "%I:%M")  # noqa: DTZ007
-        then = now.replace(hour=time.hour + 12 * (found["half"].lower() == "pm"), minute=time.minute)
-        if not found["month"]:
-            return (then if then >= now else then + datetime.timedelta(days=1)).timestamp()
-        month = 1 + _MONTHS.index(found["month"].title())
-        then = then.replace(int(found["year"] or now.year), month, int(found["day"]))
-        return (then if then >= now or found["year"] else then.replace(now.year + 1)).timestamp()
+        if (found := _ISO.search(words)) is not None:
+            return datetime.datetime.fromisoformat(found[1]).timestamp()
+        found = _CLOCK.search(words)
+        return _next(found, at) if found is not None else 0.0
     except (ValueError, LookupError, OverflowError, OSError):
         return 0.0
+
+
+def _next(found: re.Match[str], at: float) -> float:
+    """The time of the day that was *found*, the next one from *at* on."""
+    now = datetime.datetime.fromtimestamp(at, _zone(found["zone"] or found["bare"])).replace(second=0, microsecond=0)
+    told = f"{found['hour']}:{found['minute'] or '00'} {found['half'] or ''}".strip()
+    time = datetime.datetime.strptime(told, "%I:%M %p" if found["half"] else "%H:%M")  # noqa: DTZ007
+    then = now.replace(hour=time.hour, minute=time.minute, fold=0)
+    if found["month"]:
+        month = 1 + _MONTHS.index(found["month"].lower())
+        then = then.replace(int(found["year"] or now.year), month, int(found["day"]))
+        return (then if then >= now or found["year"] else then.replace(now.year + 1)).timestamp()
+    days = 1
+    if found["weekday"]:
+        days = 7
+        then += datetime.timedelta(days=(_DAYS.index(found["weekday"].lower()) - now.weekday()) % 7)
+    return (then if then >= now else then + datetime.timedelta(days=days)).timestamp()
+
+
+def _zone(name: str | None) -> datetime.tzinfo | None:
+    """The zone called *name*: `Europe/Berlin`, `GMT-3`; None for that of this place."""
+    if name is None:
+        return None
+    if (found := _OFFSET.fullmatch(name)) is None:
+        return zoneinfo.ZoneInfo(name)
+    offset = datetime.timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+    return datetime.timezone(-offset if found[1] == "-" else offset)
 
 
 def after(header: object, at: float | None) -> float:

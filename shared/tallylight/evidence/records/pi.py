@@ -13,7 +13,6 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import Reading, epoch, in_lines, table, tables, word
@@ -91,7 +90,7 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
         case "error":
             said = values.text(message.get("errorMessage"), 512)
             if _LIMITS.search(said):
-                found.limited(at, said, limits.ends(said, at))
+                found.limited(at, said)
             elif _STATUS.match(said) and not _RETRIED.search(said):
                 found.ended(Status.ERROR, at, said)
         case _:

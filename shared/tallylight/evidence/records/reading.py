@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from tallylight.evidence.records import limits
 from tallylight.model.details import Child, Details
 from tallylight.model.errors import DecodeError
 from tallylight.model.prose import last_question, last_sentence
@@ -235,9 +236,9 @@ class Reading:
         self.calls, self.asked = {}, {}
 
     def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
-        """The turn ended because nothing more is available, *until* then if that is told."""
+        """The turn ended because nothing more is available, *until* then, or as the *message* tells."""
         self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
-        self.limited_until = max(self.limited_until, until)
+        self.limited_until = max(self.limited_until, until or limits.ends(message, at))
 
     def followed(self, records: Mapping[str, Reading]) -> Reading:
         """

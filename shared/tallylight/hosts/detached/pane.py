@@ -49,16 +49,16 @@ _TMUX_KEYS = {
 }  # fmt: skip
 _NAMED = re.compile("(" + "|".join(map(re.escape, sorted(_TMUX_KEYS, key=len, reverse=True))) + ")")
 _T = TypeVar("_T")
-#: Who is in the foreground of the terminal of a process, read again at each call; a title may tell more of them.
+#: Returns who is in the foreground of the terminal of a process, read again at each call; a title may add to that.
 Holder = Callable[[int, str], Identity]
 
 
 @attrs.define
 class TmuxPane:
     """
-    The pane *target* (`%3`) of the tmux server at *socket*, which a snapshot tells as *entry*.
+    The pane *target* (`%3`) of the tmux server at *socket*, with its *entry* in a snapshot.
 
-    *holder* tells who is on the terminal of a process, whose title is the other argument.
+    *holder* returns who is on the terminal of a process; the other argument is its title.
     """
 
     entry: Pane
@@ -68,7 +68,7 @@ class TmuxPane:
     env: Mapping[str, str]
 
     def see(self) -> Seen | Refusal:
-        """One command tells the screen and all about the pane."""
+        """Read the screen and all about the pane by one command."""
         found = self._look()
         if found is None:
             return _GONE
@@ -148,7 +148,7 @@ def argument(text: str) -> str:
 @attrs.define
 class ScreenPane:
     """
-    The window *window* of the session *address* of GNU Screen, which a snapshot tells as *entry*.
+    The window *window* of the session *address* of GNU Screen, with its *entry* in a snapshot.
 
     *holder* is as in `TmuxPane`; *lock*: one at a time uses the register.
     """

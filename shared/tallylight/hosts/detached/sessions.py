@@ -80,12 +80,12 @@ class Multiplexers:
         )
 
     def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
-        """Who started *pane* for a script, and its first process; None if nobody did, or it is not told here."""
+        """Who started *pane* for a script, and its first process; None if no script did, or this host does not know."""
         is_session = host.startswith("sessions-")
         return starts.started_by(pane, self._env, process_table.table()) if is_session else None
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
-        """Its screen as it is now, with its colours, except for GNU Screen, whose hardcopies have none."""
+        """Its screen as it is now, with its colours, except for GNU Screen: its hardcopies have none."""
         typist = self.at(host, pane)
         if isinstance(typist, Refusal):
             raise SessionError(typist.text)

@@ -45,7 +45,7 @@ def search_path(env: Mapping[str, str]) -> str | Refusal:
 
 def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
     """
-    Start *plan* in a new window of the session around this process, whose PATH is *path*.
+    Start *plan* in a new window of the session around this process, with *path* as PATH.
 
     `Done.pane` is an id, as `tmux/4711/%3`.
     """

@@ -5,7 +5,7 @@ https://www.gnu.org/software/screen/manual/html_node/Hardcopy.html
 Screen 5 writes UTF-8. Screen 4 writes one byte a cell, the low one of its code point (tried with 4.9.0 and 4.9.1): `─`
 arrives as NUL, `●` as CF, `❯` as the letter `o`. ASCII and Latin-1 are right, everything else is lost, but not all of
 it beyond repair: agents draw with few characters, in few places. What is put back is only what could not well be text
-where it stands, so that a rule written for a terminal's text holds for a hardcopy too, and no word is ever changed.
+where it is, so that a rule written for a terminal's text holds for a hardcopy too, and no word is ever changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
 
-#: Box drawing and block elements, whose low bytes no text has.
+#: Box drawing and block elements with low bytes that no text has.
 _DRAWN = {
     0x00: "─", 0x01: "━", 0x02: "│", 0x03: "┃", 0x0C: "┌", 0x10: "┐", 0x14: "└", 0x18: "┘", 0x1C: "├",
     **{byte: chr(0x2500 + byte) for byte in range(0x80, 0xA0)},
@@ -34,7 +34,7 @@ _WRITTEN = [
     (re.compile(r"(?<=[\w.,!?])\x1d"), "”"),
 ]
 
-#: In this order: a character that a letter may be, where it stands, and what it was.
+#: In this order: a character that a letter may be, its place, and what it was.
 _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(pattern, re.MULTILINE), whole)
     for pattern, whole in (

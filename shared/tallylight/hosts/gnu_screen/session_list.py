@@ -77,7 +77,7 @@ def is_question(name: str) -> bool:
 
 
 def read_info(data: bytes) -> tuple[int, int, int, int] | None:
-    """The column and row of the cursor, from 0, and the columns and rows that `screen -Q info` tells, from 1."""
+    """The column and row of the cursor, from 0, and the columns and rows in `screen -Q info`, from 1."""
     match = _INFO.match(data)
     if match is None:
         return None

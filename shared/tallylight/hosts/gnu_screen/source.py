@@ -2,7 +2,7 @@
 GNU Screen as a source of panes: one a window of every session of this user. https://www.gnu.org/software/screen/
 
 Which windows a session has, and what runs in them, is read from the process table: a window's leader is a child of the
-session's process, with the window's number in its environment. So a look at sessions in which nothing changes starts no
+session's process, with the window's number in its environment. So a look at unchanged sessions starts no
 program. `screen -ls` is asked only after the directory of the sockets has changed, or after `RELIST_S`.
 
 A screen is read with `hardcopy` into a file of a directory that only this user can enter. A question (`screen -Q`)
@@ -139,7 +139,7 @@ class ScreenSource:
         if shutil.which("screen", path=self._env.get("PATH")) is None:
             self._sessions = []
             return
-        # The exit code tells nothing: it is 1 where there are none, and 0 or 1 by version where there are some.
+        # The exit code says nothing: it is 1 where there are none, and 0 or 1 by version where there are some.
         done = run(["screen", "-ls"], self._env)
         text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
         self._sessions = [session for session in session_list.read_list(text) if session.is_attached is not None]
@@ -230,7 +230,7 @@ class ScreenSource:
             self._keeps_text = version is not None and session_list.keeps_text(version.output)
         rows = hardcopy.decode(data, keeps_text=self._keeps_text)
         if info is None:
-            # Nobody tells its size: rows are cut at their last character, but lines across are not.
+            # Its size is unknown: rows are cut at their last character, but lines across are not.
             columns = max([_COLUMNS, *map(len, rows)])
             look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=columns, cursor_visible=False)
         else:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _tabs() -> Any:
-    """What draws the lights of tabs, which is told that code of the person's own asks; None while nothing runs."""
+    """What draws the lights of tabs, for code of the person's own; None while nothing runs."""
     from tallylight.hosts.kitty import starter
 
     host = starter.running()

@@ -54,7 +54,7 @@ def jump(
     To the next pane that needs a person, or back after the last one; its id, nothing if there is nowhere to go.
 
     *panes* are all that there are; *options* those of `tally jump`: `--previous`, `--any`. *inside*: by window, the
-    panes of a session that is attached in it; they stand for it.
+    panes of a session that is attached in it, in its place.
     """
     global _journey
     here = boss.active_window.id if boss.active_window is not None else 0

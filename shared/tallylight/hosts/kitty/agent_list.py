@@ -69,7 +69,7 @@ class _List:
     kittens: Path
     channel: Channel
     is_panel: bool = False
-    #: Whether its program has been told that it can be seen.
+    #: Whether its program knows that it can be seen.
     is_seen: bool = True
     timer: int | None = None
     #: What to do when it has gone.
@@ -161,7 +161,7 @@ class _List:
         return request.UNKNOWN
 
     def _picture(self, window: Any, has: int) -> Picture | Refusal:
-        """What stands on *window*, for a list that has the picture number *has*; nothing while nobody sees the list."""
+        """The screen of *window*, for a list that has the picture number *has*; nothing while the list is hidden."""
         if window is None or window.id not in self.host.panes:
             return answering.GONE
         if self.window_id not in kitty_windows.visible(self.host.boss):
@@ -243,7 +243,7 @@ def _read_labels() -> Labels:
 
 
 def _keep(host: KittyHost, found: object) -> None:
-    """Keep for the next list where our command is, or the labels. What is wrong with their file, the list tells."""
+    """Keep for the next list where our command is, or the labels. The list reports problems with their file."""
     global _labels  # noqa: PLW0603 - one a process, as the host
     if isinstance(found, str):
         host.command = found

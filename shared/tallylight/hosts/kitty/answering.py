@@ -41,7 +41,7 @@ def reply(surface: str, act: Callable[[Request], Reply | None], asked: Request |
         return encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
 
 
-#: A `Permit` that is told which window it is about.
+#: A `Permit` that gets the window it is about.
 WindowPermit = Callable[[WindowTypist, Caller, Verb, Being], Verdict | Refusal | None]
 
 

@@ -1,8 +1,8 @@
 """
-What is attached in kitty's windows: the panes of a tmux whose client runs in one, as the host of sessions knows them.
+What is attached in kitty's windows: the panes of a tmux with a client in one, as the host of sessions knows them.
 
-`tally host sessions` looks into every tmux, and says in its snapshot on which terminals a person is attached to each
-session. kitty knows the terminal of each of its windows. So the tab of a window in which tmux is attached shows the
+`tally host sessions` looks into every tmux, and its snapshot has the terminals that are attached to each
+session. kitty knows the terminal of each of its windows. So the tab of a window with tmux shows the
 light of that session's panes, by the same order as for splits, with nothing set up inside of tmux. A worker reads the
 snapshot; kitty's main thread is given what has changed.
 """
@@ -113,7 +113,7 @@ class Attached:
         if self._feed is None:
             self._feed = Feed(writer.directory(os.environ), HOSTS)
         self._feed.poll(now)
-        newest = by_terminal(self._feed.snapshots)
+        newest = by_terminal(pane for snapshot in self._feed.snapshots for pane in snapshot.panes)
         decisions = {terminal: tuple(map(decision_of, found)) for terminal, found in newest.items()}
         panes: dict[str, tuple[tuple[str, Pane], ...]] = {}
         for snapshot in self._feed.snapshots:

@@ -1,5 +1,5 @@
 """
-Asking a person for their consent in kitty: a window over a pane, in which `ui.consent` runs.
+Asking a person for their consent in kitty: a window over a pane, which runs `ui.consent`.
 
 What they say comes over a channel that nobody else has: a program that can write to that window's terminal says nothing
 by it. A window that closes without a word is a no.

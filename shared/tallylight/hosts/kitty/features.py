@@ -26,7 +26,7 @@ class Features:
             self.report(f"{feature} switched off: {type(error).__name__}: {error}")
 
     def guarded(self, feature: str, call: Callable[..., Result]) -> Callable[..., Result | None]:
-        """*call*, whose faults kitty never sees: it says None instead, and from then on."""
+        """*call*, wrapped so that kitty never sees a fault: it returns None instead, and from then on."""
 
         def guarded(*args: Any) -> Result | None:
             if feature not in self.switched_off:

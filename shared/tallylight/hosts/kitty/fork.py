@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
 Json = dict[str, Any]
-#: A person waits so long, in seconds, for the disk on which an agent and its directory lie.
+#: A person waits so long, in seconds, for the disk of an agent and its directory.
 PATIENCE_S = 10.0
 #: How long, in seconds, kitty may be kept for that by the key press itself.
 LEND_S = 0.1
-#: Of the argument list that comes back from the other process, in words; our relay may stand before an agent's.
+#: Of the argument list that comes back from the other process, in words; our relay may precede an agent's.
 MAX_WORDS = 64 + 3
 CHANGED = Refusal("changed", "what runs in this pane changed in the meantime; ask again")
 NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
@@ -83,14 +83,14 @@ def main(args: Sequence[str]) -> Json | None:
 
 
 def plan(verb: Verb, agents: Agents, root: int) -> Plan | Refusal:
-    """Plan *verb* for the pane whose first process is *root*, by the snapshot of the kitty around us."""
+    """Plan *verb* for the pane with the first process *root*, by the snapshot of the kitty around us."""
     table = process_table.table()
     pane = pane_of(root, os.environ, table)
     return fork.act(verb, pane, agents, table, root=root) if pane is not None else NO_HOST
 
 
 def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
-    """The pane of this kitty's snapshot whose foreground is *root* or below it."""
+    """The pane of this kitty's snapshot with *root*, or a process below it, in the foreground."""
     path = writer.directory(environ) / f"kitty-{environ.get('KITTY_PID', '')}.json"
     try:
         panes = writer.read(path).panes
@@ -123,11 +123,11 @@ class _Start:
 
     boss: Any
     window_id: int
-    #: Whether it is started, or the person was told that it is not.
+    #: Whether it is started, or the person saw why it is not.
     _is_over: bool = False
 
     def guarded(self, call: Callable[[], Refusal | None]) -> None:
-        """Make *call*, and tell the person why nothing is started, if it says so or fails."""
+        """Make *call*, and show the person why nothing is started, if it says so or fails."""
         if self._is_over:
             return
         try:
@@ -177,7 +177,7 @@ class _Start:
         if isinstance(now, Refusal):
             return now
         is_same = (now.pid, now.start, now.cwd) == (plan.pid, plan.start, plan.cwd)
-        # Before them stands perhaps our relay; and where a program is known by its name alone, its path was found.
+        # Our relay may precede them; and where a program is known by its name alone, its path was found.
         program, *words = plan.argv[-len(now.argv) :]
         is_same = is_same and tuple(words) == now.argv[1:] and (now.argv[0] == program or "/" not in now.argv[0])
         if not is_same:

@@ -52,13 +52,13 @@ from tallylight.wire.text import sanitise
 HOST = "kitty"
 #: The file of ours that kitty's configuration names.
 WATCHER = "tally_watcher.py"
-#: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that are told nothing.
+#: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that get no events.
 FRAME_S = 0.5
 
 
 @attrs.frozen
 class _Spin:
-    """A title in which *agent* has drawn one of *glyphs*, read at *at*; *still* is the same for all of its frames."""
+    """A title with one of *agent*'s *glyphs*, read at *at*; *still* is the same for all of its frames."""
 
     agent: Agent
     glyphs: Mapping[int, str]
@@ -168,7 +168,7 @@ class KittyHost(Engine[int]):
             self._timer = add_timer(self.guarded("timer", self._on_timer), config.poll_s, True)
         self._is_redrawn = True
 
-    # What is told --------------------------------------------------------------------------------------------
+    # What is shown -------------------------------------------------------------------------------------------
 
     def newest(self, now: float) -> tuple[tuple[PaneEntry, ...], float]:
         """
@@ -190,7 +190,7 @@ class KittyHost(Engine[int]):
         self._looks.foreground(window, pane, time.monotonic())
         return self._looks.screen(window)
 
-    # What kitty tells ----------------------------------------------------------------------------------------
+    # What kitty reports --------------------------------------------------------------------------------------
 
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
         """A program set or deleted a user variable."""
@@ -298,7 +298,7 @@ class KittyHost(Engine[int]):
         return not self._is_left
 
     def _put_out(self, now: float) -> None:
-        """Put every light out, and tell others nothing any more."""
+        """Put every light out, and publish nothing any more."""
         for id_ in list(self._panes):
             self._drop(id_, now)
             if (window := self.boss.window_id_map.get(id_)) is not None:

@@ -1,7 +1,7 @@
 """
 The keys of kitty that have a kitten without a window: what `jump.py`, `agents.py`, `panel.py` and `snooze.py` do.
 
-Nothing in here is believed to go well: a fault is told to the person and to kitty's log.
+Anything in here may fail: the person and kitty's log get the fault.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
 
 
 def attach(boss: Any) -> None:
-    """Start, unless it runs; a fault is told to whoever asked."""
+    """Start, unless it runs; a fault is shown to whoever asked."""
     if watcher.start(boss) is None:
         raise RuntimeError(_OFF)
 

@@ -26,7 +26,7 @@ class Looks:
     #: The windows that may show an agent, of those that there were, and all of these.
     _watched: set[int] = attrs.field(init=False, factory=set)
     _all: set[int] = attrs.field(init=False, factory=set)
-    #: The windows that a person can see, as far as their panes were told.
+    #: The windows that a person can see, as far as their panes know.
     visible: set[int] = attrs.field(init=False, factory=set)
     #: By window id what kitty gave for its screen, and what was made of that.
     _screens: dict[int, tuple[str, Look]] = attrs.field(init=False, factory=dict)
@@ -37,7 +37,7 @@ class Looks:
 
     def watched(self) -> set[int]:
         """The ids of the windows that may show an agent."""
-        # kitty keeps weak references; to ask each whether it still stands for a window takes longer than some looks.
+        # kitty keeps weak references; to ask each whether it still refers to a window takes longer than some looks.
         ids = getattr(self.boss.window_id_map, "data", self.boss.window_id_map).keys()
         if ids != self._all:
             self._all = set(ids)

@@ -5,7 +5,7 @@ Ours are kitty's: a click focuses the pane, a button answers a plain question th
 `filter_notification` and `notifications.py` apply. kitty does not compare who says that a button was pressed, and any
 program on the session bus can: so what asks for a permission has no button. Of what programs send (OSC 9, 99, 777,
 https://sw.kovidgoyal.net/kitty/desktop-notifications/) only an agent's is looked at. It raises attention; one that
-only repeats what the person was told or has in front of them is not shown a second time; one that is a message between
+only repeats what the person saw or has in front of them is not shown a second time; one that is a message between
 programs, or an advertisement, is not shown. The others are shown with the project and the agent, which they leave out.
 All else passes as if we were not there.
 """
@@ -120,7 +120,7 @@ class Notices:
 
     def look(self, now: float, ids: Set[int]) -> None:
         """
-        Tell of what is to be told now, and take back what is out of date.
+        Notify of what is due now, and take back what is out of date.
 
         Of *ids* something may be new; those that wait for their time are looked at in any case.
         """
@@ -150,7 +150,7 @@ class Notices:
         self._fade(now)
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed in which nobody could run."""
+        """*seconds* passed while nothing could run."""
         self._notifier.pause(seconds)
 
     def close(self, id_: int, now: float) -> None:
@@ -229,7 +229,7 @@ class Notices:
             del self._fading[number]
 
     def _question(self, id_: int, notice: Notice) -> Question | None:
-        """What stands on the screen to be answered."""
+        """The question on the screen."""
         try:
             reply = self.perform(Look(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
@@ -290,7 +290,7 @@ class Notices:
         return True
 
     def _take_notification(self, command: Any, id_: int) -> bool:
-        """Take note of an agent's notification, and add what it leaves out; True if the person need not see it."""
+        """Take note of an agent's notification, and add what it leaves out; True if it can stay hidden."""
         pane = self._agent_in(id_)
         if pane is None or self._reading is None:
             return False
@@ -304,7 +304,7 @@ class Notices:
         report = notified.plain(self._reading[0], command.title, command.body) if title else None
         if report is not None:
             self._receive(id_, pane, report)
-        # A program that wants to hear of its notification has to be told, so there must be one.
+        # A program that wants events of its notification must get them, so there must be one.
         asks_back = command.close_response_requested or command.report_requested or command.buttons
         if not asks_back and (not title or self._is_known(id_, pane, status)):
             return True
@@ -325,7 +325,7 @@ class Notices:
             self.received(id_)
 
     def _was_shown(self, id_: int) -> None:
-        # A command of the user's may tell it somewhere else, so it is run all the same.
+        # A command of the user's may report it somewhere else, so it is run all the same.
         if not self.settings.command and self._agent_in(id_) is not None:
             self._notifier.told_itself(str(id_), self.clock())
 

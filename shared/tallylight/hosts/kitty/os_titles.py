@@ -37,7 +37,7 @@ class OsWindowTitles:
     boss: Any
     tabs: TabRollup
     when: str = "auto"
-    #: For each OS window the window whose title is marked, what is in front of that, and what is in its place.
+    #: For each OS window: the window with the marked title, the mark, and the title in its place.
     _shown: dict[int, tuple[int, str, str]] = attrs.field(init=False, factory=dict)
     _update: Callable[[int, int, int, str], object] = attrs.field(init=False, default=lambda *_: None)
 
@@ -52,7 +52,7 @@ class OsWindowTitles:
         kitty_window.update_window_title = update_window_title
 
     def refresh(self) -> None:
-        """Have every title say what is to be said now."""
+        """Bring every title up to date."""
         for os_window_id, manager in self.boss.os_window_map.items():
             window = manager.active_window
             if window is None:
@@ -76,7 +76,7 @@ class OsWindowTitles:
         return sanitise(shown.title, cells=MAX_CELLS) if shown is not None and shown.owner == window.id else ""
 
     def _mark(self, manager: Any, window: Any) -> str:
-        """What stands in front of the title of *window*, the active one: nothing, or a mark and whose it is."""
+        """What precedes the title of *window*, the active one: nothing, or a mark and its owner."""
         if self.when == "off" or (self.when == "auto" and windows.shows_tab_bar(manager)):
             return ""
         tabs = [shown for tab in manager if (shown := self.tabs.shown(tab.id)) is not None]

@@ -3,8 +3,8 @@ The panels of a kitty: the list of agents as a narrow window at the left edge of
 
 A panel is a window in kitty's layout `splits`. A tab in another layout is put into that one and back when its panel
 goes. Where one panel belongs to the whole OS window, each of its tabs gets one when it is shown for the first time, and
-keeps it: a panel that moved along would have every program in both tabs draw itself anew with each change of tabs. The
-program of a panel that cannot be seen is told so, and does nothing.
+keeps it: a panel that moved along would have every program in both tabs draw itself again with each change of tabs. The
+program of a hidden panel knows that, and does nothing.
 
 A panel never takes the keyboard by itself, and a tab with nothing else in it is closed.
 """
@@ -25,7 +25,7 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 
 LAYOUT = "splits"
-#: How often a panel's width is set anew until it is right: what a border takes of it, kitty alone knows.
+#: How often a panel's width is set again until it is right: what a border takes of it, kitty alone knows.
 TRIES = 3
 #: Of the width of its tab that a panel has, at most.
 MOST = 0.5
@@ -50,7 +50,7 @@ class Panels:
     kittens: Path
     #: By the id of their windows.
     _shown: dict[int, _Shown] = attrs.field(factory=dict)
-    #: The OS windows in which each tab has one.
+    #: The OS windows with one in each tab.
     _everywhere: set[int] = attrs.field(factory=set)
     _is_busy: bool = False
 
@@ -104,7 +104,7 @@ class Panels:
             self.host.boss.mark_window_for_close(window)
 
     def _forget(self, boss: Any) -> None:
-        """Put the layouts back of tabs whose panel has gone."""
+        """Restore the layouts of tabs without a panel."""
         for id_ in [id_ for id_ in self._shown if id_ not in boss.window_id_map]:
             shown = self._shown.pop(id_)
             tab = boss.tab_for_id(shown.tab_id)
@@ -135,7 +135,7 @@ class Panels:
         width, cell, *_ = _measures(tab)
         before = tab.active_window
         was_ignoring = before.ignore_focus_changes
-        # The program there is not to be told that the keyboard has gone and come back.
+        # The program there must not notice that the keyboard has gone and come back.
         before.ignore_focus_changes = True
         try:
             window = tab.new_window(
@@ -191,7 +191,7 @@ _panels: Panels | None = None
 
 
 def toggle(host: KittyHost, window_id: int, kittens: Path) -> None:
-    """Open or close a panel beside window *window_id*; the person is told why there can be none."""
+    """Open or close a panel beside window *window_id*; if there can be none, show why."""
     global _panels  # noqa: PLW0603 - one a process, as the host
     if _panels is None:
         _panels = Panels(host, kittens)

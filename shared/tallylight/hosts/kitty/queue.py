@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 
-from tallylight.actions import queue
+from tallylight.actions.queue import Moment
 from tallylight.evidence import process_table
+from tallylight.hosts import night
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
 
@@ -23,8 +24,7 @@ def look(host: KittyHost) -> None:
             continue
         is_alive = process_table.table().start(waits.pid) == waits.start
         typist = WindowTypist(host, window, pane)
-        found = queue.step(
-            typist, host.once, waits, now, is_alive=is_alive, wall=wall, limited_until=pane.limited_until
-        )
+        moment = Moment(now, is_alive, wall, pane.decision.status, pane.limited_until)
+        found = night.step(typist, host.once, waits, moment)
         if found != waits:
             pane.queue(found)

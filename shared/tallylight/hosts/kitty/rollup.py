@@ -6,6 +6,7 @@ Which pane is in which tab is asked of kitty each time, for windows move between
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -15,14 +16,16 @@ import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.agents.agent import Agent, Agents
+from tallylight.evidence.records import limits
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
 from tallylight.model import tool_call
 from tallylight.model.decision import Decision
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker import rollup
+from tallylight.ui.layout import countdown
 
 
 @attrs.frozen
@@ -33,8 +36,7 @@ class TabLight:
     owner: int
     #: The title beside the light, that of its window or what it works on; nothing where kitty's is right.
     title: str
-    #: Whether it has begun to wait for a person who is to be called: not where all that wait are snoozed, or wait for
-    #: a limit.
+    #: Whether it has begun to wait for a person who is to be called: not where all that wait are snoozed.
     pulses: bool
     #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
     is_finished: bool
@@ -42,18 +44,23 @@ class TabLight:
     project: str = ""
     #: Whether an agent in it and another one have changed the same lines.
     collides: bool = False
+    #: How long its limit yet lasts, as far as that is known.
+    left: str = ""
 
     @property
     def what(self) -> str:
-        """What it waits for; nothing where it waits for nobody, or that is not known."""
+        """What it waits for, and how long a limit lasts; nothing where it waits for nobody, or that is not known."""
         report = self.decision.report
+        if self.decision.status is Status.LIMITED:
+            return self.left or report.message
         return report.what or report.message if self.decision.status is Status.WAITING else ""
 
     @property
     def request(self) -> str:
         """What it waits for, or what failed, in few words: the first line, of a command without the tool."""
-        report = self.decision.report
-        text = tool_call.request(report.what) or report.message if self.decision.status in paint.FILLED else ""
+        report, text = self.decision.report, self.left
+        if self.decision.status in paint.FILLED or (self.decision.status is Status.LIMITED and not text):
+            text = tool_call.request(report.what) or report.message
         return text.replace("↵", "\n").partition("\n")[0].strip()
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
@@ -87,6 +94,9 @@ class TabRollup:
     #: The agents that are known, for what one calls itself that is not in the foreground here.
     agents: Agents = attrs.Factory(Agents)
     now: Callable[[], float] = time.monotonic
+    #: The same in seconds since the epoch, in which agents tell of their limits; and when one is worded otherwise.
+    wall: Callable[[], float] = time.time
+    changes_at: float = math.inf
     #: Whether code of the person's own draws lights.
     is_read: bool = False
     _shown: dict[int, TabLight] = attrs.field(init=False, factory=dict)
@@ -107,6 +117,7 @@ class TabRollup:
         """Find what every tab shows."""
         found: dict[int, TabLight] = {}
         asking: list[int] = []
+        self.changes_at = math.inf
         for manager in self.boss.all_tab_managers:
             here = {tab.id: shown for tab in manager if (shown := self._look(tab)) is not None}
             found |= here
@@ -123,11 +134,7 @@ class TabRollup:
         if urgent is None:
             return None
         owner = next(window for window in windows if decisions[window.id] is urgent)
-        waiting = [
-            id_
-            for id_, decision in decisions.items()
-            if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT
-        ]
+        waiting = [id_ for id_, decision in decisions.items() if decision.status is Status.WAITING]
         is_new = self.pulses and self.now() - urgent.since < paint.PULSE_LASTS_S
         return TabLight(
             urgent,
@@ -136,6 +143,7 @@ class TabRollup:
             pulses=is_new
             and urgent.status is Status.WAITING
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
+            left=self._left(urgent, self.panes[owner.id]),
             project=urgent.report.project or self.panes[owner.id].project,
             collides=self._collides(tab),
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
@@ -143,6 +151,19 @@ class TabRollup:
 
     def _collides(self, tab: Any) -> bool:
         return any(self.panes[window.id].collides for window in tab if window.id in self.panes)
+
+    def _left(self, decision: Decision, pane: Pane) -> str:
+        """How long a limit yet lasts; nothing where there is none, or that is not known."""
+        if decision.status is not Status.LIMITED:
+            return ""
+        # Of what is attached in it there are the words, and since when in seconds since the epoch.
+        is_own = decision is pane.decision
+        left = (pane.limited_until if is_own else limits.ends(decision.report.message, decision.since)) - self.wall()
+        if left <= 0:
+            return ""
+        words, changes_in = countdown(left)
+        self.changes_at = min(self.changes_at, self.wall() + changes_in)
+        return words
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""
@@ -155,7 +176,7 @@ class TabRollup:
 
     def _title(self, tab: Any, owner: Any, decision: Decision) -> str:
         """
-        The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it.
+        The title of *tab* with the light of *owner*; nothing where kitty's is right, or a person gave it.
 
         Of an agent that only says what it is called itself it is that of its session, else its project.
         """
@@ -178,7 +199,7 @@ class TabRollup:
         return project if _is_bare(report.title, bare) else report.title
 
     def redraw(self) -> None:
-        """Have the tab bars drawn again in which something else is to be seen, and start the pulse if a light waits."""
+        """Have the changed tab bars drawn again, and start the pulse if a light waits."""
         self.refresh()
         before, self._seen = self._seen, {}
         for manager in self.boss.all_tab_managers:
@@ -198,13 +219,13 @@ class TabRollup:
         self._seen.clear()
 
     def pulsing(self) -> list[Any]:
-        """The tab managers whose tab bar shows a light that pulses, as of the last `refresh`."""
+        """The tab managers with a pulsing light in their tab bar, as of the last `refresh`."""
         managers = self.boss.os_window_map
         found = [managers.get(id_) for id_ in self._waiting] if self.pulses else []
         return [manager for manager in found if manager is not None and windows.shows_tab_bar(manager)]
 
     def _beat(self, timer: int | None) -> None:
-        # Whether a bar is shown kitty works out anew each time: it is asked once a second.
+        # kitty works out each time whether a bar is shown: it is asked once a second.
         self._beats = (self._beats + 1) % paint.PULSE_HZ
         if not self._beats or not self._drawn:
             self._drawn = self.pulsing()
@@ -229,7 +250,7 @@ def _is_bare(title: str, names: Collection[str]) -> bool:
 
 def _draw(manager: Any) -> None:
     """Have the tab bar of *manager*, which is shown, drawn again, by kitty's own function as its version has it."""
-    # Not by the manager where that can be: it asks again whether there is a bar, and tells others of a change.
+    # Not by the manager where that can be: it asks again whether there is a bar, and reports a change.
     for more in ((True,), ()):
         try:
             kitty_data.mark_tab_bar_dirty(manager.os_window_id, *more)

@@ -9,7 +9,7 @@ from typing import Any
 
 def styled_rows(window: Any) -> list[str]:
     """
-    The visible rows of *window* from the top, as text with sequences: each stands by itself, and begins with a reset.
+    The visible rows of *window* from the top, as text with sequences: each is complete, and begins with a reset.
 
     For `wire.styled`, which believes nothing of them; hyperlinks and marks of prompts are among the sequences.
     """

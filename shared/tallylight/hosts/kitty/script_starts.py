@@ -1,7 +1,7 @@
 """
 Starting agents for scripts: `tally start`, inside kitty.
 
-The new pane stands beside the window in which the caller runs, in the directory of the script's process, as the process
+The new pane is beside the caller's window, in the directory of the script's process, as the process
 table has it. Its program is what kitty itself would run by that name, and its environment is what kitty gave that
 window when it opened it: nothing that a program has put into its own. The disk is looked at by the host's worker; that
 all is still so is compared on the main thread, just before kitty's own launch starts the list, without a shell.

@@ -1,11 +1,11 @@
 """
-What scripts ask of this kitty, by the socket at which it listens: `tally read`, `tally send` and their neighbours.
+Requests of scripts to this kitty, by its socket: `tally read`, `tally send` and their neighbours.
 
 It is all done on kitty's main thread, where nothing may wait: each tick looks who has come, and while somebody
 is there, more often. Who asks is what the kernel says (`snapshot.sockets`) and the process table (`actions.caller`) at
 the moment when they are taken; another user is not heard.
 
-What they may do goes by the configuration that this kitty has read, whatever is in the environment of who asks. Where
+Their rights follow the configuration that this kitty has read, whatever is in the environment of who asks. Where
 a person is to be asked, `consents` does it, over the pane of the caller, and `actions.consent` keeps what they said.
 """
 
@@ -70,7 +70,7 @@ class Scripts:
     _door: select.poll = attrs.Factory(select.poll)
     _callers: list[_Caller] = attrs.Factory(list)
     _timer: int | None = None
-    #: Who started which pane; what a person said to whom; and whether they are being asked.
+    #: Who started which pane; the answers of a person; and whether they are being asked.
     own: Pairs = attrs.Factory(Pairs)
     starts: Starts = attrs.field(init=False)
     _consents: Consents = attrs.Factory(Consents)
@@ -86,7 +86,7 @@ class Scripts:
         if isinstance(result, socket.socket):
             self._listener = result
             self._door.register(result, select.POLLIN)
-        elif not isinstance(result, SnapshotError):  # of the directory the snapshot tells, which lies in it, too
+        elif not isinstance(result, SnapshotError):  # the snapshot, which is in the directory too, reports its problems
             log_error(f"tallylight: scripts: {result}; scripts cannot reach this kitty")
 
     def look(self) -> None:
@@ -141,7 +141,7 @@ class Scripts:
         return now - caller.since < patience and (not channel.unsent or channel.send())
 
     def identify(self, pid: int) -> Caller:
-        """On whose behalf the process *pid* asks: what does not come from a window of this kitty is unknown."""
+        """The caller behind the process *pid*: unknown, unless it runs in a window of this kitty."""
         return caller_of(pid, self.host.reader.agents, process_table.table(), self._ends, self.host.reader.was_agent)
 
     def _ends(self, below: Process, above: Process | None) -> End | None:
@@ -210,11 +210,11 @@ class Scripts:
         return self.starts.start(asked, caller, window, consent)
 
     def _agreed(self, caller: Caller, wanted: Wanted) -> bool | None:
-        """What a person said to *caller* and the agent *wanted*; None if they may be asked."""
+        """A person's answer to *caller* and the agent *wanted*; None if they may be asked."""
         return self._consents.get(caller.being, self._place(caller), wanted, time.monotonic())
 
     def _place(self, caller: Caller) -> Being | None:
-        """The first process of the window in which *caller* runs."""
+        """The first process of *caller*'s window."""
         window = self._window_of(caller)
         return being_of(window.child.pid, process_table.table()) if window is not None else None
 
@@ -237,7 +237,7 @@ class Scripts:
         return refused
 
     def _window_of(self, caller: Caller) -> Any:
-        """The window in which *caller* runs; None if it is in none of this kitty."""
+        """The window of *caller*; None if it is in none of this kitty."""
         windows = self.host.boss.window_id_map.values()
         return next((one for one in windows if being_of(one.child.pid, process_table.table()) in caller.lineage), None)
 

@@ -2,7 +2,7 @@
 What kitty's host reads from disk before it can say much: the configuration, the agent files, our own command.
 
 A worker reads it, at the start and again when one of the files has changed or kitty has read its own configuration
-again. Until the first reading is done the host goes by the defaults and knows no agent by name; what programs say of
+again. Until the first reading is done the host uses the defaults and knows no agent by name; what programs say of
 themselves is shown from the first moment. A later reading with a mistake in it changes nothing, and one that gives
 programs more power changes the rest until a person agrees to that (`config.powers`).
 """
@@ -36,7 +36,7 @@ LOOK_S = 1.0
 START_S = 0.2
 JOB = "settings"
 
-#: What tells one state of the files from another: the path of each, with its stamp.
+#: The identity of a state of the files: the path of each, with its stamp.
 Stamps = tuple[tuple[Path, Stamp | None], ...]
 
 
@@ -54,7 +54,7 @@ class Settings:
     stamps: Stamps = ()
     withheld: tuple[Withheld, ...] = ()
     wanted: Config | None = None
-    #: The names that the person gave conversations; what is wrong with their file, the list tells.
+    #: The names that the person gave conversations; the list reports problems with their file.
     labels: Labels = attrs.Factory(Labels)
 
 
@@ -88,7 +88,7 @@ _ahead: list[Settings] = []
 
 
 def read_ahead() -> None:
-    """Read all of it for the host that starts next. What goes wrong is told when that reads it itself."""
+    """Read all of it for the host that starts next. Problems are reported when that reads it itself."""
     with contextlib.suppress(Exception):
         _ahead[:] = [read()]
 

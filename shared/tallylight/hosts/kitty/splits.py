@@ -2,7 +2,7 @@
 A light on each split: where a tab shows several windows, each that has a light has it in its own corner.
 
 A kitty that has title bars of windows (`window_title_bar_min_windows`, 0.46 and newer) shows it there if they are on.
-Without them the mark stands in the window's top right corner: in a one-line screen of ours, of the kind that kitty
+Without them the mark is in the window's top right corner: in a one-line screen of ours, of the kind that kitty
 draws title bars from, or, in an older kitty, as a small window logo, which lies under the text. No program sees any of
 it, and no window changes its size for it.
 """
@@ -103,7 +103,7 @@ class SplitLights:
     corner: ScreenCorner | LogoCorner = attrs.field(
         init=False, factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner()
     )
-    #: The mark that each window shows, in which colours, and where.
+    #: The mark of each window, its colours, and its place.
     _shown: dict[int, tuple[str, lights.RGB, lights.RGB, object]] = attrs.field(init=False, factory=dict)
 
     def refresh(self) -> None:
@@ -131,7 +131,7 @@ class SplitLights:
             for window in tab if split else ():
                 if window.id not in self.panes or window.id not in split:
                     continue
-                # One that is too small, or of which kitty shows a title bar, has no mark.
+                # One that is too small, or has a title bar of kitty's, has no mark.
                 is_small = window.screen.columns < MIN_COLUMNS or window.screen.lines < MIN_LINES
                 if is_small or getattr(window, "_title_bar_screen", None) is not None:
                     continue

@@ -4,7 +4,7 @@ The starter: what kitty loads of us when it starts, and how the rest is loaded b
 Loading all of our modules takes a fifth of a second. A thread does it, so that kitty's main thread, which draws the
 first window meanwhile, reads none of them from the disk. That thread runs only while the main thread gives Python's
 lock away (`hosts.worker` says why), so a timer lends it a few milliseconds at a time until all is there. Then the host
-starts, and looks after the windows that are open by then; what shells told meanwhile is told to it in that order.
+starts, and looks after the windows that are open by then; reports of shells meanwhile are passed to it in that order.
 
 Only kitty and the standard library are imported in here.
 """

@@ -1,5 +1,5 @@
 """
-The surfaces of kitty: every place where it shows a light, and what of the settings each goes by.
+The surfaces of kitty: every place where it shows a light, and the settings that each depends on.
 
 Each is guarded by itself: a fault in one switches that one off.
 """
@@ -78,7 +78,9 @@ class Surfaces:
         self.follow()
 
     def follow(self) -> None:
-        """Windows may have moved, another one may be in front, and the theme may be another."""
+        """Windows may have moved, another one may be in front, the theme may be another, and a minute over."""
+        if self.rollup.wall() >= self.rollup.changes_at:
+            self.rollup.redraw()
         if self._config.themed:
             self._guarded("colours of the theme", self._use_colours)()
         self.panels()

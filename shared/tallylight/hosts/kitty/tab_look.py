@@ -1,8 +1,8 @@
 """
 What a tab looks like: the colours of a bar, and the text of a light in so many cells.
 
-Pure. What needs a person is filled, or its mark is: dark text on amber or red. Beside a colour on which that does not
-stand out, the mark has a black cell. Contrast is reckoned once a bar, with the colours that it really has.
+Pure. What needs a person is filled, or its mark is: dark text on amber or red. Beside a colour where that does not
+have enough contrast, the mark has a black cell. Contrast is reckoned once a bar, with the colours that it really has.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RGB) -> Fills:
-    """The bar with these colours for what needs a person, in which *touching* colours stand beside a fill."""
+    """The bar with these colours for what needs a person, where *touching* colours are beside a fill."""
     if min(contrast.distance(active, amber), contrast.distance(active, red)) < NEAR:
         touching |= {active}
     return contrast.fills_of({Status.WAITING: amber, Status.ERROR: red, Status.DOWN: down}, touching)
@@ -48,7 +48,7 @@ def sign(
     """
     The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
 
-    Blue, and green that would look like amber, has no box; nor has green beside which there is no room.
+    Blue, and green that would look like amber, has no box; nor has green without room beside it.
     """
     if status in bar.needs:
         fill = bar.needs[status]
@@ -64,7 +64,7 @@ def sign(
 
 
 def before_title(one: Run, fore: RGB, *, is_filled: bool) -> list[Run]:
-    """What stands in front of a title in a wide tab with text in *fore*: a sign of three cells, or a plain mark."""
+    """What precedes a title in a wide tab with text in *fore*: a sign of three cells, or a plain mark."""
     if one.back is None and not is_filled:
         return [Run(f"{one.text} ", one.fore)]
     room = [Run(" ", fore)] if one.back is not None else []
@@ -82,7 +82,7 @@ def striped(status: Status, one: Run, colours: dict[Status, RGB], ground: RGB, f
 
 def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> list[Run]:
     """
-    All of a tab with text in *fore* that has *room*, of a bar in which tabs have *size* cells, fewer than `NARROW`.
+    All of a tab with text in *fore* that has *room*, of a bar with tabs of *size* cells, fewer than `NARROW`.
 
     A mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """

@@ -3,7 +3,7 @@ kitty's tab bar: a light on each tab, over whichever tab bar style the user has.
 
 `TabBar.update` is wrapped in process, on the class: it is called with the tabs as values just before they are
 drawn. So the user's style, templates and own `tab_bar.py` stay in force, no file of theirs is touched, and a
-configuration reload changes nothing. A tab that needs a person is filled by its own colours, in which the style draws
+configuration reload changes nothing. A tab that needs a person is filled by its own colours, which the style uses for
 its ends. The mark is `{tab.tally}` in the title template: put in front of the user's template, or where the user wrote
 it. A drawing function that does not use the template gets its light drawn before it. `{tab.tally_what}` is what the
 tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_project}` is what its agent works on,
@@ -143,7 +143,7 @@ class TabLights:
         """
         The light of *decision* as text with its colours, and with *fore* behind it; of a *tab*, if it is one's.
 
-        *ground* is the colour that it stands on; in a tab that *is_filled* that is its own.
+        *ground* is the colour behind it; in a tab that *is_filled* that is its own.
         """
         status = decision.status
         one = self._sign(decision, ground, tab, is_box=not is_filled)
@@ -159,7 +159,7 @@ class TabLights:
 
     def rendered(self, tab_id: int) -> str:
         """
-        The light of a tab as text with its colour: what `{tab.tally}` stands for. Nothing for a tab without a light.
+        The light of a tab as text with its colour: the value of `{tab.tally}`. Nothing for a tab without a light.
 
         Meant for where a title is drawn: kitty has set the colours of the tab that is drawn just before.
         """
@@ -176,7 +176,7 @@ class TabLights:
             return ""
 
     def _cell(self, back: int, fore: int) -> tuple[RGB, RGB]:
-        """The colours in which the cell is drawn where the cursor of the bar is; *back* and *fore* if it has none."""
+        """The colours of the cell under the cursor of the bar; *back* and *fore* if it has none."""
         cursor = self._screen.cursor if self._is_drawing and self._screen is not None else None
         set_ = (cursor.bg, cursor.fg) if cursor is not None else (0, 0)
         ground, text = (one >> 8 if one & 0xFF == 2 else other for one, other in zip(set_, (back, fore), strict=True))
@@ -189,7 +189,7 @@ class TabLights:
             self._placed_under = get_options()
 
     def what(self, tab_id: int) -> str:
-        """What a tab waits for, at most `WHAT_CELLS` wide: what `{tab.tally_what}` stands for. Nothing if unknown."""
+        """What a tab waits for, at most `WHAT_CELLS` wide: the value of `{tab.tally_what}`. Nothing if unknown."""
         try:
             shown = self.rollup.shown(tab_id)
             return middle(shown.what, WHAT_CELLS) if shown is not None else ""
@@ -198,12 +198,12 @@ class TabLights:
             return ""
 
     def project(self, tab_id: int) -> str:
-        """What the agent of a tab works on: what `{tab.tally_project}` stands for. Nothing where no agent is lit."""
+        """What the agent of a tab works on: the value of `{tab.tally_project}`. Nothing where no agent is lit."""
         shown = self.rollup.shown(tab_id)
         return shown.project if shown is not None and shown.decision.is_lit else ""
 
     def variable(self, tab_id: int, name: str) -> str:
-        """The text that its agent gave a variable: what `{tab.tally_var_NAME}` stands for. Nothing if it gave none."""
+        """The text that its agent gave a variable: the value of `{tab.tally_var_NAME}`. Nothing if it gave none."""
         if not name.startswith(_VAR_FIELD):
             raise AttributeError(name)
         shown = self.rollup.shown(tab_id)
@@ -234,7 +234,7 @@ class TabLights:
             bar.draw_data = draw_data._replace(**templates)
         if not hasattr(bar.draw_func, "tally_wrapped"):
             bar.draw_func = self._fitting(self._beside(bar.draw_func) if style == "custom" else bar.draw_func)
-        return [self._lighted(tab, can_fill=style != "custom") for tab in data]
+        return [self._lighted(tab, draw_data, can_fill=style != "custom") for tab in data]
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
@@ -250,15 +250,23 @@ class TabLights:
         self._known[place], self._refreshed_at = known, now
         self.rollup.refresh()
 
-    def _lighted(self, tab: Any, *, can_fill: bool) -> Any:
-        """*tab* with the name that stands beside its light, and filled if it needs a person and is not in front."""
+    def _lighted(self, tab: Any, draw_data: Any, *, can_fill: bool) -> Any:
+        """
+        *tab* with the name beside its light, where it is not in front: filled if it needs a person, and in
+        the colour of its light at a limit.
+        """
         shown = self._lit(tab.tab_id)
         tab = tab._replace(title=_clean((shown.title if shown is not None else "") or tab.title))
-        fill = self._bar.needs.get(shown.decision.status) if shown is not None and self._bar is not None else None
-        if shown is None or fill is None or tab.is_active or not can_fill or self.style != "filled":
+        if shown is None or self._bar is None or tab.is_active or not can_fill or self.style != "filled":
+            return tab
+        status = shown.decision.status
+        if status is Status.LIMITED:
+            hollow = contrast.legible(self.colours[status], rgb(draw_data.tab_bg(tab)))
+            return tab._replace(inactive_fg=as_int(hollow))
+        if (fill := self._bar.needs.get(status)) is None:
             return tab
         self._filled.add(tab.tab_id)
-        now = self._at_this_moment(shown.decision.status, fill, pulses=shown.pulses)
+        now = self._at_this_moment(status, fill, pulses=shown.pulses)
         text = as_int(contrast.readable_on(fill))
         return tab._replace(title=_SGR.sub("", tab.title), inactive_bg=as_int(now), inactive_fg=text)
 
@@ -269,7 +277,7 @@ class TabLights:
         return template if _HAS_FIELD.search(template) else f"{_PREFIX}{template}"
 
     def _fitting(self, draw: Callable[..., int]) -> Callable[..., int]:
-        """*draw*, whose tabs have the text that fits; a narrow tab with a light is drawn here in its place."""
+        """*draw*, with text that fits its tabs; a narrow tab with a light is drawn here in its place."""
 
         def fitting(draw_data: Any, screen: Any, tab: Any, before: int, length: int, *rest: Any) -> int:
             self._screen, start = screen, screen.cursor.x
@@ -290,7 +298,7 @@ class TabLights:
         shown, style = self._lit(tab.tab_id), get_options().tab_bar_style
         if shown is None:
             return draw_data, tab
-        # As kitty does before it draws a title: the light goes by the colours of the tab.
+        # As kitty does before it draws a title: the light uses the colours of the tab.
         ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
         is_drawn_here = self._cells < (TINY + 1 if style == "custom" else NARROW)
         if is_drawn_here and shown.decision.status is not Status.IDLE:
@@ -345,7 +353,7 @@ class TabLights:
             end = draw(draw_data, screen, tab, before, *rest)
             if self._was_read or self._lit(tab.tab_id) is None:
                 return end
-            # Once more, behind a light that stands on the colour with which it begins.
+            # Once more, behind a light on the colour that it begins with.
             cell = screen.line(y).cursor_from(x)
             cursor.x, cursor.y = x, y
             cursor.fg, cursor.bg, cursor.bold, cursor.italic = cell.fg, cell.bg, *look[2:]

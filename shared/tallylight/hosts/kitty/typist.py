@@ -26,7 +26,7 @@ _PASTE, _PASTE_END = "\x1b[200~", "\x1b[201~"
 
 @attrs.define
 class WindowTypist:
-    """The window *window* of *host*, whose pane is *pane*."""
+    """The window *window* of *host*, with its pane *pane*."""
 
     host: KittyHost
     window: Any

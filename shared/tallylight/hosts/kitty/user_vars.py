@@ -24,7 +24,7 @@ def publish(window: Any, pane: Pane) -> None:
     """
     Put what *pane* shows into the user variables of *window*; take them away when there is nothing to say.
 
-    The reason is the one for which all else came: by itself another one is no news.
+    The reason alone is no news: it changes only together with something else.
     """
     decision = pane.decision
     source = decision.reason.source
@@ -43,7 +43,7 @@ def withdraw(window: Any) -> None:
 
 
 def drop(window: Any, key: str, value: str | None) -> bool:
-    """Whether *window* has *key* from the session that it is made of; it is taken away again, for it tells nothing."""
+    """Whether *window* has *key* from the session that it is made of; it is removed, since it is out of date."""
     if key not in _OURS or value is None:
         return False
     spec = getattr(window, "creation_spec", None)  # since kitty 0.43, as are saved sessions

@@ -54,7 +54,7 @@ def start(boss: Any) -> KittyHost | None:
 
 
 def _adopt(boss: Any, host: KittyHost) -> None:
-    """Watch the windows that were open before the watcher was loaded, and hear what was said in them."""
+    """Watch the windows that were open before the watcher was loaded, and read what was reported in them."""
     for window in list(boss.window_id_map.values()):
         for name, call in starter.CALLS.items():
             calls = getattr(window.watchers, name)

@@ -1,7 +1,7 @@
 """
 The light in the title bar of each window, where kitty has such bars and they are on: `window_title_bar_min_windows`.
 
-kitty draws a bar from a template, given the title. The light is put in front of that title, or stands where the person
+kitty draws a bar from a template, given the title. The light is put in front of that title, or where the person
 wrote `{tab.tally}`, here the light of the one window. kitty before 0.46 has no such bars.
 """
 
@@ -30,7 +30,7 @@ class WindowBars:
     panes: Mapping[int, Pane]
     look: TabLights
     _is_installed: bool = False
-    #: The window whose bar is drawn, and whether it is the active one of its tab.
+    #: The window of the bar that is drawn, and whether it is the active one of its tab.
     _drawn: tuple[int, bool] = (0, False)
     #: The lights in the bars of each tab: what stays the same is not drawn again.
     _seen: dict[int, list[object]] = attrs.field(init=False, factory=dict)
@@ -53,7 +53,7 @@ class WindowBars:
         self._is_installed = True
 
     def refresh(self) -> None:
-        """Have the bars of those tabs drawn again in which there is another light."""
+        """Have the bars of tabs with a changed light drawn again."""
         if not self._is_installed:
             return
         before, self._seen = self._seen, {}
@@ -75,7 +75,7 @@ class WindowBars:
 
     @property
     def tally(self) -> str:
-        """The light of the window whose bar is drawn, as text with its colour."""
+        """The light of the window of the bar that is drawn, as text with its colour."""
         id_, is_active = self._drawn
         pane = self.panes.get(id_)
         if pane is None or not pane.decision.is_lit or self.look.style == "off":

@@ -42,5 +42,5 @@ def shows_tab_bar(manager: Any) -> bool:
 
 
 def name(window: Any) -> str:
-    """What to call *window* where it is told of; nothing if there is none."""
+    """The name of *window* in messages; nothing if there is none."""
     return _clean(window.title) if window is not None else ""

@@ -14,7 +14,7 @@ asked again after longer and longer times. `post`, `refresh` and `stop` may be c
 signal handler.
 
 Errors cost what they are in: a look that raises leaves the panes as they were until it works again. What is wrong
-stands in `problems`, and is reported once to who has made the host, as is a disk that cannot be read or written.
+is in `problems`, and is reported once to who has made the host, as is a disk that cannot be read or written.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Asked:
 
 
 class PollingHost(Engine[str]):
-    """All panes of one polling host, whose snapshot is `<host>-<pid>.json`."""
+    """All panes of one polling host, with the snapshot `<host>-<pid>.json`."""
 
     SLICE_S = 0.01
 
@@ -105,31 +105,31 @@ class PollingHost(Engine[str]):
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         self._screens = Screens(self._jobs, clock, self._touched.add)
-        #: Tells a person what they need to know; None for a host whose terminal does that.
+        #: Notifies a person; None for a host with a terminal that does that.
         self._notices: Notices | None = None
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []
         self._tick_due = 0.0
         self._is_over = False
-        # That there are no panes yet is told, too.
+        # The absence of panes is published, too.
         self._is_unsaved = True
         self._store.open()
         self._keep(self.config)
 
-    # For a host that has more to tell -------------------------------------------------------------------------
+    # For a host that knows more ------------------------------------------------------------------------------
 
     def pane(self, id_: str) -> Pane | None:
-        """The pane *id_*, to tell it what a `SourcePane` cannot. On the loop only, which `post` leads to."""
+        """The pane *id_*, to give it what a `SourcePane` cannot. On the loop only; use `post`."""
         if id_ in self._panes:
             self._touched.add(id_)
         return self._panes.get(id_)
 
     def peek(self, id_: str) -> Pane | None:
-        """The pane *id_*, to look at; nothing that it is told this way is published. On the loop only."""
+        """The pane *id_*, to look at; nothing that it gets this way is published. On the loop only."""
         return self._panes.get(id_)
 
     def entry(self, id_: str) -> PaneEntry | None:
-        """What was last told of the pane *id_*. On the loop only."""
+        """What was last reported of the pane *id_*. On the loop only."""
         return self._entries({id_} & self._published.keys()).get(id_)
 
     def notify(self) -> None:
@@ -264,7 +264,7 @@ class PollingHost(Engine[str]):
             self.problems |= {one.key: f"{one} until this host restarts" for one in self._powers.withheld}
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
-        """*call*, of which a fault costs this pane, or this part, this tick."""
+        """*call*, wrapped so that a fault costs this pane, or this part, this tick."""
 
         def guarded(*args: object) -> None:
             try:

@@ -1,8 +1,8 @@
 """
 Notifications of a polling host: by the command of the person's configuration, else by the desktop's `notify-send`.
 
-The terminal around a session may tell of an agent in it, too, if what the agent reports gets through to it: then it is
-the terminal's to tell. What was sent cannot be taken back.
+The terminal around a session may notify of an agent in it, too, if the agent's reports get through to it: then it is
+the terminal's to notify. What was sent cannot be taken back.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DESKTOP = ("/bin/sh", "-c", 'exec notify-send --app-name=Tallylight -- "$TALLY_T
 
 class Notices:
     """
-    What the person is told of *panes*, the host's own, by *settings*; *entry* is what is published of one.
+    The notifications about *panes*, the host's own, by *settings*; *entry* is what is published of one.
 
     `look` belongs to the host's loop.
     """
@@ -51,7 +51,7 @@ class Notices:
         self._known: dict[str, Decision] = {}
 
     def look(self, now: float) -> None:
-        """Tell, at monotonic *now*, of what is to be told."""
+        """Notify of what is due at monotonic *now*."""
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self._panes.items():
@@ -70,7 +70,7 @@ class Notices:
         self._command.tick(now)
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed in which nobody could run."""
+        """*seconds* passed while nothing could run."""
         self._notifier.pause(seconds)
 
     def gone(self, id_: str) -> None:
@@ -79,14 +79,14 @@ class Notices:
         self._known.pop(id_, None)
 
     def _worded(self, notice: Notice) -> Notice:
-        """*notice*, whose text no desktop takes for markup."""
+        """*notice*, with text that no desktop takes for markup."""
         if self._command.argv != DESKTOP:
             return notice
         return attrs.evolve(notice, body=html.escape(notice.body, quote=False))
 
     def _is_told(self, entry: PaneEntry, now: float) -> bool:
         """
-        Whether a terminal that shows the session of *entry* tells the person itself.
+        Whether a terminal that shows the session of *entry* notifies the person itself.
 
         kitty does where what the agent reports gets through to it, WezTerm as its tab shows what is in the session.
         """

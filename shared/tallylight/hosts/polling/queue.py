@@ -7,7 +7,7 @@ the other end is what the kernel says, and the process table: a person at a list
 
 A pane that any process has answered is looked at until its agent has gone on, for its next question may look the same.
 
-What waits for the end of a limit is kept on the disk, and goes on with the next host (`hosts.polling.shifts`).
+What waits for the end of a limit is kept on the disk, and goes on with the next host (`shift.kept`).
 
 Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
 touched on the host's loop alone.
@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from queue import Empty
 from typing import TypeVar
 
-from tallylight.actions import queue, request
+from tallylight.actions import request
 from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import Being, Caller, caller_of, seated
 from tallylight.actions.client import PaneClient
@@ -34,12 +34,13 @@ from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
+from tallylight.actions.queue import Moment
 from tallylight.actions.request import DeferredText, Reply, Request, Unqueue
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
+from tallylight.hosts import night
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.peers import caller_at
-from tallylight.hosts.polling import shifts
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
@@ -47,7 +48,7 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 
-#: How often, in seconds, panes are looked at in which something waits; and whether any was answered, if none was.
+#: How often, in seconds, panes with a waiting text are looked at; and whether any was answered, if none was.
 LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
 #: How long, in seconds, one that connects may take for what it asks.
 TAKE_S = 2.0
@@ -66,18 +67,17 @@ class DeferredTexts:
         self._listener = sockets.listen(host, environ)
         self._answered = OnDisk(environ)
         self._once = Once(SETTLE_S, self._answered)
-        #: The panes in which a text waits.
+        #: The panes with a waiting text.
         self._waiting: set[str] = set()
-        #: What waits for the end of a limit, as the file has it; and what an earlier host left, until its pane is seen.
-        self._file = shifts.path(host, environ)
-        self._kept: dict[str, Queued] = {}
-        self._left = shifts.load(self._file)
+        #: What waits for the end of a limit, on the disk; and what an earlier host left of it, until its pane is seen.
+        self._kept = night.Kept(environ)
+        self._left: list[Queued] = [*self._kept.left(process_table.table().start)]
         #: Whether a pane of this host was answered, and its agent was not seen to go on.
         self._has_answered = False
 
     @classmethod
     def serve(cls, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
-        """Take texts from now on. Where there can be no socket there are none: who wants to queue one is told."""
+        """Take texts from now on. Where there can be no socket there are none, and a request to queue is refused."""
         try:
             made = cls(poller, host, panes, environ)
         except (OSError, TallyError):
@@ -159,29 +159,23 @@ class DeferredTexts:
             if isinstance(typist, Refusal):
                 continue
             is_alive = process_table.table().start(waits.pid) == waits.start
-            after = queue.step(
-                typist, self._once, waits, now, is_alive=is_alive, wall=time.time(), limited_until=entry.limited_until
-            )
+            moment = Moment(now, is_alive, time.time(), entry.status, entry.limited_until)
+            after = night.step(typist, self._once, waits, moment)
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
 
     def _go_on(self) -> None:
         """Have what an earlier host left wait in its panes, as far as their agents still run."""
         table = process_table.table()
-        for id_, queued in list(self._left.items()):
-            if table.start(queued.pid) != queued.start:
-                del self._left[id_]
-            elif self._on_loop(lambda id_=id_: self._poller.entry(id_)) is not None:  # type: ignore[misc]
-                del self._left[id_]
-                self._on_loop(lambda id_=id_, queued=queued: self._set(id_, queued))  # type: ignore[misc]
+        for queued in list(self._left):
+            is_over = table.start(queued.pid) != queued.start
+            if is_over or self._on_loop(lambda queued=queued: self._take_over(queued)):  # type: ignore[misc]
+                self._left.remove(queued)
 
     def _keep(self) -> None:
         """Keep on the disk what waits for the end of a limit."""
-        found = {id_: self._on_loop(lambda id_=id_: self._waits(id_)) for id_ in self._waiting}  # type: ignore[misc]
-        now = self._left | {id_: one[0] for id_, one in found.items() if one is not None and one[0].at}
-        if now != self._kept:
-            shifts.save(self._file, now.items())
-            self._kept = now
+        found = [self._on_loop(lambda id_=id_: self._waits(id_)) for id_ in self._waiting]  # type: ignore[misc]
+        self._kept.keep(one[0] for one in found if one is not None)
 
     def look_at_answered(self) -> None:
         """Look at what was answered in panes of this host: an agent that has gone on may ask the same again."""
@@ -210,6 +204,14 @@ class DeferredTexts:
         if pane is None or entry is None or pane.queued is None or pane.queued.problem:
             return None
         return pane.queued, entry
+
+    def _take_over(self, queued: Queued) -> bool:
+        """Have *queued* wait in the pane of its agent, if that is known by now."""
+        for id_, pane in self._poller.panes.items():
+            if pane.agent_pid == queued.pid:
+                self._set(id_, queued)
+                return True
+        return False
 
     def _set(self, id_: str, queued: Queued | None, before: Queued | None = None) -> None:
         """Have *queued* wait in a pane, if there still is *before*; None for whatever there is."""

@@ -34,7 +34,7 @@ class PolledPane:
     #: When its screen may be read again, and how often that has failed.
     read_at: float = 0.0
     failures: int = 0
-    #: What was last read, and until when it may stand for another reading.
+    #: What was last read, and until when it may replace another reading.
     look: Look | None = None
     good_until: float = 0.0
 
@@ -44,13 +44,13 @@ class _UnreadError(Exception):
 
 
 class Screens:
-    """*read* is told the id of every pane whose screen was read, on the loop, where all of this is called."""
+    """*read* is called with the id of every pane with a new screen, on the loop, where all of this is called."""
 
     def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[str], None]) -> None:
         self._jobs = jobs
         self._clock = clock
         self._read = read
-        #: The panes whose screen was evidence, and had to be read, when it was last looked at.
+        #: The panes with a screen that was evidence, and had to be read, at the last look.
         self._armed: set[PolledPane] = set()
         #: What is to be read together, by what reads it.
         self._due: dict[Together, dict[str, PolledPane]] = {}

@@ -1,5 +1,5 @@
 """
-What a polling host is told: a `SourcePane` a pane, by a `Source`, which is one kind of multiplexer or terminal.
+The input of a polling host: a `SourcePane` a pane, from a `Source`, which is one kind of multiplexer or terminal.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class SourcePane:
     One pane as its source saw it. Only *id* must be given: unique in this host, and the same for the pane's whole life.
 
     *leader* is a process on the pane's terminal, normally the shell; 0 if the source itself says which *group* is in
-    the foreground. *title* is what the program in the pane set, None if that cannot be told. *read* returns the
-    screen, or None if it is gone; it is called on another thread, only for a pane whose screen would be evidence, at
+    the foreground. *title* is what the program in the pane set, None if that is unknown. *read* returns the
+    screen, or None if it is gone; it is called on another thread, only for a pane if its screen would be evidence, at
     most every *read_every* seconds, and not while *is_still* says that nothing was drawn since it was last called
-    (asked on the loop, so it has to be cheap; it may say False where it cannot tell). Panes that can be read by one
+    (asked on the loop, so it has to be cheap; False is allowed if unknown). Panes that can be read by one
     command share *together* instead: it is called with the ids of some of them, and answers as *read* does for each
     that it read; one it leaves out is asked for again.The rest goes into the snapshot:
-    *terminals* are those on which somebody is attached to its session; *visible* is whether a person sees the pane now.
+    *terminals* are those that are attached to its session; *visible* is whether a person sees the pane now.
     *terminal* is that of a pane of a terminal program, and *inside* what a session shows that is attached on it.
     """
 

@@ -2,7 +2,7 @@
 A control client of one tmux server: asks it without starting a program, and hears of changes.
 https://man.openbsd.org/tmux.1#CONTROL_MODE
 
-It is attached in a way that changes nothing for the person whose session it is: it has no size, gets no output, hands
+It is attached in a way that changes nothing for the session's person: it has no size, gets no output, hands
 on no environment and sends no keys. It is only ever attached where a person is, and leaves when they do, because a
 session that is attached is treated otherwise by `tmux attach` and by `destroy-unattached`.
 """

@@ -1,7 +1,7 @@
 """
 tmux's control mode: replies and notifications, line by line. https://github.com/tmux/tmux/wiki/Control-Mode
 
-A reply stands between `%begin TIME NUMBER FLAGS` and `%end` (or `%error`) with the same three words; anything else that
+A reply is between `%begin TIME NUMBER FLAGS` and `%end` (or `%error`) with the same three words; anything else that
 starts with `%` is a notification. Lines go in, a `Reply` or a `Notice` comes out. What a reply may hold is bounded.
 """
 
@@ -15,7 +15,7 @@ import attrs
 #: Of one reply, in lines and in characters; a longer one is cut.
 MAX_LINES = 20_000
 MAX_CHARS = 4 * 1024 * 1024
-#: What tells that the list of panes, or what is in it, is another one now.
+#: The events after which the list of panes, or what is in it, has changed.
 _CHANGES = re.compile(
     r"%(?:sessions-changed|session-(?:renamed|changed|window-changed)|client-(?:session-changed|detached)"
     r"|(?:unlinked-)?window-(?:add|close|renamed|pane-changed)|layout-change|pane-mode-changed|subscription-changed)\b"
@@ -32,7 +32,7 @@ class Reply:
 
 
 class Notice(enum.Enum):
-    """What else is told: that something has changed, or that the session or the server has gone, or sent us away."""
+    """The other events: that something has changed, or that the session or the server has gone, or sent us away."""
 
     CHANGE = "change"
     END = "end"

@@ -14,7 +14,7 @@ from tallylight.evidence.screen import Look
 from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.wire.values import is_number
 
-#: A kind of row: the letter it begins with, and its fields, in the order in which they are asked for. What is free text
+#: A kind of row: the letter it begins with, and its fields, in the order of the request. What is free text
 #: comes with the others: the secret keeps it apart.
 Rows = tuple[str, tuple[str, ...]]
 #: For `list-panes -a -F`.
@@ -51,7 +51,7 @@ class TmuxPane:
     window: str
     is_active: bool
     is_zoomed: bool
-    #: The second since the epoch in which something was last drawn in its window.
+    #: The second since the epoch when something was last drawn in its window.
     drawn_at: int
     is_dead: bool
     title: str
@@ -72,7 +72,7 @@ class Client:
     is_focused: bool | None
     tty: str
     pid: int
-    #: The second since the epoch in which a key was last pressed there.
+    #: The second since the epoch when a key was last pressed there.
     active_at: int = 0
 
 
@@ -82,7 +82,7 @@ class Target:
     A pane as one that is typed into.
 
     *has_keys*: what is typed goes to its program, and not to tmux's own modes; *is_synchronized*: it goes to others,
-    too. *takes_paste*: whether the program has asked for bracketed paste; None from a tmux that does not tell.
+    too. *takes_paste*: whether the program has asked for bracketed paste; None from a tmux that does not say.
     """
 
     #: The process of the server.
@@ -115,7 +115,7 @@ class Form:
         return text.split(self._mark(rows[0]))[1 : 2 * MAX_PANES]
 
     def _fields(self, rows: Rows, part: str) -> dict[str, str]:
-        """The fields of one row by their names; none if it is not whole. Behind the last stands what came next."""
+        """The fields of one row by their names; none if it is not whole. What came next follows the last."""
         names, row = rows[1], part.split(self.secret)
         is_whole = len(row) > len(names) and row[len(names)].startswith("!")
         return dict(zip(names, row, strict=False)) if is_whole else {}
@@ -216,7 +216,7 @@ class Form:
         )
 
     def behind_screens(self, text: str) -> str:
-        """What stands in *text* behind the last of the screens."""
+        """The rest of *text* behind the last of the screens."""
         return text.rpartition(f"{self.secret}!")[2]
 
 

@@ -26,9 +26,9 @@ EVERY_S, TOLD_EVERY_S = 0.5, 10.0
 MANY = 100
 #: Seconds between two captures of one screen: as often as a host in a terminal looks.
 READ_S = 0.2
-#: Of one session, that are told of.
+#: At most so many of one session.
 MAX_TERMINALS = 8
-#: A capture so many seconds after the second in which something was last drawn holds it for sure.
+#: A capture so many seconds after the second of the last drawing holds it for sure.
 SURE_S = 1.5
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 
@@ -64,7 +64,7 @@ class Server:
     lights: dict[str, str] = attrs.Factory(dict)
     _known: dict[str, TmuxPane] = attrs.Factory(dict)
     _drawn: dict[str, int] = attrs.Factory(dict)
-    #: What a person was last seen to see, and of which panes and clients that was worked out.
+    #: The panes that a person was last seen to see, and the panes and clients that this is based on.
     _seen: object = None
 
     def is_due(self, now: float, part: float = 1.0) -> bool:
@@ -86,7 +86,7 @@ class Server:
         self.see(in_front)
 
     def see(self, in_front: Mapping[int, bool | None]) -> bool:
-        """Work out what a person sees; whether that is news. Where nobody knows, it is nothing."""
+        """Work out what a person sees; return whether that is news. Where it is unknown, it is nothing."""
         people = [client for client in self.clients if not client.is_control]
         shown = {client.window_id for client in people if in_front.get(client.pid, client.is_focused)}
         attached: dict[str, tuple[str, ...]] = {}
@@ -94,7 +94,7 @@ class Server:
             if client.tty:
                 attached[client.session_id] = (*attached.get(client.session_id, ()), client.tty)[:MAX_TERMINALS]
         machine = platform.node()
-        # The lists are made anew with each answer.
+        # The lists are new with each answer.
         seen = shown, attached, self.panes
         if self._seen is not None and self._seen == seen:
             return False
@@ -133,7 +133,7 @@ class Server:
         return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
 
     def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
-        """What to tell it so that its windows show one light for all of their panes; nothing if they show it."""
+        """The commands that make its windows show one light for all of their panes; nothing if they show it."""
         lights: dict[str, PaneEntry] = {}
         for pane in self.panes:
             entry = entries.get(id_of(pane))

@@ -44,11 +44,11 @@ EARLY = 0.7
 #: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32
-#: Those of tmux that stand before its command.
+#: The options of tmux before its command.
 _OPTIONS = "2CDhlNuUvVc:f:L:S:T:"
 #: Screens read by one command: their text has to fit into what a command may print.
 MAX_TOGETHER = 16
-#: What the control client has evaluated once a second; it tells when it is another text.
+#: A format that the control client evaluates once a second; it reports each new text.
 _WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
 
 
@@ -172,7 +172,7 @@ class TmuxSource:
             server.lock.release()
 
     def _list(self, server: Server) -> str:
-        """Its panes and who is attached; nothing if it does not tell."""
+        """Its panes and who is attached; nothing if it does not answer."""
         if server.control is not None:
             try:
                 panes, clients = (server.control.ask(command) for command in self._questions)
@@ -230,7 +230,7 @@ class TmuxSource:
         started = time.time()
         is_mine = server.lock.acquire(blocking=False)
         try:
-            # A list that will be due soon is had with them: what costs most is that a command is run at all.
+            # A list that will be due soon is read with them: what costs most is that a command is run at all.
             now = time.monotonic()
             is_listed = is_mine and server.control is None and server.is_due(now, EARLY)
             if is_listed:
@@ -293,7 +293,7 @@ class TmuxSource:
 
 
 def sockets_of(pids: Iterable[int | None]) -> tuple[str, ...]:
-    """The sockets of those processes that are clients of tmux, as far as their arguments and their environment tell."""
+    """The sockets of processes that are clients of tmux, as far as their arguments and environment name them."""
     table, found = process_table.table(), dict[str, None]()
     for pid in filter(None, pids):
         process = table.get(pid)

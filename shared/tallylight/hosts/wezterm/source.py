@@ -115,7 +115,7 @@ class WezTermSource:
             self._leaders = terminals.leaders(self._gui, ttys, self._table)
         feed = self._feed
         self._sessions.poll(time.monotonic())
-        inside = by_terminal(self._sessions.snapshots)
+        inside = by_terminal(pane for snapshot in self._sessions.snapshots for pane in snapshot.panes)
         return [
             SourcePane(
                 id=row.id,
@@ -325,5 +325,5 @@ def _drawn(entry: PaneEntry) -> tuple[object, ...]:
     """What Lua draws of a pane, and toasts; nothing for one without a light."""
     if entry.status is Status.ACTIVE:
         return ()
-    until = entry.snoozed_until, entry.muted_until
+    until = entry.snoozed_until, entry.muted_until, entry.limited_until
     return entry.status, entry.kind, entry.agent, entry.project, entry.message, entry.question, *until

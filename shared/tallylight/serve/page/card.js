@@ -3,7 +3,7 @@
 // before it types.
 "use strict";
 
-const MARKS = { waiting: "!", error: "×", down: "▼", done: "✓", background: "○", working: "●", idle: "·" };
+const MARKS = { waiting: "!", error: "×", down: "▼", done: "✓", limited: "◷", background: "○", working: "●", idle: "·" };
 // Milliseconds between two looks at an open screen; and how long a button must have stood where it is pressed.
 const LOOK_MS = 1000, STEADY_MS = 700;
 // When a card was last put to another place.
@@ -27,6 +27,15 @@ function put(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// How long a limit yet lasts, and until when; nothing where that is not known.
+function limit(until) {
+  const seconds = until - Date.now() / 1000, is_long = seconds > 86400;
+  if (!(seconds > 0)) return "";
+  const units = Math.ceil(seconds / (is_long ? 3600 : 60)), per = is_long ? 24 : 60, large = Math.floor(units / per), small = units % per;
+  const left = is_long ? `${large} d ${small} h` : large ? `${large} h ${String(small).padStart(2, "0")}` : `${small} min`;
+  return `limit: ${left}, until ${clock(until)}`;
+}
+
 function element(name, text, kind = "") {
   return Object.assign(document.createElement(name), { textContent: text, className: kind });
 }
@@ -42,12 +51,12 @@ const newsIn = (text) => (/^\W*tip:/i.test(text) ? "" : text);
 
 // The one thing to know of it: what it asks, how it ended, or what it does.
 function what(session) {
-  const { status, what: about, question, message, reply, topic, limited_until: limit } = session;
+  const { status, what: about, question, message, reply, topic, limited_until: until } = session;
   const done = session.outcome || reply, does = [session.progress, session.doing].filter(Boolean).join(" · ");
   const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status] || newsIn(message) || topic;
   const more = ["waiting", "error"].includes(status) && !said.includes(session.doing) ? session.doing : "";
   const [asked] = others(session);
-  return [asked, said, more, limit * 1000 > Date.now() ? `limited until ${clock(limit)}` : ""].filter(Boolean).join(" · ");
+  return [limit(until), asked, said, more].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.

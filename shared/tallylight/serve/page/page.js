@@ -2,10 +2,10 @@
 // Text of programs goes into text nodes only.
 "use strict";
 
-const ORDER = ["waiting", "error", "down", "done", "background", "working", "idle", "active"];
-const NEEDS = 4;
+const ORDER = ["waiting", "error", "down", "done", "limited", "background", "working", "idle", "active"];
+const NEEDS = 5;
 // What is told to those who listen to the page: a change to one of these.
-const NEWS = new Set(["waiting", "error", "down", "done"]);
+const NEWS = new Set(["waiting", "error", "down", "done", "limited"]);
 const HOSTS = { kitty: "kitty", wezterm: "WezTerm", sessions: "detached sessions" };
 const sessions = new Map();
 const cards = new Map();
@@ -361,7 +361,12 @@ for (const [status, sign] of Object.entries(MARKS)) {
 }
 
 at("enter").onsubmit = (event) => { event.preventDefault(); token = tokenIn(at("token").value); at("token").value = ""; connect(); };
-setInterval(() => { for (const card of cards.values()) put(card.find(".age"), age(card.session.since)); }, 1000);
+setInterval(() => {
+  for (const card of cards.values()) {
+    put(card.find(".age"), age(card.session.since));
+    if (card.session.status === "limited") put(card.find(".what"), what(card.session));
+  }
+}, 1000);
 // The shell is kept by an app that somebody has installed, and by no other window: a browser that merely looks in keeps nothing.
 const keepShell = () => navigator.serviceWorker?.register("sw.js").catch(() => {});
 const isApp = matchMedia("(display-mode: standalone)").matches;

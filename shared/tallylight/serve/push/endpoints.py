@@ -27,7 +27,7 @@ MAX_PLAIN = 3500
 #: Seconds for one step of a sending, and for all of it.
 STEP_S, LIMIT_S = 10.0, 25.0
 HTTPS = 443
-#: What an address is made of: what can be printed, but for `#` and a backslash.
+#: What an address is made of: what can be printed, except `#` and a backslash.
 _URL = re.compile(rf"[!\"$-\[\]-~]{{1,{MAX_URL}}}")
 _NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{0,62}")
 #: Names that lead nowhere in the public internet.
@@ -101,7 +101,7 @@ def _is_outside(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet; one that stands for another address counts as none."""
+    """Whether an IP address is one of the public internet; one that maps to another address counts as none."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if not found.is_global or found.is_multicast or found.is_reserved or found.is_unspecified:
         return False

@@ -1,7 +1,7 @@
 """
-Web Push as the server offers it: `GET push`, `POST subscribe`, `POST unsubscribe`; and what is told, look by look.
+Web Push as the server offers it: `GET push`, `POST subscribe`, `POST unsubscribe`; and the messages of each look.
 
-The extra and the directory are looked for when somebody first asks, or where somebody is told already; without them
+The extra and the directory are looked for when a browser first asks, or where one is subscribed; without them
 the routes say what is missing, and nothing else changes.
 """
 
@@ -56,7 +56,7 @@ class Unsubscribe(BaseModel):
 
 
 class Subscribe(Unsubscribe):
-    """A browser that wants messages, as its `PushSubscription` tells."""
+    """A browser that wants messages, as its `PushSubscription` describes it."""
 
     p256dh: _Part
     auth: _Part
@@ -104,19 +104,19 @@ class Push:
         self._public = ""
         self._teller: Teller | None = None
 
-    # What is told --------------------------------------------------------------------------------------------
+    # Messages --------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Go on with what is kept, if anything is. Called on a thread."""
         if self._store.file.exists():
-            self._why_not()  # who opens the page is told
+            self._why_not()  # who opens the page sees it
 
     def close(self) -> None:
         """Leave the directory to other servers."""
         self._store.close()
 
     def look(self, panes: Collection[Found]) -> None:
-        """Tell what is to be told of these."""
+        """Send the messages that these are worth."""
         if self._sender is None or not self._known:
             self._teller = None
             return

@@ -34,14 +34,14 @@ class BadKeyError(ValueError):
     """A key that is none."""
 
 
-#: The key by which push services know this server.
+#: The key that identifies this server to push services.
 Key = ec.EllipticCurvePrivateKey
-#: The keys of a browser, by which it alone reads a message.
+#: The keys of a browser: it alone can read a message.
 Reader = tuple[ec.EllipticCurvePublicKey, bytes]
 
 
 def reader(p256dh: str, auth: str) -> Reader:
-    """The keys as a browser tells them, in base64url; `BadKeyError` if they are none."""
+    """The keys as a browser sends them, in base64url; `BadKeyError` if they are none."""
     point, secret = _decoded(p256dh, _POINT), _decoded(auth, _AUTH)
     try:
         return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point), secret

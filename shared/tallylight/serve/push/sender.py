@@ -75,7 +75,7 @@ class Sender:
         """Send it to every browser, as soon as that is possible."""
         with self._changed:
             for line in self._lines.values():
-                # The newest one stands last.
+                # The newest one is last.
                 line.pending.pop(message.address, None)
                 if len(line.pending) >= MAX_PENDING:
                     del line.pending[next(iter(line.pending))]

@@ -1,5 +1,5 @@
 """
-Who is told: the browsers that asked for messages, in `<state directory>/push/`, readable by this user alone.
+Subscriptions: the browsers that asked for messages, in `<state directory>/push/`, readable by this user alone.
 
 One server at a time uses it: it holds a lock on the directory for as long as it runs, so that no two send the same.
 Everything in here waits for the disk, and is called on threads.
@@ -22,7 +22,7 @@ from tallylight.snapshot.writer import checked_directory
 from tallylight.wire import values
 
 VERSION = 1
-#: Browsers that are told.
+#: At most so many browsers.
 MAX_SUBSCRIPTIONS = 16
 #: Characters of the parts of one, and bytes of the file and of the key's.
 MAX_PART, MAX_BYTES, MAX_KEY = 128, 64 * 1024, 4096
@@ -47,7 +47,7 @@ _LIMITS = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 
 
 
 def decode(data: bytes) -> dict[str, Subscription]:
-    """Those in the text of a file, by their endpoints, but for broken ones. `DecodeError` if it is no such file."""
+    """Those in the text of a file, by their endpoints, except broken ones. `DecodeError` if it is no such file."""
     found = values.load(data)
     rows = found.get("subscriptions") if isinstance(found, dict) and found.get("version") == VERSION else None
     if not isinstance(rows, list):

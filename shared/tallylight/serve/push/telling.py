@@ -1,7 +1,7 @@
 """
-What browsers are told, and when: by the rules of notifications (`tracker.notify`), for the panes of all hosts.
+The messages to browsers, by the rules of notifications (`tracker.notify`), for the panes of all hosts.
 
-What began before anybody was to be told is no news. What is told names the agent and the project; what it asks only
+What began before the first subscription is no news. A message names the agent and the project; the question only
 where a person wants that on the screen of a locked phone.
 """
 
@@ -30,7 +30,7 @@ KEPT_S = 3600.0
 
 @attrs.frozen
 class Message:
-    """What is told of the session *address*; *topic* lets a push service keep the last message about it only."""
+    """A message about the session *address*; *topic* lets a push service keep only the last one about it."""
 
     address: str
     text: bytes
@@ -42,7 +42,7 @@ class Message:
 
 
 class Teller:
-    """Decides what to tell. *since*, in seconds since the epoch, is when that began; *with_question*: what is asked."""
+    """Decides on messages. *since*, in seconds since the epoch, is when that began; *with_question*: include it."""
 
     def __init__(self, settings: Settings, *, with_question: bool, since: float) -> None:
         self._notifier = Notifier(settings)
@@ -51,14 +51,14 @@ class Teller:
         self._known: dict[str, tuple[tuple[object, ...], float]] = {}
 
     def look(self, panes: Iterable[Found], now: float, wall: float, minute: int) -> list[Message]:
-        """Look at all panes, at monotonic *now* and *wall*, which is *minute* of the local day; what is to be told."""
+        """Look at all panes, at monotonic *now* and *wall*, which is *minute* of the local day; return the messages."""
         messages = []
         for found in panes:
             pane, address = found.pane, found.address
             before, _ = self._known.get(address, ((), 0.0))
             away = (pane.snoozed_until > wall, pane.muted_until > wall)
             self._known[address] = (pane, *away), now
-            # The same pane, not an equal one: a host that shows something new makes all of its panes anew.
+            # The same pane, not an equal one: a host that shows something new makes all of its panes again.
             if before and before[0] is pane and before[1:] == away and self._notifier.is_resting(address):
                 continue
             view = View(

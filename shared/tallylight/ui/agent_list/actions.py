@@ -44,7 +44,7 @@ _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDE
 class Direct:
     """By what this process reaches itself; *client*, which makes that, is called when it is needed."""
 
-    #: Whether the terminal that the list is in tells the screens of its own panes at once.
+    #: Whether the terminal around the list sends the screens of its own panes at once.
     has_channel = False
     #: What can be read when the terminal has said something, and whether somebody could see the list.
     descriptors: Sequence[int] = ()
@@ -70,7 +70,7 @@ class Direct:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
             return self.perform(row, Mark("focus", row.pane.id))
         if isinstance(asked, Look) and is_elsewhere(row.host):
-            # A machine tells who is there; whether they take a text, it looks when there is one.
+            # A machine reports who is there; it checks whether they take a text when there is one.
             asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
         elif row.host.startswith("kitty-") and self._is_person():
             return Refusal(
@@ -83,7 +83,7 @@ class Direct:
         """Give the keyboard back to the pane beside a panel: which that was, only its terminal knows."""
 
     def listen(self) -> None:
-        """Take what the terminal has said unasked; at most `descriptors` tell of it."""
+        """Take what the terminal has sent unasked; `descriptors` become readable then."""
 
     def screen(self, row: Row) -> StyledScreen | str | None:
         """
@@ -106,7 +106,7 @@ class Direct:
 
 
 def _plain(reply: Reply) -> StyledScreen | str:
-    """A screen without colours: the rows alone are told."""
+    """A screen without colours: only the rows."""
     if not isinstance(reply, Rows):
         return reply.text if isinstance(reply, Refusal) else request.SILENT.text
     rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in reply.rows]
@@ -141,7 +141,7 @@ class Channelled(Direct):
 
     def perform(self, row: Row, asked: Request) -> Reply:
         if row.is_own and not isinstance(asked, Mark):
-            # What is refused is said here; the page that asks is in another tab.
+            # A refusal is shown here; the page that asks is in another tab.
             return _refused(asked, row, self._environ) or self._ask(asked)
         if row.pane.attach and asked == Open("go", row.pane.id):
             return self._ask(request.Attach(row.pane.attach))
@@ -152,7 +152,7 @@ class Channelled(Direct):
 
     def listen(self) -> None:
         try:
-            # A socket with a timeout waits for it, whatever it is told.
+            # A socket with a timeout waits for it, whatever its flags are.
             while self.descriptors and select.select(self.descriptors, [], [], 0)[0]:
                 self._take(self._channel.recv(request.CHUNK))
         except (OSError, TooLongError):
@@ -183,7 +183,7 @@ class Channelled(Direct):
         return request.silent("the terminal", asked)
 
     def _take(self, chunk: bytes) -> list[Reply]:
-        """The answers in what was received; what is said unasked is noted."""
+        """The answers in what was received; what arrives unasked is noted."""
         if not chunk:
             raise ConnectionResetError
         answers: list[Reply] = []

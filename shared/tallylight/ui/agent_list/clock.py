@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.record import OVER, State
+from tallylight.ui.layout import countdown
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -38,9 +39,9 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
         unit = 1 if left <= _MINUTE + 1 else _MINUTE
         yield pane.snoozed_until - (math.ceil(left / unit) - 1) * unit
     if pane.limited_until > now:
-        # A day ahead or more it is told with the day.
-        yield math.nextafter(pane.limited_until - _DAY, math.inf)
-        yield pane.limited_until
+        yield now + countdown(pane.limited_until - now)[1]
+    if pane.queued_until > now:
+        yield pane.queued_until
 
 
 def _older(since: float, now: float) -> float:

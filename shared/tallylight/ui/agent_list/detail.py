@@ -24,13 +24,14 @@ from tallylight.ui.spans import Line, Span, filled
 from tallylight.wire.styled import Style
 from tallylight.wire.text import width
 
-#: What stands between two facts.
+#: The separator of two facts.
 _DOT = " · "
 _VERBS = {
     Status.WAITING: "asks",
     Status.ERROR: "failed",
     Status.DOWN: "has ended",
     Status.DONE: "is done",
+    Status.LIMITED: "has reached a limit",
     Status.WORKING: "works",
     Status.BACKGROUND: "works in the background",
     Status.IDLE: "is idle",
@@ -40,7 +41,6 @@ _WAITS = {
     Kind.PERMISSION: "asks for permission",
     Kind.INPUT: "waits for text",
     Kind.AUTH: "waits for you to sign in",
-    Kind.LIMIT: "has reached a limit",
 }
 _BAR = Span("▌", style=Style(foreground=lights.COLOURS[Status.WAITING]))
 
@@ -130,7 +130,7 @@ def _missing(state: State) -> str:
 
 
 def _told(row: Row, missing: str) -> Question:
-    """The question as its host tells it, to be drawn and nothing else: nobody has seen all of it on its screen."""
+    """The question as its host reports it, only to be drawn: nobody has seen all of it on its screen."""
     pane = row.pane
     command = tool_call.request(pane.what)
     tool = pane.what.removesuffix(command).rstrip(": ")
@@ -186,7 +186,7 @@ def _context(pane: Pane) -> str:
 
 
 def _facts(row: Row, state: State, columns: int) -> list[Line]:
-    """What is known of it besides, dim, as many facts in a line as fit; what a person should know stands out."""
+    """What is known of it besides, dim, as many facts in a line as fit; what a person should know is not dim."""
     lines: list[Line] = []
     used = columns
     loud = {details.asked_of(row.pane, state.now), *(fact for fact, same in _collisions(row, state).items() if same)}

@@ -13,6 +13,7 @@ import attrs
 
 from tallylight.actions.say import MAX_TEXT
 from tallylight.model import lights
+from tallylight.model.prose import counted
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import is_snoozed
 from tallylight.ui.agent_list import detail, foot, geometry, preview, rows, week
@@ -23,8 +24,8 @@ from tallylight.ui.spans import Line, Span, cells, filled, painted, with_cursor
 from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
-#: Lights that the head tells without a fill.
-_QUIET = (Status.WORKING, Status.BACKGROUND, Status.IDLE)
+#: Lights that the head counts without a fill.
+_QUIET = (Status.LIMITED, Status.WORKING, Status.BACKGROUND, Status.IDLE)
 
 
 def draw(state: State) -> list[Line]:
@@ -101,23 +102,24 @@ def _head(state: State) -> Line:
 def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) -> Line:
     """How many agents there are of each light. Words go where there is no room, numbers never."""
     counts = Counter(row.pane.status for row in state.rows if not is_snoozed(row.pane, state.now))
-    total = f" {len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
-    spans = [Span(total if has_total else "", is_bold=True)]
+    total = f" {counted(len(state.rows), 'agent')}"
+    spans, gap = [Span(total if has_total else "", is_bold=True)], "  " * has_total
     for status in (*(one for one in rows.WORDS if one not in _QUIET), *_QUIET):
         if not counts[status]:
             continue
         is_quiet = status in _QUIET
         word = f" {rows.WORDS[status]}" if (is_quiet_worded if is_quiet else has_words) else ""
-        spans.append(Span("  " if len(spans) == 1 and has_total else " " if len(spans) > 1 else ""))
+        spans.append(Span(gap if has_words or not is_quiet else ""))
         spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_quiet))
         chip = status if status in lights.FILLED or status is Status.DONE else None
         text = f" {counts[status]}{word}{'' if is_quiet else ' '}"
         spans.append(Span(text, chip=chip, is_mark=status is Status.DONE, is_bold=not is_quiet, is_dim=is_quiet))
+        gap = " "
     return tuple(spans)
 
 
 def _run(state: State) -> Line:
-    """Which question of all it is, and whose are to come."""
+    """The number of the question among all, and the names to come."""
     place = state.run.index(state.selected) if state.selected in state.run else 0
     called = {row.address: clean(row.called, 16) for row in state.rows}
     coming = " ▸ ".join(called[address] for address in state.run[place:] if address in called)

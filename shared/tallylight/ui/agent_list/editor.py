@@ -66,7 +66,7 @@ def pressed(editor: Editor, name: str) -> Editor | None:
 
 
 def line_pressed(text: str, name: str) -> str | None:
-    """A *text* of one line, whose cursor is at its end, after a key; None if the key does nothing to it."""
+    """A *text* of one line, with the cursor at its end, after a key; None if the key does nothing to it."""
     if name == "backspace":
         return text[:-1]
     return "" if name == "ctrl+u" else text + name if len(name) == 1 else None
@@ -113,7 +113,7 @@ def _right(editor: Editor) -> Editor:
 
 
 def _is_mark(char: str) -> bool:
-    """Whether *char* stands on the one before it. Alone it would be dropped, so it is looked at with a base."""
+    """Whether *char* combines with the one before it. Alone it would be dropped, so it is looked at with a base."""
     return not char.isascii() and width(sanitise(f"x{char}")) < 2
 
 

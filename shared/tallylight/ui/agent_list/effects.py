@@ -40,7 +40,7 @@ class Perform:
 
 @attrs.frozen
 class Propose:
-    """Find out what is in the panes of *rows*, to which *act* is to be done: `proposed` takes it."""
+    """Find out what is in the panes of *rows* before *act* is done to them: `proposed` takes it."""
 
     act: Act
     rows: tuple[Row, ...]

@@ -1,8 +1,8 @@
 """
-Filtering: which rows a filter lets through, the orders in which they can stand, and the groups.
+Filtering: which rows a filter lets through, the orders of rows, and the groups.
 
-A filter is words, each of which has to stand somewhere in what is known of a pane, and terms such as `is:waiting` or
-`agent:codex`, each of which has to begin what it names. A group stands where its first row would, below a heading: a
+A filter is words that all occur in what is known of a pane, and terms such as `is:waiting` or
+`agent:codex` that each begin what they name. A group is where its first row would be, below a heading: a
 project, a machine, a terminal or a conversation that several panes show.
 """
 
@@ -26,7 +26,7 @@ class Order(enum.Enum):
 
 
 def after(value: T, circle: Sequence[T], step: int = 1) -> T:
-    """What stands *step* places after *value* in *circle*."""
+    """The value *step* places after *value* in *circle*."""
     return circle[(circle.index(value) + step) % len(circle)]
 
 
@@ -61,12 +61,12 @@ def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
 
 
 def ordered(rows: Iterable[Row], order: Order) -> tuple[Row, ...]:
-    """*rows*, which stand by need, in this order; of equals the neediest stays first."""
+    """*rows*, sorted by need, in this order; of equals the most urgent stays first."""
     match order:
         case Order.NEED:
             return tuple(rows)
         case Order.AGE:
-            # The longest in its status first; where nobody knows since when, last.
+            # The longest in its status first; those with an unknown start are last.
             return tuple(sorted(rows, key=lambda row: (not row.pane.since, row.pane.since)))
         case Order.NAME:
             return tuple(sorted(rows, key=lambda row: row.called.casefold()))

@@ -1,7 +1,7 @@
 """
 Flow: from one question to the next. What is read off a screen, when a number answers it, and where the cursor goes.
 
-A number answers only what has stood on the screen whole, and for a moment: what has just come into the place of
+A number answers only what was on the screen whole, and for a moment: what has just taken the place of
 another question was not read by whoever presses a key. So nothing is answered by a key that is held down either.
 """
 
@@ -18,7 +18,7 @@ from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.geometry import areas
 from tallylight.ui.agent_list.record import Mode, State, told
 
-#: How long, in seconds, a question has to stand on the screen before a number answers it. A key that was pressed before
+#: How long, in seconds, a question must be on the screen before a number answers it. A key that was pressed before
 #: it came arrives sooner.
 STANDS_S = 0.4
 #: How long, in seconds, after a number another one may be its first repeat: terminals wait most of a second for that.
@@ -35,7 +35,7 @@ def can_ask(row: Row) -> bool:
 
 
 def wanted(state: State) -> Row | None:
-    """The row whose question is to be read off its screen now, for the detail; None if none is."""
+    """The row with a question to read off its screen now, for the detail; None if there is none."""
     row = state.row
     if row is None or state.asking is not None or state.mode not in (Mode.LIST, Mode.ANSWER) or not state.has_focus:
         return None
@@ -56,13 +56,13 @@ def read(state: State, row: Row, found: object) -> State:
 
 
 def is_too_soon(state: State, at: float, *, is_click: bool = False) -> bool:
-    """Whether a number that is typed, or clicked, *at* this time cannot be meant for what stands on the screen."""
+    """Whether a number that is typed, or clicked, *at* this time cannot be meant for what is on the screen."""
     since = state.placed[1] if is_click else state.stood[1]
     return at - since < STANDS_S or (not is_click and at - state.typed_at < HELD_S)
 
 
 def stands(state: State, at: float) -> State:
-    """What can be answered stands on the screen since *at*, unless it stood there before."""
+    """The answerable question is on the screen since *at*, unless it was there before."""
     what: object = None
     top = state.scroll
     if state.proposal is not None and state.proposal.read >= len(state.text):
@@ -77,7 +77,7 @@ def stands(state: State, at: float) -> State:
 
 
 def unseen(state: State) -> State:
-    """Nobody was before it: what stands there has to stand for a moment once more, from the next drawing on."""
+    """The person was away: a question must be on the screen for a moment once more, from the next drawing on."""
     return attrs.evolve(state, stood=(None, math.inf), placed=(None, math.inf))
 
 
@@ -95,7 +95,7 @@ def answered(state: State, row: Row, text: str) -> State:
 
 
 def refused(state: State, text: str) -> State:
-    """Nothing was typed: what stands on the screen is read once more."""
+    """Nothing was typed: the screen is read once more."""
     return states.notified(attrs.evolve(state, asking=None, looked=None), text)
 
 

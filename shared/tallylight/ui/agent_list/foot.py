@@ -1,5 +1,5 @@
 """
-Foot: the last line of the list, with the keys that apply now, or what there is to tell.
+Foot: the last line of the list, with the keys that apply now, or a message.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tallylight.ui.spans import Line, Span, cells
 
 #: A key, and what it does.
 Hint = tuple[str, str]
-#: What always stands last, and is never left out.
+#: What is always last, and never left out.
 _LAST: tuple[Hint, ...] = (("?", "help"), ("q", "quit"))
 _LIST: tuple[Hint, ...] = (
     ("Enter", "go"),
@@ -47,7 +47,7 @@ _PREVIEW: tuple[Hint, ...] = (("Tab", "page"), ("[ ] ← →", "move"), ("Space"
 
 
 def line(state: State) -> Line:
-    """The last line: what there is to tell, else the keys that do something now."""
+    """The last line: a message, else the keys that do something now."""
     if state.naming is not None:
         typed = end_of(clean(state.naming.text), max(1, state.columns - 7))
         return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)

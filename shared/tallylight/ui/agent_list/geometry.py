@@ -17,7 +17,7 @@ from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.record import OVER, Mode, State
 
-#: From so many columns on the detail stands at the right of the list, which has so many, and so many part them.
+#: From so many columns on the detail is at the right of the list, which has so many, and so many part them.
 BESIDE, LIST, BETWEEN = 160, 112, 3
 #: A text that is written has at least so many lines, if there is room.
 WRITTEN = 3
@@ -102,7 +102,7 @@ def is_narrow(state: State) -> bool:
 
 
 def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
-    """Whether the idle ones of *rows*, which stand in order, are to be one line, so that those before them fit."""
+    """Whether the idle ones of *rows*, which are in order, become one line, so that those before them fit."""
     if state.is_open or state.filter or state.group or state.order is not Order.NEED:
         return False
     idle = [row for row in rows if row.pane.status is Status.IDLE]
@@ -138,7 +138,7 @@ def drawn_heights(state: State) -> tuple[int, ...]:
 
 
 def capacity(state: State) -> int:
-    """How many lines the rows and their headings have, without what is said of those that have no room."""
+    """How many lines the rows and their headings have, without the count of those that have no room."""
     room = areas(state).rows - bool(state.folded)
     is_more = len(state.shown) + len(set(state.headings)) > room > 1 + bool(state.headings)
     return max(0, room - is_more)

@@ -35,7 +35,7 @@ HELP: tuple[str, ...] = (
 
 
 def found(sought: str) -> tuple[str, ...]:
-    """The lines of the help in which each word of *sought* stands, in any case; all of it where nothing is sought."""
+    """The lines of the help with each word of *sought*, in upper or lower case; all of it where nothing is sought."""
     words = sought.casefold().split()
     lines = tuple(line for line in HELP if all(word in line.casefold() for word in words))
     return lines or ("no key does that",)

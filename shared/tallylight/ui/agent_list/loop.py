@@ -1,8 +1,8 @@
 """
 The loop of the list: waits for a key or for a snapshot to change, and draws what has changed.
 
-A key is drawn at once, and so is a changed snapshot. Between two changes the list waits for the feed to tell of one, or
-for the next age that changes, and costs nothing; where a feed cannot tell, it is looked at every `POLL_S`.
+A key is drawn at once, and so is a changed snapshot. Between two changes the list waits for the feed to report one, or
+for the next age that changes, and costs nothing; where a feed cannot report, it is looked at every `POLL_S`.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ ESCAPE_S = 0.05
 CLOCK_S = 1.0
 #: How long after its time an age is drawn: sooner, the clock might say that it has not come.
 LATE_S = 0.01
-#: How long, in seconds, the first picture waits for the terminal to tell its colours. Some never do.
+#: How long, in seconds, the first picture waits for the terminal's colours. Some never report them.
 COLOURS_S = 0.1
 #: How long, in seconds, to wait for a file that is as new as the picture. A host keeps it back for half a second at
 #: most; a disk that does not respond is not waited for.
 PATIENCE_S = 3.0
-#: After so many seconds without a key a person was away, and is told for so long what happened.
+#: After so many seconds without a key a person was away, and sees for so long what happened.
 AWAY_S, BACK_S = 1800.0, 60.0
 
 #: Makes the explanation of a row, at most so many columns wide, at this time.
@@ -79,7 +79,7 @@ def run(
 
     *selected* is the address of the row that is selected in a picture that is there already. That picture may be newer
     than the host's file: it stays, and keys wait, until the file is as of *as_of*, or for `PATIENCE_S`.
-    *beside* makes what reads the repositories of agents, once the first picture stands; None: they are not read.
+    *beside* makes what reads the repositories of agents, once the first picture is drawn; None: they are not read.
     """
     first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
     shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first)
@@ -107,7 +107,7 @@ class _List:
     _screen: ansi.Screen = attrs.Factory(ansi.Screen)
     _decoder: Decoder = attrs.Factory(Decoder)
     _is_open: bool = True
-    #: What was told of hosts that cannot write what they show.
+    #: The message about hosts that cannot write what they show.
     _stale: str = ""
     _refreshed_at: float = float("-inf")
     _ground: ansi.Ground = ansi.UNKNOWN
@@ -119,9 +119,9 @@ class _List:
     _keyed_at: float = float("inf")
     _back_at: float = float("-inf")
     _beside: Watch | None = None
-    #: What was explained in the preview: which row, as of which refresh, in how many columns.
+    #: What was explained in the preview: its row, its refresh, and its columns.
     _explained: tuple[str, float, int] | None = None
-    #: What stands on the screen.
+    #: The present contents of the screen.
     _drawn: State | None = None
 
     def refresh(self, now: float) -> None:
@@ -256,7 +256,7 @@ class _List:
             events = []
 
     def _patience(self, *, is_woken: bool) -> float | None:
-        """How long, in seconds, to wait for a key; for ever, where changes are told and nothing is due by the clock."""
+        """How long, in seconds, to wait for a key; for ever, if changes are reported and nothing is due."""
         if self._decoder.is_pending:
             return ESCAPE_S
         if not is_woken:
@@ -269,7 +269,7 @@ class _List:
         )
         patience = min(until_look, until_age, until_read)
         if self.make_beside is not None:
-            # At once, when the first picture stands.
+            # At once, when the first picture is drawn.
             patience = min(patience, self._beside.due() - now if self._beside is not None else 0.0)
         return None if math.isinf(patience) else max(0.0, patience)
 

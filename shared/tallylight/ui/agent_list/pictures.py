@@ -3,7 +3,7 @@ Pictures of a pane's screen, sent from the terminal that owns the pane to its li
 
     {"number": 7, "since": 6, "columns": 80, "count": 24, "cursor": [3, 0], "rows": [[3, "\\u001b[m❯ "]]}
 
-Each row is text with SGR sequences that stand by themselves. `since` is the picture that the changes are to be made to,
+Each row is text with SGR sequences of its own. `since` is the picture that the changes are for,
 0: to an empty one. The terminal does no more than compare; the list reads the rows (`wire.styled`), and believes
 nothing of them.
 """

@@ -147,7 +147,7 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
-    """A number: it answers what has stood on the screen whole; in the list it shows first what has not."""
+    """A number: it answers what was on the screen whole; in the list it shows first what was not."""
     too_soon, typed = flow.is_too_soon(state, at, is_click=is_click), attrs.evolve(state, typed_at=at)
     row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
     if isinstance(state.proposal, Together):
@@ -217,7 +217,7 @@ def _text_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _agreed(state: State, found: Proposal, at: float) -> tuple[State, Effects]:
-    """What is proposed is done, once it has stood there whole, and for as long as a question has to."""
+    """Do what is proposed, once it was shown whole, and for as long as a question must be."""
     if found.read < len(state.text):
         return states.notified(state, _READ_ALL), ()
     if flow.is_too_soon(state, at):
@@ -303,7 +303,7 @@ def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
 
 
 def _unfolded(state: State) -> tuple[State, Effects]:
-    """Show the idle ones that stand in one line, or fold them again."""
+    """Show the idle ones that are folded into one line, or fold them again."""
     if not state.folded and not state.is_open:
         return states.notified(state, "the idle ones are shown already"), ()
     return states.filtered(attrs.evolve(state, is_open=not state.is_open)), ()

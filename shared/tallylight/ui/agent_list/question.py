@@ -46,11 +46,11 @@ class Part:
 @attrs.frozen(kw_only=True)
 class Asking:
     """
-    *question* as *lines* of so many *columns*, of which *height* are drawn from *top* on; the first *must* are to be
+    *question* as *lines* of so many *columns*; *height* of them are drawn from *top* on; the first *must* have to be
     seen before it is answered.
 
     *address* is that of its pane, for two agents may ask the very same. *reported* are the status and the prompt that
-    the pane's host had reported then, which may be older than what stood on the screen. *what* it is about is marked.
+    the pane's host had reported then, which may be older than the screen. *what* it is about is marked.
     """
 
     question: Question
@@ -144,7 +144,7 @@ def _command(rows: list[str], what: str) -> range:
 
 
 def _before(question: Question, columns: int) -> Iterator[Part]:
-    """What stands above the dialog on the screen, below a line of its own."""
+    """The rows above the dialog on the screen, below a line of its own."""
     rows = [_shown(row).rstrip() for row in question.context[: question.first]]
     while rows and not rows[0]:
         del rows[0]

@@ -3,7 +3,7 @@ Reading: what takes its time is read on a thread, so that a disk or a multiplexe
 alive.
 
 A screen is read at most four times a second, one at a time, and none while nobody asks for one. What the terminal that
-opened the list tells at once is read at once. A pane that draws without end is read no more often than one at rest.
+opened the list sends at once is read at once. A pane that draws without end is read no more often than one at rest.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Reading(Generic[Found]):
         self._read: queue.SimpleQueue[Found] = queue.SimpleQueue()
 
     def begin(self, read: Callable[[], Found], *, at_once: bool = False) -> None:
-        """Begin to read, unless that is going on; *at_once*: here, and not on a thread. *read* tells of its faults."""
+        """Begin to read, unless that is going on; *at_once*: here, and not on a thread. *read* reports its faults."""
         if self.is_going:
             return
         self.is_going = True

@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.actions.answer import Occupant
 from tallylight.model.beside import Beside
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
@@ -24,7 +24,7 @@ from tallylight.ui.agent_list.question import Asking
 from tallylight.ui.agent_list.selection import Proposal, Together
 from tallylight.ui.agent_list.week import Week
 
-#: What tells one question from every other, as far as its host tells.
+#: The identity of a question, as far as its host reports it.
 Told = tuple[str, str, float, str] | None
 
 
@@ -52,7 +52,7 @@ OVER = (Mode.TEXT, Mode.WEEK, Mode.HELP, Mode.CONFIRM)
 
 
 def told(row: Row) -> Told:
-    """What tells the question of *row* from every other."""
+    """The identity of the question of *row*."""
     return row.address, row.pane.prompt, row.pane.since, row.pane.asks
 
 
@@ -89,7 +89,7 @@ class State:
     shown: tuple[Row, ...] = ()
     #: How many lines each of *shown* is to have, where all of them fit; nothing where each has one.
     heights: tuple[int, ...] = ()
-    #: Those that are idle and stand in one line, and whether a person wants to see them.
+    #: The idle ones that are folded into one line, and whether a person wants to see them.
     folded: tuple[Row, ...] = ()
     is_open: bool = False
     #: The address of the selected row; nothing where there is none.
@@ -110,12 +110,12 @@ class State:
     scroll: int = 0
     #: What the selected row asks, as it was read off its screen: in the detail, or over the list in mode ANSWER.
     asking: Asking | None = None
-    #: What tells the question that was read last from every other, whatever came of that, and those that were answered.
+    #: The identity of the question that was read last, with any result, and those that were answered.
     looked: Told = None
     answered: tuple[Told, ...] = ()
     #: The addresses of the rows that are answered one after the other.
     run: tuple[str, ...] = ()
-    #: What can be answered by a number, and since when it has stood on the screen whole; and when a number was typed
+    #: What can be answered by a number, and since when it was on the screen whole; and when a number was typed
     #: last. By a clock that only goes on.
     stood: tuple[object, float] = (None, 0.0)
     #: The same of where on the screen it is: rows above it may come and go under a pointer.
@@ -133,9 +133,9 @@ class State:
     week: Week = None
     #: What happened while the person was away, for a while after their return.
     away: str = ""
-    #: What stands beside the status of agents, by `Pane.agent_pid`.
+    #: Branch, changes and pull request of agents, by `Pane.agent_pid`.
     beside: Mapping[int, Beside] = attrs.field(factory=dict)
-    #: What there is to tell the person; until the next key.
+    #: A message for the person, until the next key.
     message: str = ""
     now: float = 0.0
     #: Whether it stays beside other programs, and whether it has the keyboard: else nothing is selected in it.
@@ -150,13 +150,13 @@ class State:
     def asks(self, row: Row) -> bool:
         """Whether *row* waits for an answer, as far as is known."""
         pane = row.pane
-        if pane.status is not Status.WAITING or pane.kind is Kind.LIMIT or is_snoozed(pane, self.now):
+        if pane.status is not Status.WAITING or is_snoozed(pane, self.now):
             return False
         return told(row) not in self.answered
 
     @property
     def index(self) -> int:
-        """Where the selected row stands among those shown; 0 if there is none."""
+        """The place of the selected row among those shown; 0 if there is none."""
         return next((index for index, row in enumerate(self.shown) if row.address == self.selected), 0)
 
     @property

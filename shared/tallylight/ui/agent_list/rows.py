@@ -26,6 +26,7 @@ WORDS = {
     Status.ERROR: "failed",
     Status.DOWN: "ended",
     Status.DONE: "done",
+    Status.LIMITED: "limited",
     Status.WORKING: "working",
     Status.BACKGROUND: "background",
     Status.IDLE: "idle",
@@ -62,6 +63,8 @@ def look_of(row: Row, state: State) -> Look:
     pane = row.pane
     if table.needs(row, state.now):
         return Look(pane.status, is_bold=True)
+    if pane.status is Status.LIMITED and not is_snoozed(pane, state.now):
+        return Look(pane.status)
     if is_snoozed(pane, state.now) or (pane.status is Status.IDLE and not pane.unread):
         return Look(is_dim=True, is_text_dim=True)
     is_news = pane.status is Status.DONE or pane.unread

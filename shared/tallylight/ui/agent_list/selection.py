@@ -1,7 +1,7 @@
 """
 Selection: one row or all that are shown, and the page that shows what would be interrupted or closed.
 
-Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there. `y`
+Nothing is interrupted or closed that was not on that page: each pane with the program that is in front there. `y`
 counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts. The same
 holds for a request of several agents that is answered once for all of them.
 """
@@ -16,6 +16,7 @@ from tallylight.actions.answer import Answer, Occupant, Question
 from tallylight.actions.close import Close
 from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
 from tallylight.actions.say import Interrupt
+from tallylight.model.prose import counted
 from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import clean, status_words
 
@@ -52,7 +53,7 @@ class Act(enum.Enum):
 class Proposal:
     """
     What would be done to the panes of *targets*, each with what was in its foreground when it was shown; *left_out*:
-    rows to which it is not done, and why.
+    rows that it is not done to, and why.
 
     *read*: how many of its lines a person has had on the screen.
     """
@@ -65,9 +66,8 @@ class Proposal:
     @property
     def title(self) -> str:
         """What is asked: `close 2 panes?`."""
-        count = len(self.targets)
         what = "agent" if self.act is Act.INTERRUPT else "pane"
-        return f"{self.act.value} {count} {what}{'' if count == 1 else 's'}?"
+        return f"{self.act.value} {counted(len(self.targets), what)}?"
 
     @property
     def hints(self) -> tuple[tuple[str, str], ...]:

@@ -54,7 +54,7 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     before = state
     state = filtered(attrs.evolve(state, rows=rows, now=now))
     if before.asking is not None and (state.asking is None or _is_gone(state, state.asking)):
-        # In the detail, also below what is typed, it is read anew; of a run the next one follows.
+        # In the detail, also below what is typed, it is read again; of a run the next one follows.
         is_page = state.mode is Mode.ANSWER
         is_kept = not is_page or state.selected in state.run
         state = attrs.evolve(state, asking=None) if is_kept else listing(state)
@@ -116,7 +116,7 @@ def followed(state: State) -> State:
 
 
 def watched(state: State) -> Row | None:
-    """The row whose screen is drawn; None if none is."""
+    """The row with its screen drawn; None if there is none."""
     shown = state.preview
     if shown is None or not is_previewing(state) or shown.page is not previews.Page.SCREEN or shown.is_gone:
         return None
@@ -133,7 +133,7 @@ def pictured(state: State, address: str, found: StyledScreen | str) -> State:
 
 
 def drawn(state: State) -> State:
-    """What `draw` made of *state* stands on the screen: the person can have seen it."""
+    """What `draw` made of *state* is on the screen: the person can have seen it."""
     # `flow.stands` says since when.
     if state.proposal is not None:
         read = state.scroll + areas(state).rows
@@ -174,7 +174,7 @@ def proposed(state: State, proposal: Proposal | Together) -> State:
 
 
 def _laid_out(state: State, proposal: Proposal | Together) -> State:
-    """The lines of *proposal* as wide as the screen is, none of which has been read."""
+    """The lines of *proposal*, as wide as the screen, none of them read yet."""
     parts = tuple(part for line in proposal.lines() for part in chop(line, max(1, state.columns)))
     return attrs.evolve(state, proposal=attrs.evolve(proposal, read=0), text=parts, scroll=0)
 

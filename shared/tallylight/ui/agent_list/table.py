@@ -1,8 +1,8 @@
 """
-Table: what a row of the list says, in which columns, and in how many lines.
+Table: the text of a row of the list, its columns, and its number of lines.
 
 The request has all the room that is left. Its branch gives way as soon as it would cost any request a line, then the
-agent. Model, context and the rest stand in the detail alone.
+agent. Model, context and the rest are only in the detail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tallylight.wire.text import width
 
 #: Lines of a request at most, where all rows fit.
 MOST_LINES = 3
-#: The columns of the screen from which on there is one for the agent, and one for the branch.
+#: From so many columns on the screen there is one for the agent, and one for the branch.
 AGENT_FROM, BRANCH_FROM = 72, 100
 #: Cells: of a name at least and at most, and where other machines are listed; of an agent and a branch at most.
 NAME_LEAST, NAME_MOST, NAME_FAR = 6, 16, 24
@@ -36,7 +36,7 @@ _SAID = 600
 @attrs.frozen
 class Said:
     """
-    What a row says, and what stands behind that however it is cut.
+    The text of a row, and what follows it however it is cut.
 
     A request is what a person has to know, and may have several lines; of a command the end counts most.
     """
@@ -77,7 +77,7 @@ def branch_of(row: Row, state: State) -> str:
 
 
 def said(row: Row, state: State) -> Said:
-    """What tells most: what it asks, what its turn came to, or what it does."""
+    """The most useful words: what it asks, the outcome of its turn, or what it does."""
     pane, now = row.pane, state.now
     before = [details.queued(pane, now), details.limit(pane, now)]
     if is_snoozed(pane, now):

@@ -2,7 +2,7 @@
 The week: what the agents did in the last seven days, as bars of an agent and a day each, drawn over the whole list.
 
 A bar is as long as the agent worked, and behind that as long as it waited for a person, all to one scale. The two have
-characters of their own, so that they can be told apart without colour.
+characters of their own, so that they differ without colour.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _bars(week: History) -> list[tuple[str, Sum | None]]:
 
 
 def _coloured(text: str, status: Status) -> Line:
-    """*text*, whose first character has the colour of *status*."""
+    """*text*, with its first character in the colour of *status*."""
     return (Span(text[:1], style=Style(foreground=lights.COLOURS[status])), Span(text[1:]))
 
 

@@ -1,0 +1,34 @@
+"""
+Output without UTF-8: an ASCII character for each sign that we draw, so that no two lights look alike.
+
+A sign and its stand-in are one cell wide, so columns stay. In an ASCII locale other characters stay UTF-8, as Python
+writes them there; in any other encoding that lacks them they become `?`.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+
+#: The name of the error handler, for `reconfigure` and `encode`.
+ERRORS = "tallylight"
+_SIGNS = dict(zip("●○✓×▼·…→←↑↓▸−–─│▌▯▏█▒⎇↻’“”", '*o+xv..><^v>---||||#:Y@\'""', strict=True))
+
+
+def encoding(name: str, environ: Mapping[bytes, bytes]) -> str:
+    """The encoding to use for a stream that Python gave the encoding *name*: ASCII if *environ* has the locale C."""
+    # Python puts C.UTF-8 there by itself (PEP 538).
+    kind = environ.get(b"LC_CTYPE", b"").replace(b"C.UTF-8", b"")
+    language = environ.get(b"LC_ALL") or kind or environ.get(b"LANG")
+    return "ascii" if language in (b"C", b"POSIX") else name
+
+
+def _stand_in(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    char = error.object[error.start]
+    sign = _SIGNS.get(char, "")
+    return sign or (char.encode("utf-8", "replace") if error.encoding == "ascii" else "?"), error.start + 1
+
+
+codecs.register_error(ERRORS, _stand_in)

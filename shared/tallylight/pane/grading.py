@@ -1,0 +1,126 @@
+"""
+Grades what titles and screens show: by the sources that know better, and often know it later.
+
+What a record, a status file or a protocol tells of a pane is taken for true. Beside it stands what the title and the
+screen alone would have shown; silence and output read nothing, and are left out. Each turn gets the seconds in which
+both are known and differ. Pure: the time is an argument.
+"""
+
+from __future__ import annotations
+
+import math
+
+import attrs
+
+from tallylight.model.report import Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.claims import Claim
+from tallylight.tracker.questions import Answers, light
+from tallylight.tracker.tracker import Tracker
+
+#: So soon after a change of what is true nothing counts, in seconds; and of one rest no more than so many do.
+GRACE_S, REST_S = 0.5, 60.0
+KNOW = frozenset({Source.RECORD, Source.REGISTRY, Source.PROTOCOL})
+READ = frozenset({Source.SCREEN, Source.TITLE})
+
+_WORKING, _WAITING, _OVER = "working", "waiting", "over"
+_WORDS = {Status.WORKING: _WORKING, Status.WAITING: _WAITING}
+
+
+@attrs.define
+class Seconds:
+    """Of one turn: all that count, those of waiting among them, and those in which what was read was wrong."""
+
+    graded_s: float = 0.0
+    waiting_s: float = 0.0
+    #: It waited, and that was not read; it did not wait, and that was read; work was read in a rest, or the reverse.
+    missed_s: float = 0.0
+    false_s: float = 0.0
+    work_s: float = 0.0
+
+    @property
+    def wrong_s(self) -> float:
+        return self.missed_s + self.false_s + self.work_s
+
+    def add(self, true: str, read: str, seconds: float) -> None:
+        """So long *read* was shown, and *true* was so."""
+        self.graded_s += seconds
+        if true == _WAITING:
+            self.waiting_s += seconds
+            self.missed_s += seconds * (read != _WAITING)
+        elif read == _WAITING:
+            self.false_s += seconds
+        elif read and read != true:
+            self.work_s += seconds
+
+
+@attrs.define
+class Grader:
+    """Grades one run of one agent. *now* is monotonic seconds."""
+
+    #: What is true and what is read, nothing where that is not known; since when it is true; up to when it is added up.
+    _true: str = ""
+    _read: str = ""
+    _true_at: float = -math.inf
+    _at: float = -math.inf
+    #: Whether a source that knows has told of a question.
+    _has_asked: bool = False
+    _seconds: Seconds = attrs.Factory(Seconds)
+
+    def see(self, tracker: Tracker, now: float) -> Seconds | None:
+        """Something may be new in *tracker*. What the turn came to that is over by that, if one is."""
+        found = tracker.answers
+        if not self._true and KNOW.isdisjoint(found.claims):
+            return None
+        known = self._known(tracker, found)
+        true, read = _word(known), _word(tracker.shown_by(READ))
+        if read != _WAITING and Source.SCREEN not in found.claims:
+            read = ""  # a title is not all that there is to read: where others tell, nobody looks at the screen
+        if (true, read) == (self._true, self._read):
+            return None
+        at = now
+        if known is not None and self._true not in ("", true):
+            at = max(self._at, min(now, known[1].since))  # a file tells late
+        self._add(at)
+        turn, self._read = None, read
+        if true != self._true:
+            if true == _OVER and self._seconds.graded_s:
+                turn, self._seconds = self._seconds, Seconds()
+            self._true, self._true_at = true, at
+        return turn
+
+    def _add(self, end: float) -> None:
+        """Add up until *end*."""
+        start, self._at = max(self._at, self._true_at + GRACE_S), end
+        if self._true == _OVER:
+            end = min(end, self._true_at + REST_S)
+        if self._true and end > start:
+            self._seconds.add(self._true, self._read, end - start)
+
+    def _known(self, tracker: Tracker, found: Answers) -> tuple[Status, Claim] | None:
+        """What a source that knows tells of the pane itself; None if none does, or another one has spoken since."""
+        if tracker.decision.whose:
+            return None
+        shown = light(found)
+        if shown is None or shown[1].report.source in KNOW:
+            self._has_asked |= _word(shown) == _WAITING
+            return shown
+        if _word(shown) != _WAITING:
+            return None
+        # The dialog that was read is none if one of them would have told of it.
+        known = tracker.shown_by(KNOW)
+        is_told = self._has_asked or (known is not None and _tells_of_questions(*known))
+        return known if is_told else None
+
+
+def _tells_of_questions(status: Status, claim: Claim) -> bool:
+    """Whether who claims this is sure to tell of questions, too. A record that tells of work does."""
+    source = claim.report.source
+    return source is Source.REGISTRY or (source is Source.RECORD and status is Status.WORKING)
+
+
+def _word(shown: tuple[Status, Claim] | None) -> str:
+    if shown is None:
+        return ""
+    # At a limit nobody is asked anything.
+    return _OVER if shown[1].report.kind is Kind.LIMIT else _WORDS.get(shown[0], _OVER)

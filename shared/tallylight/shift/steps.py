@@ -1,0 +1,104 @@
+"""
+Steps: what becomes of a text that waits for the end of a limit, from one look to the next.
+
+`actions.queue` types it by its rules, once for each limit and for `MOST` limits in a row: the next limit is waited for
+as long as the turn goes on that the text began, and `WATCH_S` longer. It is given up, and the pane says why, when
+
+* the agent has gone on by itself, or has ended;
+* something was typed at its prompt;
+* it was not at its prompt within `TRY_S` of the limit's end;
+* it stands at a limit again that does not say when it ends, or at one more than `MOST`.
+
+What decides is the wall clock, which goes on while the machine sleeps. That a text is about to be typed is a step of
+its own: a host that keeps it before the next step never types it twice, whenever that host ends.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions import queue
+from tallylight.actions.answer import Typist
+from tallylight.actions.once import Once
+from tallylight.actions.queue import READY_S, Moment, ends
+from tallylight.model.queued import Queued
+from tallylight.model.status import Status
+
+#: What is typed if the person chooses nothing else.
+WORDS = "continue"
+#: For how long, in seconds, it is tried; for how long a text is kept that was typed; and for how many limits.
+TRY_S, WATCH_S, MOST = 300.0, 120.0, 3
+
+LATE = "it was not at its prompt when its limit had ended"
+LIMITED = f"it was typed {MOST} times, and each time the next limit stopped its agent"
+TIMELESS = "its next limit does not say when it ends"
+WENT_ON = "its agent has gone on by itself"
+#: What an agent shows whose turn goes on.
+_AT_IT = (Status.WORKING, Status.WAITING, Status.BACKGROUND)
+
+
+@attrs.frozen(kw_only=True)
+class Shift(Queued):
+    """
+    The same for the limit with the number *count*. *has_stood*: whether the agent was seen at that limit.
+
+    *typed_at*: when it was typed after it, or its turn was last seen to go on, in seconds since the epoch; 0 before.
+    *is_typed*: False while it is about to be. *due_at*: since when it is tried, in monotonic seconds.
+    """
+
+    count: int = 1
+    has_stood: bool = False
+    typed_at: int = 0
+    is_typed: bool = False
+    due_at: float | None = None
+
+
+def of(queued: Queued) -> Shift:
+    """What has become so far of a text that waits for the end of a limit."""
+    if isinstance(queued, Shift):
+        return queued
+    return Shift(pid=queued.pid, start=queued.start, text=queued.text, at=queued.at)
+
+
+def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued | None:
+    """As `actions.queue.step`."""
+    if queued.problem or not queued.at or not moment.is_alive:
+        return queue.step(typist, once, queued, moment)
+    shift, until = of(queued), moment.limited_until
+    # The same one again is one that was typed into before it ended: the clock was wrong.
+    if until > moment.wall and ((at := ends(until)) != shift.at or shift.is_typed):
+        count = shift.count + shift.is_typed
+        if count > MOST:
+            return attrs.evolve(shift, problem=LIMITED)
+        return Shift(pid=shift.pid, start=shift.start, text=shift.text, at=at, count=count)
+    if shift.is_typed:
+        return _watched(shift, moment)
+    if moment.status is Status.WORKING and shift.has_stood and not until:
+        return attrs.evolve(shift, problem=WENT_ON)
+    if until and not shift.has_stood:
+        shift = attrs.evolve(shift, has_stood=True)
+    return _tried(typist, once, shift, moment) if moment.wall >= shift.at else shift
+
+
+def _watched(shift: Shift, moment: Moment) -> Shift | None:
+    """It was typed: whether its turn goes on, or another limit has come."""
+    passed = abs(moment.wall - shift.typed_at)
+    if moment.status in _AT_IT:
+        return attrs.evolve(shift, typed_at=int(moment.wall)) if passed >= WATCH_S / 2 else shift
+    if passed < WATCH_S:
+        return shift
+    return attrs.evolve(shift, problem=TIMELESS) if moment.status is Status.LIMITED else None
+
+
+def _tried(typist: Typist, once: Once, shift: Shift, moment: Moment) -> Queued:
+    """The limit has ended: type it at the agent's prompt."""
+    if shift.due_at is None:
+        shift = attrs.evolve(shift, due_at=moment.now)
+    elif moment.now - shift.due_at >= TRY_S:
+        return attrs.evolve(shift, problem=LATE)
+    if not shift.typed_at and shift.ready_at is not None and moment.now - shift.ready_at >= READY_S:
+        return attrs.evolve(shift, typed_at=int(moment.wall))
+    found = queue.step(typist, once, shift, moment)
+    if found is None:
+        return attrs.evolve(shift, ready_at=None, typed_at=int(moment.wall), is_typed=True)
+    return attrs.evolve(found, typed_at=0) if isinstance(found, Shift) else found

@@ -1,0 +1,133 @@
+"""Texts that wait for the end of a limit in tmux and elsewhere: they outlive the host that types them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.polling.queue import DeferredTexts
+from tallylight.model.queued import Queued
+from tallylight.shift.kept import Kept
+from tallylight.shift.steps import Shift, of
+from tests.tables import each
+
+PID = os.getpid()
+WAITS = Queued(pid=PID, start=700, text="continue", at=4_000_000_000)
+
+
+class Poller:
+    """A host whose panes are these, by id, of agents with these processes; its loop does at once what is posted."""
+
+    def __init__(self, **pids: int | None) -> None:
+        self.at_end: list[Any] = []
+        self.problems: dict[str, str] = {}
+        self.panes = {id_: SimpleNamespace(queued=None, agent_pid=pid) for id_, pid in pids.items()}
+        for pane in self.panes.values():
+            pane.queue = lambda queued, pane=pane: setattr(pane, "queued", queued)
+
+    def post(self, call: Callable[[], None]) -> None:
+        call()
+
+    def pane(self, id_: str) -> Any:
+        return self.panes.get(id_)
+
+    peek = entry = pane
+
+    @property
+    def queued(self) -> list[Any]:
+        return [pane.queued for pane in self.panes.values()]
+
+
+@pytest.fixture
+def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    table = SimpleNamespace(start=lambda pid: 700 if pid in (PID, PID + 1) else None)
+    monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
+    return {"XDG_RUNTIME_DIR": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def folder(environ: dict[str, str]) -> Path:
+    return Path(environ["XDG_STATE_HOME"]) / "tallylight/shifts"
+
+
+def begun(environ: dict[str, str], poller: Poller) -> DeferredTexts:
+    """A host that has started and seen its panes once."""
+    made = DeferredTexts(poller, "sessions", Multiplexers(environ), environ)  # type: ignore[arg-type]
+    made._go_on()
+    made._keep()
+    return made
+
+
+def test_a_host_that_is_started_again_goes_on(environ: dict[str, str], folder: Path) -> None:
+    """In the pane where the process still runs, whatever that is called now; what is over goes."""
+    first = Poller(a=PID, b=PID + 1, c=PID + 2)
+    host = begun(environ, first)
+    host._set("a", WAITS)
+    host._set("b", attrs.evolve(WAITS, pid=PID + 1, at=0))
+    host._set("c", attrs.evolve(WAITS, pid=PID + 2))
+    host._keep()
+
+    late, second = Poller(), Poller(x=None, y=PID + 1, z=PID)
+    begun(environ, late)
+    begun(environ, second)
+    assert second.queued == [None, None, of(WAITS)]
+    assert [path.name for path in folder.iterdir()] == [f"{PID}-700.json"]
+
+    host = begun(environ, third := Poller(z=PID))
+    host._set("z", None)
+    host._keep()
+    assert third.queued == [None]
+    assert list(folder.iterdir()) == []
+
+
+def test_what_was_typed_is_not_typed_again(environ: dict[str, str]) -> None:
+    """Nor what was about to be, when its host ended."""
+    typed = attrs.evolve(of(WAITS), count=2, typed_at=4_000_000_001)
+    host = begun(environ, Poller(a=PID))
+    host._set("a", typed)
+    host._keep()
+
+    begun(environ, second := Poller(a=PID))
+    assert second.queued == [attrs.evolve(typed, is_typed=True)]
+
+
+def test_two_hosts(environ: dict[str, str]) -> None:
+    """Each keeps its own, and takes over nothing that waits in a pane of the other's."""
+    one, other = Poller(a=PID), Poller(a=PID + 1)
+    first, second = begun(environ, one), begun(environ, other)
+    first._set("a", WAITS)
+    first._keep()
+    second._set("a", attrs.evolve(WAITS, pid=PID + 1, text="go on"))
+    second._keep()
+    third = begun(environ, again := Poller(a=PID + 1, b=PID))
+    third._keep()
+    first._keep()
+    assert [queued.text for queued in again.queued] == ["go on", "continue"]
+
+
+GOOD = {"text": "x", "at": 1, "count": 1, "typed_at": 0}
+
+
+@each(
+    "fields",
+    ["", "{}", [], None, *({**GOOD, name: odd} for name in GOOD for odd in (None, -1, "", [], 2**60, 1.5))],
+)
+def test_a_file_that_is_none(fields: object, environ: dict[str, str], folder: Path) -> None:
+    """It costs itself, and is removed; a file that is not ours stays."""
+    folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+    file, other = folder / f"{PID}-700.json", folder / "notes"
+    file.write_text(fields if isinstance(fields, str) else json.dumps(fields))
+    other.touch()
+    assert Kept(environ).left(lambda _: 700) == []
+    assert (file.exists(), other.exists()) == (False, True)
+    file.write_text(json.dumps(GOOD))
+    assert Kept(environ).left(lambda _: 700) == [Shift(pid=PID, start=700, text="x", at=1)]
+    assert Kept(environ).left(lambda _: None) == []

@@ -39,7 +39,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 EVERY_S, OTHERS_S = 0.5, 2.0
 #: Seconds between two looks at a repository, and how many times as long as the last one took that is at least: where an
 #: agent has just written a file of another one, where there is a collision, and else.
-SOON, MARKED, CALM = (1.0, 20), (10.0, 200), (10.0, 1000)
+SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1000)
 #: Repositories that are looked at at a time, and directories that are known.
 MAX_ASKED, MAX_KNOWN = 2, 512
 #: Of what an agent has written, the last so many may not have been on the disk yet at the last look.
@@ -85,7 +85,7 @@ class _Group:
     def concerns_others(self, party: Party, parties: Iterable[Party]) -> bool:
         """Whether *party* has just written, or asks to write, a file that others have changed, by its name."""
         before = self.parties.get(party.address)
-        if before == party:
+        if before is party or before == party:
             return False
         told = {posixpath.basename(entry.file) for entry in self.found.entries.get(party.address, ())}
         new = [edit for edit in party.edits if before is None or edit not in before.edits]
@@ -118,6 +118,8 @@ class Collisions(Generic[Id]):
     #: The disks that are asked for these.
     _asked: set[str] = attrs.field(factory=set)
     _groups: dict[str, _Group] = attrs.field(factory=dict)
+    #: Our own agents, each with what it was made of.
+    _made: dict[str, tuple[tuple[object, ...], Party]] = attrs.field(factory=dict)
     _feed: Feed | None = None
     #: The agents of other hosts, by address, and when they were last read.
     _others: dict[str, PaneEntry] = attrs.field(factory=dict)
@@ -129,11 +131,11 @@ class Collisions(Generic[Id]):
             return
         self._looked_at = now
         groups = self._grouped(panes, now) if is_wanted else {}
-        self._groups = {common: group for common, group in self._groups.items() if common in groups}
+        self._groups = {common: self._groups.get(common) or _Group() for common in groups}
         for common, parties in groups.items():
             self._consider(common, parties, now)
         for id_, pane in panes.items():
-            shown = self._shown(f"{self.name}:{id_}", groups) if pane.agent_pid is not None else ()
+            shown = self._shown(f"{self.name}:{id_}", groups)
             if shown != pane.collisions:
                 pane.collisions = shown
                 pane.tracker.touch()
@@ -142,16 +144,17 @@ class Collisions(Generic[Id]):
     def _grouped(self, panes: Mapping[Id, Pane], now: float) -> dict[str, list[Party]]:
         """The agents that work in one repository with others, by what its work trees share."""
         own = {f"{self.name}:{id_}": pane for id_, pane in panes.items() if pane.agent_pid is not None}
+        self._made = {address: made for address, made in self._made.items() if address in own}
         if own:
             self._follow_others(now)
-        pids = {pane.agent_pid for pane in own.values()}
+        pids = {pane.agent_pid for pane in own.values()} if self._others else {None}
         others = {address: pane for address, pane in self._others.items() if pane.agent_pid not in pids} if own else {}
         where = {address: pane.conversation.entry.cwd for address, pane in own.items()}
         self._find_places({*where.values(), *(pane.works_in for pane in others.values())} - {""})
         groups: dict[str, list[Party]] = {}
         for address, pane in own.items():
             common, top = self._places.get(where[address], ("", ""))
-            groups.setdefault(common, []).append(_own_party(address, pane, top, where[address]))
+            groups.setdefault(common, []).append(self._own(address, pane, top, where[address]))
         for address, entry in others.items():
             common, top = self._places.get(entry.works_in, ("", ""))
             groups.setdefault(common, []).append(_party(address, entry, top))
@@ -161,9 +164,18 @@ class Collisions(Generic[Id]):
             if common and len(parties) > 1 and any(party.is_own for party in parties)
         }
 
+    def _own(self, address: str, pane: Pane, top: str, cwd: str) -> Party:
+        """One of our own agents: the same object until anything of it is new."""
+        transcript = pane.transcript
+        stamp = pane.tracker.revision, transcript.found if transcript is not None else None, top, cwd
+        before = self._made.get(address)
+        if before is None or any(one is not two for one, two in zip(before[0], stamp, strict=True)):
+            before = self._made[address] = stamp, _own_party(address, pane, top, cwd)
+        return before[1]
+
     def _consider(self, common: str, parties: Sequence[Party], now: float) -> None:
         """Have a repository looked at, if anything in it may be another thing by now, and it is time for that."""
-        group = self._groups.setdefault(common, _Group())
+        group = self._groups[common]
         is_new = any(group.concerns_others(party, parties) for party in parties)
         is_urgent = is_new or group.is_due_again
         active = group.active(parties)

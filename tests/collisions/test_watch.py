@@ -52,7 +52,7 @@ class Desk:
         self.asked.append(key)
         try:
             result = job()
-        except StuckError as error:
+        except (StuckError, ZeroDivisionError) as error:
             result = error
         done((result[0], self.cost) if isinstance(result, tuple) else result)
         return True
@@ -149,6 +149,18 @@ def test_a_repository_that_is_slow(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     desk.passes(CALM[0] + 1)
     assert desk.passes(800) == 0
     assert desk.passes(200) == 1
+
+
+def test_a_fault_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no fault of git or a disk ends it: its host says so once."""
+
+    def broken(*_: object) -> object:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(watch_module, "_look", broken)
+    desk.shows(1, Status.WORKING)
+    with pytest.raises(ZeroDivisionError):
+        desk.passes(2 * CALM[0])
 
 
 def test_what_asks_to_write(desk: Desk) -> None:

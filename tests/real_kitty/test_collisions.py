@@ -30,16 +30,14 @@ def _git(top: Path, *words: str) -> None:
     subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True, env={**os.environ, **WHO})
 
 
-def _agent(bench: Bench, top: Path) -> int:
+def _agent(bench: Bench, top: Path) -> None:
     """A tab, not shown, with an agent that works in *top*."""
     notes = bench.kitty.home / f"notes-{top.name}"
     notes.mkdir()
+    (notes / "talk").touch()
     program = str(bench.kitty.home / ".local/bin/claude")
     window = bench.kitty.launch(program, env={"FAKE": str(notes)}, keep_focus=True, cwd=str(top))
-    bench.kitty.wait_until((notes / "pid").exists, what="the agent")
-    bench.send(window, "state=working;agent=claude")
     bench.wait_status(window, "working")
-    return window
 
 
 def test_the_same_lines(bench: Bench) -> None:

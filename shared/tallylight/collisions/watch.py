@@ -27,6 +27,7 @@ from tallylight.collisions.hunks import asked
 from tallylight.collisions.looks import PATIENCE_S, Found, Looks, Party
 from tallylight.evidence.records.reading import Edit
 from tallylight.files.mounts import Mounts
+from tallylight.files.program import StuckError
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
@@ -41,7 +42,7 @@ EVERY_S, OTHERS_S = 0.5, 2.0
 #: agent has just written a file of another one, where there is a collision, and else.
 SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1000)
 #: Repositories that are looked at at a time, and directories that are known.
-MAX_ASKED, MAX_KNOWN = 2, 512
+MAX_ASKED, MAX_KNOWN = 4, 512
 #: Of what an agent has written, the last so many may not have been on the disk yet at the last look.
 _LAST = 4
 _BUSY = (Status.WORKING, Status.BACKGROUND)
@@ -124,12 +125,16 @@ class Collisions(Generic[Id]):
     #: The agents of other hosts, by address, and when they were last read.
     _others: dict[str, PaneEntry] = attrs.field(factory=dict)
     _read_at: float = float("-inf")
+    #: What a look has raised that is no fault of git or of a disk.
+    _fault: object = None
 
     def look(self, panes: Mapping[Id, Pane], now: float, is_wanted: bool) -> None:
         """Look, if it is time for that, whom of *panes* others collide with."""
         if now - self._looked_at < EVERY_S:
             return
         self._looked_at = now
+        if isinstance(self._fault, Exception):
+            raise self._fault
         groups = self._grouped(panes, now) if is_wanted else {}
         self._groups = {common: self._groups.get(common) or _Group() for common in groups}
         for common, parties in groups.items():
@@ -196,8 +201,11 @@ class Collisions(Generic[Id]):
         self, group: _Group, parties: Mapping[str, Party], now: float, is_new: bool, result: object
     ) -> None:
         group.is_asked, group.parties, group.looked_at = False, parties, now
-        if not isinstance(result, tuple):
+        if isinstance(result, StuckError | OSError | TallyError):
             group.looked_at = now + PAUSE_MAX_S
+            return
+        if not isinstance(result, tuple):
+            self._fault = result
             return
         group.found, group.cost = result
         group.is_due_again = is_new

@@ -172,8 +172,9 @@ def test_agents_of_other_hosts_are_only_compared_with(shop: Shop) -> None:
 
 
 def test_no_program_of_the_repository_runs(shop: Shop) -> None:
-    """No filter, no driver that compares or shows, whatever its attributes and settings name."""
+    """No filter, no driver that compares or shows, whatever its attributes and settings name, then or since."""
     program = str(shop.trap.program)
+    assert shop.told() == NOTHING
     shop.trap.write(".gitattributes", "* filter=x diff=x\n")
     for key in ("filter.x.clean", "filter.x.smudge", "diff.x.command", "diff.x.textconv", "diff.external",
                 "core.fsmonitor", "core.hooksPath", "core.pager"):  # fmt: skip

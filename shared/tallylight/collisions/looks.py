@@ -9,6 +9,7 @@ committed are those of the agent whose record has their text.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import posixpath
@@ -95,17 +96,18 @@ class Looks:
     #: What two commits have in common, and the files that differ between two.
     _bases: dict[frozenset[str], str] = attrs.field(factory=dict)
     _between: dict[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
-    #: Of one look: until when it may take, where git is asked, what each agent has written and asks to write, by file;
-    #: and the hunks of some files in a work tree against a commit.
+    #: Where git is asked, with what changes when that is another place.
+    _repositories: dict[str, tuple[tuple[int, ...], git.Repository | None]] = attrs.field(factory=dict)
+    #: Of one look: until when it may take, what each agent has written and asks to write, by file; and the hunks of
+    #: some files in a work tree against a commit.
     _end: float = 0.0
-    _repositories: dict[str, git.Repository | None] = attrs.field(factory=dict)
     _edits: dict[str, dict[str, list[Edit]]] = attrs.field(factory=dict)
     _asks: dict[str, frozenset[str]] = attrs.field(factory=dict)
     _hunks: dict[tuple[str, ...], dict[str, tuple[Hunk, ...]]] = attrs.field(factory=dict)
 
     def look(self, parties: Sequence[Party], stale: Collection[str], end: float) -> Found:
         """Compare *parties*, and ask git anew of the work trees *stale*. `StuckError`: git was too slow; `OSError`."""
-        self._end, self._repositories, self._hunks = end, {}, {}
+        self._end, self._hunks = end, {}
         self._edits = {party.address: _edits_of(party) for party in parties}
         self._asks = {party.address: frozenset(_below(party, path) for path in party.asks) for party in parties}
         tops = {party.top for party in parties}
@@ -118,6 +120,7 @@ class Looks:
                 names[one.top].update(map(posixpath.basename, self._files(one, other)))
             if one.is_own:
                 entries[one.address] += self._told(one, other, parties)
+        _shorten(self._repositories)
         _shorten(self._bases)
         _shorten(self._between)
         return Found(
@@ -187,7 +190,9 @@ class Looks:
         key = top, base, *files
         if key not in self._hunks:
             found = parsed(self._ask(top, *_LINES, base, "--", *files))
-            for file in filter(None, self._ask(top, *_NEW, *files).split("\0")):
+            others = [file for file in files if file not in found]
+            new = self._ask(top, *_NEW, *others) if others else ""
+            for file in filter(None, new.split("\0")):
                 text = self._text(top, file)
                 found[file] = (Hunk((1, 1), (1, 1 + len(text.splitlines())), text),)
             self._hunks[key] = found
@@ -213,16 +218,21 @@ class Looks:
 
     def _ask(self, top: str, *words: str) -> str:
         """What git says in the work tree *top*; nothing where it fails, or says too much."""
-        if top not in self._repositories:
-            self._repositories[top] = git.find(top, git.left(self._end))
-        repository = self._repositories[top]
-        try:
-            return (repository.bounded(*words, seconds=git.left(self._end)) if repository is not None else None) or ""
-        except StuckError:
-            return ""
-        finally:
-            if time.monotonic() >= self._end:
-                raise StuckError(top)
+        repository, answer = self._repository(top), None
+        with contextlib.suppress(StuckError):
+            if repository is not None:
+                answer = repository.bounded(*words, seconds=git.left(self._end))
+        if time.monotonic() >= self._end:
+            raise StuckError(top)
+        return answer or ""
+
+    def _repository(self, top: str) -> git.Repository | None:
+        """Where git is asked; its settings are read again once they are others."""
+        stamp, found = self._repositories.get(top, ((), None))
+        if found is None or stamp != _stamp(found):
+            found = git.find(top, git.left(self._end))
+            self._repositories[top] = _stamp(found) if found is not None else (), found
+        return found
 
     def _text(self, top: str, file: str) -> str:
         """What stands in a file; nothing if that cannot be read."""
@@ -253,6 +263,16 @@ def _edits_of(party: Party) -> dict[str, list[Edit]]:
 def _first(entries: list[CollisionEntry]) -> tuple[CollisionEntry, ...]:
     """As many as are told, those of the same lines first."""
     return tuple(sorted(entries, key=lambda entry: (not entry.same, entry.file))[:MAX_ENTRIES])
+
+
+def _stamp(repository: git.Repository) -> tuple[int, ...]:
+    place, found = repository.place, []
+    for path in (f"{place.top}/.git", f"{place.common}/config", f"{place.folder}/config.worktree"):
+        try:
+            found.append(os.stat(path).st_mtime_ns)  # noqa: PTH116 - of texts
+        except OSError:
+            found.append(0)
+    return tuple(found)
 
 
 def _shorten(known: dict[Any, Any]) -> None:

@@ -150,24 +150,24 @@ class Collisions(Generic[Id]):
         """The agents that work in one repository with others, by what its work trees share."""
         own = {f"{self.name}:{id_}": pane for id_, pane in panes.items() if pane.agent_pid is not None}
         self._made = {address: made for address, made in self._made.items() if address in own}
-        if own:
-            self._follow_others(now)
-        pids = {pane.agent_pid for pane in own.values()} if self._others else {None}
-        others = {address: pane for address, pane in self._others.items() if pane.agent_pid not in pids} if own else {}
-        where = {address: pane.conversation.entry.cwd for address, pane in own.items()}
-        self._find_places({*where.values(), *(pane.works_in for pane in others.values())} - {""})
+        if not own:
+            return {}
+        self._follow_others(now)
+        cwds = {address: pane.conversation.entry.cwd for address, pane in own.items()}
+        if self._others:
+            pids = {pane.agent_pid for pane in own.values()}
+            cwds |= {at: pane.works_in for at, pane in self._others.items() if pane.agent_pid not in pids}
+        self._find_places(set(cwds.values()) - {""})
         groups: dict[str, list[Party]] = {}
-        for address, pane in own.items():
-            common, top = self._places.get(where[address], ("", ""))
-            groups.setdefault(common, []).append(self._own(address, pane, top, where[address]))
-        for address, entry in others.items():
-            common, top = self._places.get(entry.works_in, ("", ""))
-            groups.setdefault(common, []).append(_party(address, entry, top))
-        return {
-            common: parties
-            for common, parties in groups.items()
-            if common and len(parties) > 1 and any(party.is_own for party in parties)
-        }
+        for address, cwd in cwds.items():
+            common, top = self._places.get(cwd, ("", ""))
+            pane = own.get(address)
+            party = (
+                self._own(address, pane, top, cwd) if pane is not None else _party(address, self._others[address], top)
+            )
+            groups.setdefault(common, []).append(party)
+        groups.pop("", None)
+        return {common: here for common, here in groups.items() if here[0].is_own and len(here) > 1}
 
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> Party:
         """One of our own agents: the same object until anything of it is new."""

@@ -91,7 +91,7 @@ def test_what_was_written() -> None:
     assert located(FIRST, FILE) == (10, 13)
     assert located(Edit("f", None, FILE, 1.0), FILE) == (1, 35)
     assert located(Edit("f", "line 3\nx\nline 4", "line 3\nline 4", 1.0), FILE) == (4, 4)
-    assert [located(Edit("f", "x", new, 1.0), FILE) for new in ("", "line 99")] == [None, None]
+    assert [located(Edit("f", "x", new, 1.0), FILE) for new in ("", "line 99", "line 1")] == [None] * 3
 
 
 def test_what_was_written_over() -> None:

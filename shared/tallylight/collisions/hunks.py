@@ -91,12 +91,11 @@ def changed(edit: Edit) -> tuple[int, list[str]]:
 
 
 def located(edit: Edit, text: str) -> Lines | None:
-    """Which lines of *text* are those that *edit* has written; None if they are not there, or not any more."""
-    at = text.find(edit.new) if edit.new else -1
-    if at < 0:
+    """Which lines of *text* are those that *edit* has written; None if they are not there, or at several places."""
+    if not edit.new or text.count(edit.new) != 1:
         return None
     before, lines = changed(edit)
-    first = 1 + text.count("\n", 0, at) + before
+    first = 1 + text.count("\n", 0, text.index(edit.new)) + before
     return first, first + len(lines)
 
 

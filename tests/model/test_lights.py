@@ -7,8 +7,9 @@ import itertools
 import re
 from pathlib import Path
 
+from tallylight.model import plain
 from tallylight.model.contrast import SIGN_CONTRAST, legible
-from tallylight.model.lights import COLOURS, PULSE_S, RGB, pulsed
+from tallylight.model.lights import COLOURS, MARKS, PULSE_S, RGB, mark, pulsed
 from tallylight.model.palettes import PALETTES, THEME_NUMBERS
 from tallylight.model.status import Status
 from tests.colour_vision import BLINDNESS, contrast, distance, luminance
@@ -91,3 +92,9 @@ def test_the_distances_are_those_of_the_documentation() -> None:
     }
 
     assert {name: [cell.strip(" *") for cell in cells] for name, *cells in rows} == measured
+
+
+def test_each_mark_has_an_ascii_sign_of_its_own() -> None:
+    signs = [mark(status).encode("ascii", plain.ERRORS) for status in MARKS]
+    assert len({*signs}) == len(signs)
+    assert all(len(sign) == 1 for sign in signs)

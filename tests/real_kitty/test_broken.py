@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,6 +51,17 @@ class Home:
         """A tab whose program sets a title and reports that it waits."""
         sequence = "\x1b]2;lamp\x07" + user_var("tally", "state=waiting").decode()
         return self.kitty.launch("printf", "%s", sequence, hold=True, keep_focus=True, tab_title="lamp")
+
+    def _status(self) -> subprocess.CompletedProcess[bytes]:
+        return self.kitty.run([str(self.kitty.home / ".local/bin/tally"), "status", "--json"], check=False)
+
+    def waiting(self) -> int:
+        """How many panes wait, by `tally status`."""
+        return sum(pane["status"] == "waiting" for pane in json.loads(self._status().stdout)["panes"])
+
+    def is_old(self) -> bool:
+        """Whether it says that this may be out of date."""
+        return b"its host cannot write it" in self._status().stdout
 
     def bar(self) -> str:
         """The text of the tab bar."""
@@ -224,6 +237,36 @@ def test_a_bad_runtime_directory_costs_no_light(home: Home, runtime: str) -> Non
         home.kitty.wait_until(where.exists, what="the snapshot in the fallback")
         where.unlink()
         assert home.lines() == []
+
+
+@pytest.mark.parametrize("where", ["run", "home"])
+def test_a_full_disk_costs_no_light(home: Home, where: str) -> None:
+    """On a full disk lights go on, the log has one line, status says that it is old; room again makes it new."""
+    disk = home.kitty.runtime_dir if where == "run" else home.kitty.home / ".local/state"
+    disk.mkdir(parents=True, exist_ok=True)
+    home.kitty.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "none", str(disk)])
+    home.kitty.start_kitty()
+    try:
+        lamps = [home.lamp()]
+        home.kitty.wait_until(lambda: "!  lamp" in home.bar(), what="the light before")
+        home.kitty.wait_until(lambda: home.waiting() == 1, what="the status before")
+        home.kitty.run(["sh", "-c", f"cat /dev/zero >{disk}/filler"], check=False)
+        lamps += [home.lamp() for _ in range(8)]
+        for lamp in lamps:
+            home.kitty.wait_until(
+                lambda w=lamp: home.kitty.user_vars(w).get("tally_status") == "waiting", what="a light"
+            )
+        if where == "run":
+            home.kitty.wait_until(home.is_old, what="the word of the reader")
+            assert len(home.lines()) == 1
+        assert "Traceback" not in home.kitty.log
+
+        home.kitty.run(["rm", f"{disk}/filler"])
+        home.kitty.wait_until(lambda: home.waiting() == len(lamps), what="the status after")
+        assert not home.is_old()
+    finally:
+        home.kitty.run(["pkill", "-KILL", "-x", "kitty"])
+        home.kitty.run(["umount", "-l", str(disk)])
 
 
 #: What is broken, one after the other, in a running host.

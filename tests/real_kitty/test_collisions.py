@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ WHO = {f"GIT_{who}_{what}": "n@example.org" for who in ("AUTHOR", "COMMITTER") f
 def bench(kitty_version: str) -> Iterator[Bench]:
     """A desk with a fake agent on its PATH."""
     found = Bench(kitty_version)
+    git = shutil.which("git")
+    assert git is not None
+    shutil.copy(git, found.kitty.home / ".local/bin/git")
     yield found
     found.close()
 

@@ -58,7 +58,7 @@ def test_the_same_lines(bench: Bench) -> None:
     for folder in (top, other):
         _agent(bench, folder)
 
-    bench.kitty.wait_until(lambda: bench.bar().count(f"●{COLLISION} shop") == 2, 60, "both marks")
+    bench.kitty.wait_until(lambda: bench.bar().count(f"● {COLLISION} shop") == 2, 60, "both marks")
     if folder := os.environ.get(PICTURES):
         bench.kitty.screenshot(Path(folder) / f"{bench.kitty.version}-collision.png")
     entry = next(pane for pane in (bench.snapshot() or pytest.fail("no snapshot")).panes if pane.collides)

@@ -203,6 +203,12 @@ class Config:
     push: Push = section(Push, "messages of `tally serve` to browsers that are not open")
     listed: Listed = section(Listed, "what `tally agents` shows beside each agent", key="list")
     history: History = section(History)
+    collisions: bool = setting(
+        True,
+        "mark agents of one repository that edit the same lines",
+        key="collisions.on",
+        table="two agents that edit one file",
+    )
     #: One of `SCRIPTING`.
     scripting: str = setting(
         "own",

@@ -59,6 +59,9 @@ MARKS: dict[Status, str] = {
     Status.ACTIVE: " ",
 }
 
+#: Behind the mark of an agent of which another one has changed the same lines.
+COLLISION = "≠"
+
 
 def mark(status: Status, kind: Kind | None = None) -> str:
     """The mark of a status, one cell; a question has its own, and one that a turn ended with is a second cell."""

@@ -44,6 +44,7 @@ from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.pane.tape import Tape, plain
 from tallylight.pane.transcript import Transcript
+from tallylight.snapshot.entries import CollisionEntry
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Claim
 from tallylight.tracker.foreground import Foreground
@@ -116,6 +117,8 @@ class Pane:
         #: was, by its time. Its host's to set.
         self.changes: Changes | None = None
         self.counted_at = -math.inf
+        #: What others have changed of what its agent has. Its host's to set.
+        self.collisions: tuple[CollisionEntry, ...] = ()
         #: The report of a limit by a protocol, a hook or a screen, and its end.
         self._limit: tuple[object, float] = None, 0.0
         #: The last report about the pane itself.
@@ -220,6 +223,11 @@ class Pane:
         """The lines that are not committed, added and removed, if it shows the end of a turn, and they were counted."""
         changes = self.changes if self.decision.status is Status.DONE else None
         return (changes.added, changes.removed) if changes is not None else None
+
+    @property
+    def collides(self) -> bool:
+        """Whether another agent has changed the same lines."""
+        return any(one.same for one in self.collisions)
 
     @property
     def is_counted(self) -> bool:

@@ -31,7 +31,7 @@ from tallylight.evidence.records.places import (
     whole,
 )
 from tallylight.evidence.records.readers import READERS, Reader
-from tallylight.evidence.records.reading import Reading, Turn
+from tallylight.evidence.records.reading import Edit, Reading, Turn
 from tallylight.model.details import NO_DETAILS, Details
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -263,6 +263,13 @@ class Transcript:
         """The session that it is of; nothing while that is not known."""
         reading = self.found.reading
         return reading.session if reading is not None else ""
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What it has written of late, and what its subagents have that go on after its turn."""
+        found = self.found
+        readings = [one.reading for one in (found, *found.below.values()) if one.reading is not None]
+        return tuple(edit for reading in readings for edit in reading.edits)
 
     @property
     def is_strange(self) -> bool:

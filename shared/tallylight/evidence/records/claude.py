@@ -55,9 +55,11 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     message = table(entry, "message")
     match entry.get("type"):
         case _ if entry.get("isSidechain") is True:
+            for part in tables(message.get("content")):
+                found.edited(part.get("input"), at)
             return False
         case "assistant" if entry.get("isApiErrorMessage") is not True:
-            _answer(found, message)
+            _answer(found, message, at)
         case "assistant" if claude_ending.is_limit(entry):
             stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
             text = next(tables(message.get("content")), {}).get("text")
@@ -75,7 +77,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 read = in_lines(_take, _WORDS)
 
 
-def _answer(found: Reading, message: dict[str, Any]) -> None:
+def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     found.limited_until = 0.0
     model = word(message.get("model"))
     if model and not model.startswith("<"):  # `<synthetic>` is no model
@@ -90,6 +92,7 @@ def _answer(found: Reading, message: dict[str, Any]) -> None:
         elif part.get("type") == "tool_use":
             given = table(part, "input")
             name = part.get("name")
+            found.edited(given, at)
             if name == "TodoWrite":
                 found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))
             elif name == "TaskUpdate":

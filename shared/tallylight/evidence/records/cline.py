@@ -145,6 +145,7 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     for call in calls:
         given = table(call, "input")
         found.called(call.get("id"), call.get("name"), target(given))
+        found.edited(given, at)
         if call.get("name") == _QUESTION:
             found.asks(call.get("id"), at, Kind.QUESTION, line(given.get("question")))
     if not calls:

@@ -22,8 +22,8 @@ from tallylight.wire import values
 #: Days of sessions that are looked through, the latest first.
 _DAYS = 32
 _NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f-]{36})\.jsonl")
-_WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"session_meta"')
-#: All that is looked for is at the start of a line; what a command wrote does not.
+_WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"custom_tool_call"', b'"session_meta"')
+#: All that is looked for is at the start of a line; what a command wrote is not.
 _WITHIN = 160
 
 
@@ -76,7 +76,11 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "turn_context":
             found.named(payload.get("model"))
             return True
+        case "response_item" if payload.get("type") == "custom_tool_call":
+            found.edited(payload.get("input"), at)
+            return True
         case "response_item" if payload.get("type") == "function_call":
+            found.edited(entry_of(payload.get("arguments")), at)
             if payload.get("name") == "update_plan":
                 steps = entry_of(payload.get("arguments")).get("plan")
                 found.planned((step.get("step"), step.get("status")) for step in tables(steps))

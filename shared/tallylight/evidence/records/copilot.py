@@ -101,6 +101,7 @@ def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) 
             found.is_answered = not data.get("toolRequests")
             for call in tables(data.get("toolRequests")):
                 found.called(call.get("toolCallId"), call.get("name"), target(call.get("arguments")))
+                found.edited(call.get("arguments"), at)
         case "assistant.turn_end" if found.is_answered and found.background:
             found.ended(Status.BACKGROUND, at, rule="the turn ended, a command still runs")
         case "assistant.turn_end" if found.is_answered:

@@ -63,7 +63,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "interaction.resolved":
             found.settled(entry.get("id"), at)
         case "context.append_loop_event":
-            _event(found, table(entry, "event"))
+            _event(found, table(entry, "event"), at)
         case "token_counting.measured":
             found.counted(entry.get("tokens"))
         case "llm.request":
@@ -85,7 +85,7 @@ def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     found.called(entry.get("toolCallId"), name, question or target(table(request, "display")))
 
 
-def _event(found: Reading, event: dict[str, Any]) -> None:
+def _event(found: Reading, event: dict[str, Any], at: float | None) -> None:
     match event.get("type"):
         case "content.part":
             part = table(event, "part")
@@ -98,6 +98,7 @@ def _event(found: Reading, event: dict[str, Any]) -> None:
             elif event.get("name") == "Agent":
                 found.started_child(event.get("toolCallId"), arguments.get("description"))
             found.called(event.get("toolCallId"), event.get("name"), target(arguments))
+            found.edited(arguments, at)
         case "tool.result":
             id_ = event.get("toolCallId")
             if id_ in found.children:

@@ -123,8 +123,9 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
         if part.get("type") == "text":
             found.replied(part.get("text"))
             said = epoch(table(part, "time").get("end")) or said
-        elif part.get("type") == "tool" and call.get("status") == "error":
+        elif part.get("type") == "tool":
             is_refused |= values.text(call.get("error"), 64).startswith(_REFUSED)
+            found.edited(call.get("input"), epoch(table(call, "time").get("end")) or at)
     error, end = table(data, "error"), completed or at
     if error.get("name") == "MessageAbortedError":
         found.ended(Status.IDLE, end)

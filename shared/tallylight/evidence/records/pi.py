@@ -80,6 +80,8 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     for part in tables(message.get("content")):
         if part.get("type") == "text":
             found.replied(part.get("text"))
+        elif part.get("type") == "toolCall":
+            found.edited(part.get("arguments"), at)
     match message.get("stopReason"):
         case "stop" | "length":
             found.ended(Status.DONE, at)

@@ -51,6 +51,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
                 if part.get("thought") is not True:
                     found.replied(part.get("text"))
                 call = table(part, "functionCall")
+                found.edited(call.get("args"), at)
                 if call.get("name") == _TODO:
                     todos = tables(table(call, "args").get("todos"))
                     found.planned((todo.get("content"), todo.get("status")) for todo in todos)

@@ -19,13 +19,14 @@ from tallylight.model.errors import DecodeError
 from tallylight.model.prose import last_question, last_sentence
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
+from tallylight.model.tool_call import replaced
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 #: Of one record, in bytes, at a time.
 TAIL_BYTES = 262_144
 #: Of the entries that are kept of a list.
-MAX_TASKS, MAX_CHILDREN, MAX_CALLS = 64, 16, 64
+MAX_TASKS, MAX_CHILDREN, MAX_CALLS, MAX_EDITS = 64, 16, 64, 64
 #: Of a text, in cells.
 NAME_CELLS, LINE_CELLS, REPLY_CELLS = 80, 200, 400
 #: Of a name or id in a record, in characters.
@@ -35,6 +36,8 @@ _REPLY_LINES = 4
 #: Of the text that these are cut from.
 _MAX_TEXT = 8_192
 _MAX_TOKENS = 1 << 40
+#: Characters of each text of an edit that are kept.
+_MAX_EDIT = 4_096
 
 
 @attrs.frozen
@@ -64,6 +67,16 @@ class Phase:
     name: str = ""
     since: float = 0.0
     began: float = 0.0
+
+
+@attrs.frozen
+class Edit:
+    """What an agent writes into a file: *new* in the place of *old*, None: of all; when, in seconds since the epoch."""
+
+    path: str
+    old: str | None
+    new: str
+    at: float
 
 
 @attrs.define(kw_only=True)
@@ -100,6 +113,8 @@ class Reading:
     left: dict[str, Child] = attrs.Factory(dict)
     #: Of records that keep it in a file of its own.
     phase: Phase = Phase()
+    #: What it has written of late, the latest last.
+    edits: tuple[Edit, ...] = ()
     #: Whether any entry of it was of a known kind.
     is_known: bool = False
 
@@ -172,6 +187,14 @@ class Reading:
             while len(self.calls) >= MAX_CALLS:
                 del self.calls[next(iter(self.calls))]
             self.calls[key] = f"{tool}: {what}" if what else tool
+
+    def edited(self, given: object, at: float | None) -> None:
+        """A tool is called that writes files, if it is one."""
+        found = [
+            Edit(path[:_MAX_EDIT], old[:_MAX_EDIT] if old is not None else None, new[:_MAX_EDIT], at or 0.0)
+            for path, old, new in replaced(given)
+        ]
+        self.edits = (*self.edits, *found)[-MAX_EDITS:] if found else self.edits
 
     def answered(self, id_: object) -> None:
         """The call has its result."""

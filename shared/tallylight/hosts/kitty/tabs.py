@@ -134,6 +134,7 @@ class TabLights:
         pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
         mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
         size = self._cells if tab is not None else NARROW
+        mark += lights.COLLISION if tab is not None and tab.collides and tab_look.NAMELESS <= size < NARROW else ""
         bar = self._bar or self._bar_of((ground,), ground)
         one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size)
         fore, back = (
@@ -159,6 +160,8 @@ class TabLights:
             runs = [one]
         else:
             runs = tab_look.before_title(one, fore, is_filled=is_filled)
+        if tab is not None and tab.collides and self._cells >= NARROW:
+            runs = [*runs, Run(f"{lights.COLLISION} ", contrast.legible(self.colours[Status.WAITING], ground))]
         return "".join(_written(run, ground) for run in runs) + lights.sgr_foreground(fore)
 
     def rendered(self, tab_id: int) -> str:

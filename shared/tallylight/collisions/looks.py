@@ -106,7 +106,7 @@ class Looks:
     _hunks: dict[tuple[str, ...], dict[str, tuple[Hunk, ...]]] = attrs.field(factory=dict)
 
     def look(self, parties: Sequence[Party], stale: Collection[str], end: float) -> Found:
-        """Compare *parties*, and ask git anew of the work trees *stale*. `StuckError`: git was too slow; `OSError`."""
+        """Compare *parties*, and ask git again about *stale* work trees. `StuckError`: git was too slow; `OSError`."""
         self._end, self._hunks = end, {}
         self._edits = {party.address: _edits_of(party) for party in parties}
         self._asks = {party.address: frozenset(_below(party, path) for path in party.asks) for party in parties}
@@ -235,7 +235,7 @@ class Looks:
         return found
 
     def _text(self, top: str, file: str) -> str:
-        """What stands in a file; nothing if that cannot be read."""
+        """The text of a file; nothing if that cannot be read."""
         try:
             return read_write.read_limited(Path(top, file), MAX_BYTES).decode("utf-8", "replace")
         except (OSError, TallyError):

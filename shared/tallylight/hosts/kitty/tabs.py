@@ -58,7 +58,7 @@ _SGR = re.compile(r"\x1b\[[0-9:;]*m")
 #: where tabs have fewer cells than the last.
 _ENDS = {"fade": 8, "slant": 3, "powerline": 2}
 _SHORT_FADE, WIDE = 2, 20
-#: Of these, what stands in front of the title.
+#: Of these, what precedes the title.
 _STARTS = {"fade": 1, "slant": 2, "powerline": 1}
 FEATURE = "tab bar"
 

@@ -1,7 +1,7 @@
 """
 Grades what titles and screens show: by the sources that know better, and often know it later.
 
-What a record, a status file or a protocol tells of a pane is taken for true. Beside it stands what the title and the
+What a record, a status file or a protocol says of a pane is taken for true. Beside it is what the title and the
 screen alone would have shown; silence and output read nothing, and are left out. Each turn gets the seconds in which
 both are known and differ. Pure: the time is an argument.
 """

@@ -2,17 +2,17 @@
 The turns of one Claude Code process: successive readings of its status file, and the ends of its transcript.
 
 The status file alone says `idle` after a finished, a failed and an interrupted turn. So when it comes to `idle`, the
-last report stands until the transcript tells how the turn ended, for at most `UNDECIDED_S`; a turn that left no
+last report counts until the transcript shows how the turn ended, for at most `UNDECIDED_S`; a turn that left no
 ending behind was broken off before anything was written. A dialog that was dismissed is no turn that ended.
 
-While agents of a turn that is over still run, the file says `busy` as before; the transcript tells (`left_running`),
+While agents of a turn that is over still run, the file says `busy` as before; the transcript shows it (`left_running`),
 and is therefore read again while it grows.
 
-While it asks for a permission the transcript tells what for, if it does within `CALL_S`: by a call that is newer than
-what the file said before. The dialog may be told before its call is, while the one before still has no result there.
+While it asks for a permission the transcript shows what for, if it does within `CALL_S`: by a call that is newer than
+what the file said before. The dialog may be known before its call is, while the one before still has no result there.
 
 A turn can be shorter than the time between two looks at the file, and so can what is left of it behind a dialog. Its
-own time stamp tells that one went by.
+own time stamp shows that one went by.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ UNDECIDED_S = 0.6
 CALL_S = 2.0
 #: So long before it asks, in seconds, the call was made at most: an older one ran, and its result is yet to be written.
 CLOSE_S = 1.0
-#: How far apart, in seconds, the file and the transcript may tell one thing, where the clock has been set back and what
-#: stands in front of that seems to be of later.
+#: How far apart, in seconds, the file and the transcript may have one thing, where the clock has been set back and what
+#: is in front of that seems to be of later.
 NEAR_S = 3.0
 #: What its `waitingFor` means, by its own table.
 _KINDS = {
@@ -44,7 +44,7 @@ _KINDS = {
     "goal proposal": Kind.PERMISSION,
     "input needed": Kind.QUESTION,
 }
-#: A menu that the person has opened, such as `/help`: it waits, but for somebody who knows.
+#: A menu that the person has opened, such as `/help`: it waits, but the person knows that.
 _OWN_MENU = "dialog open"
 
 

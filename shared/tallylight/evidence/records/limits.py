@@ -1,7 +1,7 @@
 """
 When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again in 2 h 14 min`, `|1762952400`.
 
-A text that names no time, or one that cannot be, tells nothing.
+A text without a time, or with an impossible one, counts for nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ISO = re.compile(r"\b(?:resets?|again)(?: at)? (\d{4}-\d\d-\d\dT[\d:.]{5,15}(?:
 
 
 def ends(text: object, at: float | None) -> float:
-    """When the limit ends that *text*, written *at*, tells of, in seconds since the epoch; 0 if it does not say."""
+    """When the limit in *text*, written *at*, ends, in seconds since the epoch; 0 if it does not say."""
     words = values.text(text, _MAX_TEXT)
     if at is None:
         return 0.0

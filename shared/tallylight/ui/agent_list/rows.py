@@ -28,6 +28,7 @@ WORDS = {
     Status.DOWN: "ended",
     Status.DONE: "done",
     Status.LIMITED: "limited",
+    Status.QUIET: "quiet",
     Status.WORKING: "working",
     Status.BACKGROUND: "background",
     Status.IDLE: "idle",
@@ -77,7 +78,8 @@ def mark_of(row: Row, state: State) -> Span:
     pane = row.pane
     chip = None if is_snoozed(pane, state.now) else pane.status
     is_bold = chip in lights.FILLED or chip is Status.DONE
-    return Span(f" {lights.mark(pane.status, pane.kind):<2}", chip=chip, is_mark=True, is_bold=is_bold, is_dim=not chip)
+    mark = lights.mark(pane.status, pane.kind) + (lights.COLLISION if pane.collides else "")
+    return Span(f" {mark[:2]:<2}", chip=chip, is_mark=True, is_bold=is_bold, is_dim=not chip)
 
 
 def aged(row: Row, state: State) -> str:

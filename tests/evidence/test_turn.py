@@ -154,6 +154,16 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
         ],
         "waiting/limit",
     ),
+    "the same, told late": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("idle", 3), b""),
+            (3.7, reading("idle", 3), b""),
+            (4, reading("waiting", 4, "dialog open"), b""),
+            (4.4, reading("waiting", 4, "dialog open"), api_error(2.9, error="rate_limit")),
+        ],
+        "waiting/limit",
+    ),
     "a menu in the middle of a turn, after one that ended well": (
         [
             (1, reading("busy", 1), b""),

@@ -129,9 +129,10 @@ class Turns:
     def _open(self, reading: Reading, now: float, before: float) -> tuple[float, float] | None:
         """When it came to rest with its ending unknown, and when that turn began; the last reading was *before*."""
         last = self._last
-        if reading.waiting_for == _OWN_MENU and last is not None and last.raw == "busy":
+        if reading.waiting_for == _OWN_MENU and last is not None:
             # Nobody has opened it: after a limit it asks what to do, at the end of a moment's work for that.
-            return now, self._turn_began - NEAR_S
+            is_soon = last.raw == "busy" or (last.raw == "idle" and reading.at - last.at < NEAR_S * 1000)
+            return (now, self._turn_began - NEAR_S) if is_soon else None
         if reading.raw != "idle":
             return None
         if last is not None and last.session == reading.session:

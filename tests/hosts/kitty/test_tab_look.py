@@ -27,7 +27,7 @@ PAGE = ROOT / "docs/contrast.md"
 STYLES = ("fade", "powerline")
 #: Cells of a tab: one of every kind, and both ends of each.
 SIZES = (1, 2, 3, 4, 5, 6, 9, 10, 20, 40)
-LIT = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED, Status.WORKING, Status.BACKGROUND)
+LIT = tuple(status for status in Status if status not in (Status.IDLE, Status.ACTIVE))
 #: How much of its cell a mark covers, roughly: `●` in common fonts.
 INK = 0.4
 #: Of two colours beside each other that nobody takes for one, by the lightness of OKLab.

@@ -10,8 +10,8 @@ tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_
 and `{tab.tally_var_NAME}` what its agent gave that name. Narrow tabs are drawn here.
 
 kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
-kind goes by its share of the bar, and its text is fitted when it is drawn. Where a person has given tabs several lines
-(`tab_title_max_lines`, of bars at a side since kitty 0.49), the project stands below the title.
+kind depends on its share of the bar, and its text is fitted when it is drawn. Where a person has given tabs several
+lines (`tab_title_max_lines`, of bars at a side since kitty 0.49), the project is below the title.
 
 A fault in here is logged once and the tabs are drawn as without us.
 """

@@ -2,7 +2,7 @@
 What a program is made with, as the package says that owns it: whether it talks to a language model.
 
 The text of a `package.json` or of a Python distribution's `METADATA` goes in, and that of a `README`; the sign comes
-out, in words. A dependency counts whose name has a word of `_LIBRARIES`, and so does a package that calls itself a
+out, in words. A dependency counts with a word of `_LIBRARIES` in its name, and so does a package that calls itself a
 coding agent, since many are bundled and name no dependency. What no package owns tells by its own bytes where it sends
 its questions (`SPOKEN_TO`). It makes a program a candidate, and never gives a light. Pure.
 """
@@ -27,7 +27,7 @@ SPOKEN_TO = (b"modelcontextprotocol", b"api.anthropic.com", b"api.openai.com")
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
 _VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD}}})$", re.MULTILINE)
-#: Characters of the metadata in which a distribution says what it is.
+#: Characters of the metadata where a distribution describes itself.
 _HEAD = 4096
 #: How packages call what they are, in one sentence.
 _ITSELF = re.compile(

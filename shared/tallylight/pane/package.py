@@ -36,7 +36,7 @@ _MOST_S = 3.0
 
 @attrs.frozen
 class PackageRequest:
-    """What the *run* of a program is made with whose file is *program*, an absolute path."""
+    """What the *run* of a program is made with; its file is *program*, an absolute path."""
 
     program: Path
     run: tuple[int, int]
@@ -91,7 +91,7 @@ def _metadata(program: Path) -> str:
 
 
 def _distributions(program: Path) -> Iterator[Path]:
-    """The distributions of the Python environment in whose `bin` *program* lies, or leads to."""
+    """The distributions of the Python environment that has *program*, or its target, in its `bin`."""
     for script in dict.fromkeys((program, Path(os.path.realpath(program)))):
         found = script.parent.parent.glob("lib/python3*/site-packages/*.dist-info")
         yield from itertools.islice(found, _DISTRIBUTIONS)

@@ -22,7 +22,7 @@ _LIBRARIES = re.compile(
     r"|llamaindex|genai|generativeai|gemini|mistralai|ollama|groq|cohere|bedrock|smolagents|dspy|openrouter|huggingface|tiktoken)\b",
     re.IGNORECASE,
 )
-#: What is in a program that talks to a language model or to its tools, whatever it is compiled from.
+#: A program that contains one of these talks to a language model or to its tools.
 SPOKEN_TO = (b"modelcontextprotocol", b"api.anthropic.com", b"api.openai.com")
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)

@@ -16,6 +16,7 @@ DETACHABLE: dict[str, tuple[str, ...]] = {
     "serve": ("serve",),
     "serve/push": (),
     "remote": ("publish", "bridge"),
+    "collisions": (),
     "shift": ("shift",),
     "recordings": ("agent", "record", "replay", "wrong"),
     "actions/restore_page.py": ("restore",),

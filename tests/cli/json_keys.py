@@ -20,6 +20,7 @@ from tallylight.snapshot.entries import REPORT_TEXTS
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import (
     AnswerEntry,
+    CollisionEntry,
     ConversationEntry,
     LosingEntry,
     Pane,
@@ -90,6 +91,7 @@ _RECORDS: dict[type, str] = {
     Label: "label",
     ReasonEntry: "reason",
     RecordEntry: "record",
+    CollisionEntry: "collision",
     LosingEntry: "losing",
     AnswerEntry: "answer",
     ConversationEntry: "conversation",
@@ -251,6 +253,11 @@ PARTS: dict[str, Part] = {
             "progress": Key(_TEXT, "its progress: `3/7`", is_always=False),
             "background": Key(_TEXT, "number of running background tasks and subagents", is_always=False),
         },
+    ),
+    "collision": Part(
+        "An entry of `collisions`",
+        "[Two agents that edit one file](list.md#two-agents-that-edit-one-file) explains them.",
+        _of(CollisionEntry),
     ),
     "losing": Part("An entry of `losing`", "", _of(LosingEntry)),
     "answer": Part("An entry of `answers`", "[How a light is decided](trust.md) explains them.", _of(AnswerEntry)),

@@ -21,7 +21,7 @@ from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, Panes
 from tallylight.snapshot.entries import REPORT_TEXTS
-from tallylight.snapshot.schema import ConversationEntry, RecordEntry
+from tallylight.snapshot.schema import CollisionEntry, ConversationEntry, RecordEntry
 from tests.cli import json_keys
 from tests.cli.panes import WAITING, WORKING, publish
 from tests.hosts.kitty.fakes import Kitty
@@ -36,6 +36,7 @@ FULL = attrs.evolve(
     agent_pid=7,
     records=(RecordEntry.of(_REPORT, Status.WAITING, 1.0),),
     conversation=ConversationEntry(agent="claude", program="/bin/claude"),
+    collisions=(CollisionEntry(),),
 )
 BESIDE = Beside(branch="main", changes=Changes(added=1), pull_request=PullRequest(3))
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.tool_call import MAX_EDITS, MOST, tool_call
+from tallylight.model.tool_call import MAX_EDITS, MOST, alike, replaced, tool_call
 
 OLD = "def f():\n    return 1\n\nlast\n"
 NEW = "def f(x):\n    y = x\n    return y\n\nlast\n"
@@ -67,6 +67,34 @@ def test_bounds() -> None:
     assert tool_call("E", {"path": "a", "edits": edits}) == f"E a (+{MAX_EDITS} −0)"
 
 
+REPLACED: list[tuple[Any, list[tuple[str, str | None, str]]]] = [
+    ({"file_path": "/w/a.py", "old_string": "x", "new_string": ""}, [("/w/a.py", "x", "")]),
+    ({"path": "a", "content": "all"}, [("a", None, "all")]),
+    ({"path": "a", "edits": [{"oldText": "x", "newText": "y"}, 3, {"oldText": "z"}]}, [("a", "x", "y")]),
+    (PATCH, [("a.py", "x", "y\nz"), ("b.py", None, "new")]),
+    ({"cmd": f"apply_patch <<'EOF'\n{PATCH}\nEOF"}, [("a.py", "x", "y\nz"), ("b.py", None, "new")]),
+    ({"input": PATCH.replace("@@\n-x", "@@ def f():\n a\n-x\n@@\n b\n-c")}, [
+        ("a.py", "a\nx", "a"), ("a.py", "b\nc", "b\ny\nz"), ("b.py", None, "new"),
+    ]),
+    ({"file_path": "a.py"}, []), ({"pattern": "x", "path": "a"}, []), ({"command": "ls"}, []), ("ls", []), (None, []),
+    ({"path": "a", "new_string": 5}, []), ({"content": "x"}, []), ("*** Begin Patch\n+x\n*** End Patch", []),
+]  # fmt: skip
+
+
+def test_what_is_replaced() -> None:
+    """The texts of edits, of several edits in one call and of patches, wherever these stand; nothing of other calls."""
+    assert [replaced(given) for given, _ in REPLACED] == [expected for _, expected in REPLACED]
+
+
+@given(st.lists(st.sampled_from("ab")), st.lists(st.sampled_from("ab")))
+def test_lines_that_are_alike(old: list[str], new: list[str]) -> None:
+    """They begin and end both texts, and no line counts twice."""
+    before, after = alike(old, new)
+    assert before + after <= min(len(old), len(new))
+    assert old[:before] == new[:before]
+    assert old[len(old) - after :] == new[len(new) - after :]
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
@@ -79,3 +107,4 @@ KEYS = ("command", "file_path", "url", "prompt", "edits", "old_string", "new_str
 def test_any_shape(name: Any, given: Any, cwd: Any) -> None:
     """Whatever is in a payload: a text, and never too much of it."""
     assert len(tool_call(name, given, cwd)) <= MOST
+    assert all(isinstance(path, str) and isinstance(new, str) for path, _, new in replaced(given))

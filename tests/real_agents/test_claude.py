@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from tallylight.evidence.records import claude as records
 from tests.real_agents.conftest import Claude, pid_of
+from tests.real_agents.dialect import CONTENT
 from tests.real_agents.driver import wait_until
 
 pytestmark = pytest.mark.agents
@@ -272,3 +274,13 @@ def test_says_little_to_the_terminal(claude: Claude) -> None:
 
     assert numbers <= {"0", "2", "8", "11", "7501"}
     assert [said.payload for said in claude.pane.said if said.number == "7501"] == ["?"]
+
+
+def test_what_it_writes_is_in_its_record(claude: Claude) -> None:
+    """A call that writes a file is in the transcript with the file and its text, once it asks for it."""
+    made = claude.home / "project/made.py"
+    claude.pane.submit(f"EDIT {made} THEN fine")
+    claude.status.wait("waiting/permission prompt")
+    path = next((claude.home / ".claude/projects").glob("*/*.jsonl"))
+    found = wait_until(lambda: records.read(path.read_bytes(), None).edits, 10, "the edit in the transcript")
+    assert [(edit.path, edit.old, edit.new) for edit in found] == [(str(made), None, CONTENT)]

@@ -19,6 +19,7 @@ from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.schema import (
     MAX_CHOICES,
     AnswerEntry,
+    CollisionEntry,
     ConversationEntry,
     LosingEntry,
     Pane,
@@ -66,6 +67,7 @@ def test_what_is_published_is_read(folder: Path) -> None:
         kind=Kind.PERMISSION,
         reason=ReasonEntry(source="protocol", rule="osc-1338", at=49.5, changes="an answer"),
         records=(RecordEntry.of(report, Status.WAITING, 49.5),),
+        collisions=(CollisionEntry(pane="kitty-1:2", name="api", file="a.py", lines="4–6", same=True, at=40.0),),
         losing=(LosingEntry(source="heuristic", rule="silence", status="waiting", at=40.0, why="explicit wins"),),
         answers=(
             AnswerEntry(question="turn", answer="running", source="title", rule="x", at=41.0, changes="its exit"),
@@ -95,6 +97,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
     assert set(found["panes"][0]) == {
         "id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message", "since",
         "seen", "pid", "reason", "records", "losing", "answers", "cwd", "progress", "background", "question",
+        "collisions",
         "what", "choices", "prompt", "resume", "fork", "attach", "agent_pid", "conversation", "snoozed_until",
         "muted_until", "unread", "answered", "waited_s", "notified", "visible", "host_title", "said_per_s",
         "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal", "model", "context",

@@ -10,6 +10,7 @@ worked out what is new; nothing is asked of the others.
 from __future__ import annotations
 
 import functools
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -37,6 +38,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
 
 if TYPE_CHECKING:
+    from tallylight.collisions.watch import Collisions
     from tallylight.hosts.grades import Grades
 
 #: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
@@ -117,6 +119,10 @@ class Engine(ABC, Generic[Id]):
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
+        self._collisions: Collisions[Id] | None = _collisions(
+            f"{host}-{os.getpid()}", environ, submit, self._files.mounts, self._touched.add
+        )
+        self._collide = self.guarded("collisions", self._collisions.look if self._collisions is not None else _nothing)
 
     # What a host does ----------------------------------------------------------------------------------------
 
@@ -220,6 +226,7 @@ class Engine(ABC, Generic[Id]):
         self._projects.tell(self._panes[id_] for id_ in looked)
         for id_ in looked:
             self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
+        self._collide(self._panes, now, self.config.collisions)
         return looked
 
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
@@ -324,6 +331,15 @@ class Engine(ABC, Generic[Id]):
         return min(dues, default=float("inf"))
 
 
+def _collisions(name: str, environ: Mapping[str, str], *more: Any) -> Collisions[Any] | None:
+    """What finds agents that edit the same lines; None in an installation that lacks it."""
+    try:
+        from tallylight.collisions.watch import Collisions
+    except ModuleNotFoundError:
+        return None
+    return Collisions(name, environ, *more)
+
+
 def _grades(host: str, environ: Mapping[str, str], submit: Submit) -> Grades[Any] | None:
     """What grades the lights; None in an installation that lacks it."""
     try:
@@ -351,9 +367,10 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
     """
     reason, report, facts = decision.reason, decision.report, pane.attention.facts
     unknown, transcript, conversation = pane.unknown.program, pane.transcript, pane.conversation
-    drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title
+    drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title, pane.collides
     more = (
         *known,
+        pane.collisions,
         decision.since,
         pane.tracker.revision,
         pane.pace,

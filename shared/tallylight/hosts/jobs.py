@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable
 #: Threads, those that may be lost to jobs that hang, and jobs that wait for one. Of the first, eight may read agents'
 #: files that hang, before anybody knows that they do.
 MAX_THREADS = 12
-MAX_HUNG = 15
+MAX_HUNG = 24
 MAX_WAITING = 2048
 #: A job that takes longer, in seconds, hangs: on a disk or a network that does not answer.
 HANGS_S = 6.0

@@ -28,8 +28,8 @@ SWITCH_S = 0.0005
 #: does not count: a process that was stopped, or a machine that has much to do, is no disk that hangs.
 #:
 #: Of those of kitty's that can hang (settings, opening the runtime directory, snapshot, requests, scripts, ledger, open
-#: conversations, history, accuracy, projects, work, sessions, 8 readings of agents' files, 4 commands, list, fork) each
-#: loses a thread at most, and some are left for the others.
+#: conversations, history, accuracy, projects, work, sessions, 8 readings of agents' files, 4 commands, 9 looks for
+#: collisions, list, fork) each loses a thread at most, and some are left for the others.
 HANGS_S = 1.0
 
 

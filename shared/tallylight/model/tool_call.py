@@ -10,6 +10,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 #: Characters that are kept; of what is longer, both ends.
@@ -24,8 +25,8 @@ _OTHERS = ("query", "pattern", "description", "prompt")
 _SHELL_OPTIONS = ("-c", "-lc", "-ic")
 _PATCH = "*** Begin Patch"
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
-_OLD = ("old_string", "oldString", "old_str")
-_NEW = ("new_string", "newString", "new_str", "content", "file_text")
+_OLD = ("old_string", "oldString", "old_str", "old_text", "oldText")
+_NEW = ("new_string", "newString", "new_str", "new_text", "newText", "content", "file_text")
 MAX_EDITS = 200
 
 
@@ -83,24 +84,66 @@ def _below(path: str, cwd: Any) -> str:
 
 def _counted(given: dict[str, Any]) -> tuple[int, int]:
     """How many lines an edit adds and removes; those that begin and end both texts are not counted."""
-    edits = given.get("edits")
     added = removed = 0
-    for edit in edits[:MAX_EDITS] if isinstance(edits, list) else (given,):
-        if isinstance(edit, dict):
-            old, new = _lines(edit, _OLD), _lines(edit, _NEW)
-            same = 0
-            while same < min(len(old), len(new)) and old[same] == new[same]:
-                same += 1
-            old, new = old[same:], new[same:]
-            while old and new and old[-1] == new[-1]:
-                del old[-1], new[-1]
-            added, removed = added + len(new), removed + len(old)
+    for edit in _edits(given):
+        old, new = ((_text(edit, names) or "").splitlines() for names in (_OLD, _NEW))
+        before, after = alike(old, new)
+        added, removed = added + len(new) - before - after, removed + len(old) - before - after
     return added, removed
 
 
-def _lines(edit: dict[str, Any], names: tuple[str, ...]) -> list[str]:
-    text = next((edit[name] for name in names if isinstance(edit.get(name), str)), "")
-    return text[:_LOOKED_AT].splitlines()
+def alike(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines begin both texts, and how many of the others end both."""
+    least = min(len(old), len(new))
+    before = after = 0
+    while before < least and old[before] == new[before]:
+        before += 1
+    while after < least - before and old[-1 - after] == new[-1 - after]:
+        after += 1
+    return before, after
+
+
+def _edits(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of the input of an edit, one or several."""
+    edits = given.get("edits")
+    return [edit for edit in edits[:MAX_EDITS] if isinstance(edit, dict)] if isinstance(edits, list) else [given]
+
+
+def _text(edit: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    """The first of these that is a text."""
+    return next((edit[name][:_LOOKED_AT] for name in names if isinstance(edit.get(name), str)), None)
+
+
+def replaced(given: Any) -> list[tuple[str, str | None, str]]:
+    """What a call with the input *given* writes: each file, the text that goes, None if all does, and what comes."""
+    if isinstance(given, str):
+        return _replaced_by_patch(given)
+    if not isinstance(given, dict):
+        return []
+    for text in (_first(given, _COMMANDS), given.get("patch"), given.get("input")):
+        if isinstance(text, str) and _PATCH in text:
+            return _replaced_by_patch(text)
+    path = _first(given, _FILES).strip()
+    texts = [(_text(edit, _OLD), _text(edit, _NEW)) for edit in _edits(given)] if path else []
+    return [(path, old, new) for old, new in texts if new is not None]
+
+
+def _replaced_by_patch(text: str) -> list[tuple[str, str | None, str]]:
+    """The same of each hunk of a patch, wherever in *text* that begins."""
+    found: list[tuple[str, str | None, str]] = []
+    path = ""
+    old: list[str] = []
+    new: list[str] = []
+    for line in [*text.partition(_PATCH)[2][:_LOOKED_AT].splitlines(), "***"]:
+        if line.startswith(("@@", "***")):
+            if path and (old or new):
+                found.append((path, "\n".join(old) if old else None, "\n".join(new)))
+            path = next((line.removeprefix(start).strip() for start in _PATCHED if line.startswith(start)), path)
+            old, new = [], []
+        elif line[:1] in ("-", "+", " "):
+            old += [line[1:]] if line[0] != "+" else []
+            new += [line[1:]] if line[0] != "-" else []
+    return found[:MAX_EDITS]
 
 
 def _patch(tool: str, text: str) -> str:

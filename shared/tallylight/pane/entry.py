@@ -63,6 +63,7 @@ def pane_entry(
         vars=report.vars,
         model=details.model,
         context=details.context,
+        collisions=pane.collisions,
         children=tuple((child.name, child.status.value) for child in details.children),
         reply=details.reply,
         outcome=pane.outcome,

@@ -22,7 +22,7 @@ from tallylight.wire.text import sanitise
 VERSION: Literal[1] = 1
 #: Of a reply, in cells.
 REPLY_CELLS = 500
-StatusWord = Literal["working", "waiting", "limited", "background", "done", "error", "down", "idle", "active"]
+StatusWord = Literal["working", "waiting", "limited", "quiet", "background", "done", "error", "down", "idle", "active"]
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
@@ -77,6 +77,20 @@ class Beside(BaseModel):
     changes: Changes | None = Field(description="null where they are not known")
 
 
+class Collision(BaseModel):
+    """Another agent of the same repository that has changed a file of this one's."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    pane: str = Field(description="the other agent's pane, as in `address`")
+    name: Clean
+    file: Clean
+    lines: Clean
+    same: bool = Field(description="whether both have changed the same lines")
+    asked: bool = Field(description="whether this one asks to write the file")
+    at: float = Field(description="when the other last changed it; 0 if unknown")
+
+
 class Label(BaseModel):
     """What a person gave a conversation in the list: nothing where they gave none."""
 
@@ -112,6 +126,7 @@ class Session(BaseModel):
     model: Clean = Field(description="from the agent's own record, like the next five")
     context: int | None = Field(description="used part of its context, in percent")
     beside: Beside | None = Field(description="null where no repository is known")
+    collisions: list[Collision] = Field(description="the same lines first")
     children: list[Child] = Field(description="its subagents")
     reply: Reply = Field(description="the first lines of its last reply")
     outcome: Reply = Field(description="when done: the last sentence of its reply, or its final question")
@@ -270,6 +285,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         "choices": [{"keys": keys, "label": label} for keys, label in pane.choices],
         "doing": pane.doing,
         "beside": Beside.model_validate(beside) if beside is not None and beside.branch else None,
+        "collisions": list(map(Collision.model_validate, pane.collisions)),
         "children": [{"name": name, "status": status} for name, status in pane.children],
         "source": pane.reason.source,
         "rule": pane.reason.rule,

@@ -118,3 +118,16 @@ class MachineEntry:
     name: str = attributes.field(metadata=declared("its name in `[machines]`", short(MAX_WORD)))
     is_up: bool = key(False, "it answers", name="up")
     says: str = key("", "its state in words")
+
+
+@attributes.frozen(kw_only=True)
+class CollisionEntry:
+    """Another agent of the same repository that has changed a file of this one's."""
+
+    pane: str = key("", "the other agent's pane: `kitty-4711:3`")
+    name: str = key("", "its project")
+    file: str = key("", "the file, from the top of the work tree")
+    lines: str = key("", "the lines that the other has changed: `40–62`")
+    same: bool = key(False, "both have changed the same lines")
+    asked: bool = key(False, "this pane asks to write the file")
+    at: float = key(0.0, "when the other last changed it, in seconds since the epoch; 0 if unknown")

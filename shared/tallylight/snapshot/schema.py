@@ -13,6 +13,7 @@ from tallylight.model.report import current
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import values
 from tallylight.snapshot.entries import AnswerEntry as AnswerEntry
+from tallylight.snapshot.entries import CollisionEntry as CollisionEntry
 from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
 from tallylight.snapshot.entries import LosingEntry as LosingEntry
 from tallylight.snapshot.entries import MachineEntry as MachineEntry
@@ -125,6 +126,9 @@ class Pane:
     records: tuple[RecordEntry, ...] = key((), "one record for each agent in the pane", many(RecordEntry))
     losing: tuple[LosingEntry, ...] = key((), "reports that lost to better ones", many(LosingEntry))
     answers: tuple[AnswerEntry, ...] = key((), "the answers to the three questions of trust", many(AnswerEntry))
+    collisions: tuple[CollisionEntry, ...] = key(
+        (), "agents of the same repository that have changed its files, too", many(CollisionEntry)
+    )
     vars: Pairs = key((), "the agent's own variables: name and text", _NAMED)
     choices: Pairs = key((), "the choices of the question: keys and label", _CHOICES)
     #: The one at the place of what *progress* says is done is the current one.
@@ -144,6 +148,11 @@ class Pane:
     def doing(self) -> str:
         """What it does: the current one of its tasks, and what its agent says of the moment."""
         return ": ".join(filter(None, (current(self.progress, self.tasks), self.detail)))
+
+    @property
+    def collides(self) -> bool:
+        """Whether another agent has changed the same lines."""
+        return any(one.same for one in self.collisions)
 
     @property
     def asks(self) -> str:

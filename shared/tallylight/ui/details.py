@@ -6,13 +6,15 @@ bar.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from tallylight.model.details import NEARLY_FULL
 from tallylight.model.report import progress
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.beside import signed
-from tallylight.ui.layout import GAP, countdown
+from tallylight.ui.layout import GAP, ago, countdown
 
 #: Cells of a bar, where there is room for one.
 BAR = 6
@@ -52,14 +54,39 @@ def cost(pane: Pane) -> str:
 
 def limit(pane: Pane, now: float) -> str:
     """How long a limit yet stops it, and until when: `limit: 2 h 14, until 11:08`, or with the day."""
-    if pane.limited_until <= now:
-        return ""
-    return f"limit: {countdown(pane.limited_until - now)[0]}, until {clock(pane.limited_until, now)}"
+    left = time_left(pane, now)
+    return f"limit: {left}, until {clock(pane.limited_until, now)}" if left else ""
+
+
+def time_left(pane: Pane, now: float) -> str:
+    """How long a limit yet stops it: `2 h 14`; nothing for none."""
+    return countdown(pane.limited_until - now)[0] if pane.limited_until > now else ""
 
 
 def clock(at: float, now: float) -> str:
     """*at* on the clock of this place: `11:08`, or with the day."""
     return time.strftime("%H:%M" if at - now < 86_400 else "%a %d %b %H:%M", time.localtime(at))
+
+
+def collisions(pane: Pane, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, bool]:
+    """
+    Who else has changed its files, each with whether that are the same lines.
+
+    `also edited by api (pane 3): src/cart.py 40–62`; *names* has the short names of panes by their addresses.
+    """
+    return {
+        f"also edited by {one.name} (pane {names.get(one.pane, one.pane)}): {one.file} {one.lines}"
+        f"{'' if one.same else ', other lines'}": one.same
+        for one in pane.collisions
+    }
+
+
+def asked_of(pane: Pane, now: float) -> str:
+    """Who has changed the file that it asks to write: `api changed this file 2 min ago`; nothing if nobody has."""
+    last = max((one for one in pane.collisions if one.asked), key=lambda one: one.at, default=None)
+    if last is None or pane.status is not Status.WAITING:
+        return ""
+    return f"{last.name} changed this file{f' {ago(last.at, now)}' if last.at else ''}"
 
 
 def queued(pane: Pane, now: float) -> str:

@@ -11,11 +11,11 @@ import attrs
 import pytest
 
 from tallylight.evidence.records.places import StrangeError, ask
-from tallylight.evidence.records.reading import Reading, Turn
+from tallylight.evidence.records.reading import MAX_EDITS, Edit, Reading, Turn
 from tallylight.model.details import NO_DETAILS, Child, Details
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
-from tests.evidence.records.kept import AGENTS, DATABASES, FILES, Kept, kept, read
+from tests.evidence.records.kept import AGENTS, DATABASES, FILES, Kept, grown, kept, read
 from tests.tables import each
 
 TASKS = ("Read the parser", "Rename the helpers", "Run the tests")
@@ -391,3 +391,30 @@ def test_a_database_of_tomorrow(tmp_path: Path) -> None:
 
     with pytest.raises(StrangeError):
         ask(str(path), record.reader.queries, ("x",))
+
+
+#: A call of a command in the records of agents, as JSON or as JSON in a text; and a line of Codex that patches a file.
+_COMMAND = re.compile(rb'{\\?"command\\?": ?\\?"touch made\\?"[^{}]*}')
+_PATCH = (
+    b'{"timestamp":"2026-11-22T09:00:00.000Z","type":"response_item","payload":{"type":"custom_tool_call",'
+    b'"name":"apply_patch","input":"*** Begin Patch\\n*** Update File: a.py\\n-x\\n+y\\n*** End Patch"}}\n'
+)
+
+
+@each("agent", ["claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"])
+def test_what_an_agent_writes(agent: str) -> None:
+    """A call that writes a file is kept, with its texts and its time, of late ones so many; one of a command is not."""
+    record = kept(agent)
+    assert read(record).edits == ()
+    steps = grown(agent) if agent in DATABASES else [_PATCH if agent == "codex" else record.data]
+    before = next(data for data in steps if agent == "codex" or _COMMAND.search(data))
+    edit = json.dumps({"file_path": "a.py", "old_string": "x", "new_string": "y"})
+    text = json.dumps(edit)[1:-1] if agent in DATABASES else edit
+    data = _COMMAND.sub(lambda _: text.encode(), before)
+
+    found = record.reader.read(data, None)
+    assert {attrs.evolve(one, at=0.0) for one in found.edits} == {Edit("a.py", "x", "y", 0.0)}
+    assert all(one.at > 1.7e9 for one in found.edits)
+    for _ in range(MAX_EDITS):
+        found = record.reader.read(data, found)
+    assert len(found.edits) <= MAX_EDITS

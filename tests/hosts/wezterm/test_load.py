@@ -51,6 +51,22 @@ def test_applying_only_registers(bench: Bench) -> None:
     assert bench.fake.log == [] and bench.fake.commands == []
 
 
+@pytest.mark.parametrize("page", ["start", "wezterm"])
+def test_the_pages_show_lua_that_runs(bench: Bench, page: str) -> None:
+    """Each block in a configuration of its own; `…` is nothing, and there is a tab, a plugin and tabline."""
+    text = (LUA.parent / f"docs/{page}.md").read_text("utf-8")
+    given = """
+    local wezterm, tallylight = require 'wezterm', require 'tallylight'
+    local config, tabline = wezterm.config_builder(), { setup = function() end }
+    local tab = { tab_id = 1, panes = {}, active_pane = { pane_id = 1, title = 'x', user_vars = {} } }
+    """
+    for block in re.findall(r"^```lua\n(.*?)^```", text, re.M | re.S):
+        bench.start()
+        code = re.sub(r"wezterm\.plugin\.require '[^']*'", "tallylight", block.replace("…", ""))
+        bench.fake.evaluate(f"{given}{code}\nreturn config")
+        assert bench.fake.log == []
+
+
 def test_applied_twice(bench: Bench) -> None:
     """A second call does nothing, also of a copy that was loaded under another name."""
     bench.config(after="require('tallylight').apply_to_config(config)")

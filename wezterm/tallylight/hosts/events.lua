@@ -110,6 +110,7 @@ local ENCODED = {
   done = 'ZG9uZQ==',
   error = 'ZXJyb3I=',
   down = 'ZG93bg==',
+  quiet = 'cXVpZXQ=',
   idle = 'aWRsZQ==',
 }
 

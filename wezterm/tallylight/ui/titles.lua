@@ -505,7 +505,7 @@ function M.summary()
     counts[state.status] = (counts[state.status] or 0) + 1
   end
   local parts = {}
-  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'limited', 'background', 'working' }) do
+  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'limited', 'quiet', 'background', 'working' }) do
     if counts[status] then
       parts[#parts + 1] = words.mark(status) .. counts[status]
     end

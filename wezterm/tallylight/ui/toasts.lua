@@ -19,6 +19,7 @@ local WORDS = {
   down = 'is gone',
   done = 'is done',
   limited = 'has used up its limit',
+  quiet = 'is quiet',
   background = 'has work in the background',
   working = 'works',
   idle = 'is ready',

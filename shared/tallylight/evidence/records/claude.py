@@ -1,5 +1,5 @@
 """
-Claude Code's transcript, for what it tells beside the status: `<config>/projects/<directory>/<session>.jsonl`.
+Claude Code's transcript, for what it has beside the status: `<config>/projects/<directory>/<session>.jsonl`.
 
 As seen in 2.1.330. Which session it is, its status file says (`claude_status`); how a turn ended is `claude_ending`'s.
 The list of what is to be done comes task by task (`TaskCreate`, `TaskUpdate`) or as a whole (`TodoWrite`).
@@ -30,7 +30,7 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 
 _WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"')
-#: What `/context` calls the windows of models; the transcript does not tell them.
+#: What `/context` calls the windows of models; the transcript does not have them.
 _WINDOWS = {"claude-opus-5-5": 1_000_000}
 _STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
 _NOTICE = re.compile(r"<task-id>([A-Za-z0-9_-]{1,64})</task-id>.{0,4096}?<status>([a-z_]{1,32})</status>", re.S)
@@ -55,9 +55,11 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     message = table(entry, "message")
     match entry.get("type"):
         case _ if entry.get("isSidechain") is True:
+            for part in tables(message.get("content")):
+                found.edited(part.get("input"), at)
             return False
         case "assistant" if entry.get("isApiErrorMessage") is not True:
-            _answer(found, message)
+            _answer(found, message, at)
         case "assistant" if claude_ending.is_limit(entry):
             stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
             text = next(tables(message.get("content")), {}).get("text")
@@ -75,7 +77,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 read = in_lines(_take, _WORDS)
 
 
-def _answer(found: Reading, message: dict[str, Any]) -> None:
+def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     found.limited_until = 0.0
     model = word(message.get("model"))
     if model and not model.startswith("<"):  # `<synthetic>` is no model
@@ -90,6 +92,7 @@ def _answer(found: Reading, message: dict[str, Any]) -> None:
         elif part.get("type") == "tool_use":
             given = table(part, "input")
             name = part.get("name")
+            found.edited(given, at)
             if name == "TodoWrite":
                 found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))
             elif name == "TaskUpdate":

@@ -2,7 +2,7 @@
 Gemini CLI's chat: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, one JSON object a line.
 
 As seen in 0.61.0. An entry is a message, which may be written again with more in it, or `$set`, which changes the head.
-Which `<project>` a directory has stands in `~/.gemini/projects.json`. Nothing tells the process: a session belongs to
+Which `<project>` a directory has is in `~/.gemini/projects.json`. Nothing names the process: a session belongs to
 the one that worked in the directory when it began. What a person is asked is not in it, and neither is the end of a
 turn: a message with a text may be followed by a tool.
 """
@@ -55,7 +55,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     content = entry.get("content")
     match entry.get("type"):
         case "gemini":
-            _answer(found, entry)
+            _answer(found, entry, at)
         case "user":
             # A person's prompt begins a turn; the result of a tool, and what the program tells the model, does not.
             texts = [part["text"] for part in tables(content) if isinstance(part.get("text"), str)]
@@ -78,7 +78,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 read = in_lines(_take, _WORDS)
 
 
-def _answer(found: Reading, entry: dict[str, Any]) -> None:
+def _answer(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     tokens = table(entry, "tokens")
     if not tokens:
         return  # what an earlier turn said, written once more
@@ -86,6 +86,7 @@ def _answer(found: Reading, entry: dict[str, Any]) -> None:
     found.counted(tokens.get("input"), _WINDOW)
     found.replied(entry.get("content"))
     for call in tables(entry.get("toolCalls")):
+        found.edited(call.get("args"), at)
         if call.get("name") == "write_todos":
             todos = tables(table(call, "args").get("todos"))
             found.planned((todo.get("description"), todo.get("status")) for todo in todos)

@@ -2,7 +2,7 @@
 pi's session: `~/.pi/agent/sessions/--<directory>--/<time>_<session>.jsonl`, one JSON object a line.
 
 As seen in 1.5.2. A session begins with its process, and its file is made with the first answer: until then there is
-none. Nothing tells the process: a session belongs to the one that worked in its directory when it began. An answer
+none. Nothing names the process: a session belongs to the one that worked in its directory when it began. An answer
 tells by `stopReason` how it went: `stop` ends the turn, `toolUse` goes on. What a person is asked, by an extension, is
 not in it; nor is the window of the model. Most errors it tries again, and only the others end a turn.
 """
@@ -80,6 +80,8 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     for part in tables(message.get("content")):
         if part.get("type") == "text":
             found.replied(part.get("text"))
+        elif part.get("type") == "toolCall":
+            found.edited(part.get("arguments"), at)
     match message.get("stopReason"):
         case "stop" | "length":
             found.ended(Status.DONE, at)

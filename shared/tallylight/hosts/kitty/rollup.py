@@ -1,7 +1,7 @@
 """
 The light of each tab of kitty: the decision of one of its panes; and the pulse of the tabs that wait.
 
-Which pane is in which tab is asked of kitty each time, for windows move between tabs.
+kitty is asked each time which pane is in which tab, since windows move between tabs.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class TabLight:
     is_finished: bool
     #: What its agent works on.
     project: str = ""
+    #: Whether an agent in it and another one have changed the same lines.
+    collides: bool = False
     #: How long its limit yet lasts, as far as that is known.
     left: str = ""
 
@@ -67,7 +69,7 @@ class TabLight:
         if not decision.is_lit:
             return ()
         words = self.title, self.what, self.request, self.project, report.vars
-        drawn = decision.status, decision.kind, self.pulses, self.is_finished, *words
+        drawn = decision.status, decision.kind, self.pulses, self.is_finished, self.collides, *words
         return (*drawn, attrs.evolve(report, rule="")) if is_all else drawn
 
 
@@ -143,8 +145,12 @@ class TabRollup:
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
             left=self._left(urgent, self.panes[owner.id]),
             project=urgent.report.project or self.panes[owner.id].project,
+            collides=self._collides(tab),
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
         )
+
+    def _collides(self, tab: Any) -> bool:
+        return any(self.panes[window.id].collides for window in tab if window.id in self.panes)
 
     def _left(self, decision: Decision, pane: Pane) -> str:
         """How long a limit yet lasts; nothing where there is none, or that is not known."""

@@ -3,7 +3,7 @@
 // before it types.
 "use strict";
 
-const MARKS = { waiting: "!", error: "×", down: "▼", done: "✓", limited: "◷", background: "○", working: "●", idle: "·" };
+const MARKS = { waiting: "!", error: "×", down: "▼", done: "✓", limited: "◷", quiet: "◇", background: "○", working: "●", idle: "·" };
 // Milliseconds between two looks at an open screen; and how long a button must have stood where it is pressed.
 const LOOK_MS = 1000, STEADY_MS = 700;
 // When a card was last put to another place.
@@ -55,7 +55,8 @@ function what(session) {
   const done = session.outcome || reply, does = [session.progress, session.doing].filter(Boolean).join(" · ");
   const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status] || newsIn(message) || topic;
   const more = ["waiting", "error"].includes(status) && !said.includes(session.doing) ? session.doing : "";
-  return [limit(until), said, more].filter(Boolean).join(" · ");
+  const [asked] = others(session);
+  return [limit(until), asked, said, more].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.
@@ -69,8 +70,18 @@ function repository(beside) {
 }
 
 function mark(session) {
-  if (session.status === "waiting" && session.kind !== "permission") return "?";
-  return (MARKS[session.status] ?? "") + (session.status === "done" && session.kind === "question" ? "?" : "");
+  const also = session.collisions.some((one) => one.same) ? "≠" : "";
+  if (session.status === "waiting" && session.kind !== "permission") return `?${also}`;
+  return (MARKS[session.status] ?? "") + (session.status === "done" && session.kind === "question" ? "?" : also);
+}
+
+// Who else has changed its files, and the file that it asks to write.
+function others({ collisions, status }) {
+  const [asked] = status === "waiting" ? collisions.filter((one) => one.asked) : [];
+  return [
+    asked ? `${asked.name} changed this file${asked.at ? ` ${age(asked.at)} ago` : ""}` : "",
+    ...collisions.map((one) => `also edited by ${one.name}: ${one.file} ${one.lines}${one.same ? "" : ", other lines"}`),
+  ];
 }
 
 class Card {
@@ -121,7 +132,7 @@ class Card {
       put(this.find(`.${key}`), [said, key === "message" && session.question].includes(session[key]) ? "" : newsIn(session[key]));
     }
     put(this.find(".facts"), [
-      session.agent, session.host_title, repository(session.beside), session.mode, session.worktree, session.model,
+      ...others(session), session.agent, session.host_title, repository(session.beside), session.mode, session.worktree, session.model,
       session.context === null ? "" : `context ${session.context}%`, ...session.children.map((child) => `${child.name} ${child.status}`),
     ].filter(Boolean).join(" · "));
     this.plan(session);

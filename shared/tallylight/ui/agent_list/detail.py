@@ -32,6 +32,7 @@ _VERBS = {
     Status.DOWN: "has ended",
     Status.DONE: "is done",
     Status.LIMITED: "has reached a limit",
+    Status.QUIET: "is quiet",
     Status.WORKING: "works",
     Status.BACKGROUND: "works in the background",
     Status.IDLE: "is idle",
@@ -149,6 +150,8 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
     found = attrs.evolve(found, worktree="") if pane.worktree else found
     facts = [
+        details.asked_of(pane, state.now),
+        *_collisions(row, state),
         row.label.name and pane.project,
         pane.agent,
         pane.model,
@@ -175,23 +178,29 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
     return facts
 
 
+def _collisions(row: Row, state: State) -> dict[str, bool]:
+    return details.collisions(row.pane, {row.address: row.name for row in state.rows})
+
+
 def _context(pane: Pane) -> str:
     return f"context {details.context(pane)}" if pane.context is not None else ""
 
 
 def _facts(row: Row, state: State, columns: int) -> list[Line]:
-    """What is known of it besides, dim, as many facts in a line as fit; a context that is nearly full is not dim."""
+    """What is known of it besides, dim, as many facts in a line as fit; what a person should know is not dim."""
     lines: list[Line] = []
     used = columns
-    loud = _context(row.pane) if details.is_nearly_full(row.pane) else None
-    for fact in (clean(fact, max(1, columns - 1)) for fact in _known(row, state, columns) if fact):
+    loud = {details.asked_of(row.pane, state.now), *(fact for fact, same in _collisions(row, state).items() if same)}
+    loud |= {_context(row.pane)} if details.is_nearly_full(row.pane) else set()
+    for known in filter(None, _known(row, state, columns)):
+        fact = clean(known, max(1, columns - 1))
         if used + width(fact) + len(_DOT) > columns:
             lines.append((Span(" "),))
             used = 1
         else:
             lines[-1] += (Span(_DOT, is_dim=True),)
             used += len(_DOT)
-        chip = Status.WAITING if fact == loud else None
+        chip = Status.WAITING if known in loud else None
         lines[-1] += (Span(fact, chip=chip, is_dim=chip is None),)
         used += width(fact)
     return lines

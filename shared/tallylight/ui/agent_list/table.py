@@ -88,7 +88,7 @@ def said(row: Row, state: State) -> Said:
     if pane.status is Status.DONE:
         text, behind = pane.outcome or text, details.diffstat(pane)
     elif needs(row, now):
-        before.append(pane.detail if pane.detail not in text else "")
+        before += [details.asked_of(pane, now), pane.detail if pane.detail not in text else ""]
     else:
         before.append(pane.doing)
         behind = details.bar(pane.progress)

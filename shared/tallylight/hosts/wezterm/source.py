@@ -244,6 +244,7 @@ class WezTermSource:
             pane = poller.peek(id_)
             if pane is None:
                 self._titles.pop(id_, None)
+                self._is_owed = True
                 continue
             words = self._new_words(id_, fed.said)
             is_titled = self._titles.get(id_) != fed.title

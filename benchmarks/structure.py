@@ -3,7 +3,8 @@
 Every screen of every recording in which it is known what was true is looked at as a host does, four times a second. A
 sign that is seen where an agent asks gains, one that is seen elsewhere loses; each weight is held near what a person
 would expect (`PRIORS`), the more so the fewer screens tell. Each agent counts the same, and so do all ordinary programs
-together. Where one of those plainly asks, the screen is left out: who may be an agent is decided elsewhere.
+together. Where one of those asks, its recording marks it, and the screen counts as an agent's; an unmarked one that
+plainly asks is left out. Who may be an agent is decided elsewhere.
 
 The table is printed as it stands in the code; below it, for each agent, how right the reader is whose weights were made
 without it, screen by screen; `benchmarks.unknown` measures the light.
@@ -84,6 +85,7 @@ def screens(path: Path) -> list[Screen]:
     """The screens of one recording."""
     recording = accuracy.read(path)
     agent = NOBODY if path.parent == ORDINARY else recording.agent
+    is_unmarked = agent == NOBODY and not recording.truth
     truth = recording.truth or [(0.0, "idle")]
     scanner, grid = Scanner(), Grid(recording.header.columns, recording.header.rows)
     seconds: dict[tuple[tuple[tuple[str, float], ...], bool], float] = {}
@@ -94,7 +96,7 @@ def screens(path: Path) -> list[Screen]:
                 number += 1
             at, word = truth[number] if number >= 0 else (math.inf, "")
             if due - at > scoring.GRACE_S and word not in ("gone", "starting"):
-                seen = _signs(grid, is_ordinary=agent == NOBODY) if seen is None else seen
+                seen = _signs(grid, is_unmarked=is_unmarked) if seen is None else seen
                 key = seen, scoring.class_of(word) == "waiting"
                 seconds[key] = seconds.get(key, 0.0) + _LOOK_S
             due += _LOOK_S
@@ -107,10 +109,10 @@ def screens(path: Path) -> list[Screen]:
     return [Screen(agent, signs, asks, stood) for (signs, asks), stood in seconds.items()]
 
 
-def _signs(grid: Grid, *, is_ordinary: bool) -> tuple[tuple[str, float], ...]:
+def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
     rows = read_tail(grid.lines)
     offer = structure.offered(rows)
-    if offer is None or (is_ordinary and read_dialog(rows, grid.cursor_row) is not None):
+    if offer is None or (is_unmarked and read_dialog(rows, grid.cursor_row) is not None):
         return ()
     cursor = grid.cursor_row if grid.cursor_visible else None
     return tuple(structure.signs(rows, cursor, offer).items())
@@ -119,7 +121,11 @@ def _signs(grid: Grid, *, is_ordinary: bool) -> tuple[tuple[str, float], ...]:
 @functools.cache
 def all_screens() -> list[Screen]:
     """Those of all recordings for which nothing was set up."""
-    paths = [path for path in sorted(accuracy.CORPUS.rglob("*.cast.gz")) if not _is_set_up(path)]
+    paths = [
+        path
+        for path in sorted(accuracy.CORPUS.rglob("*.cast.gz"))
+        if not _is_set_up(path) and path.parent != accuracy.FROZEN
+    ]
     paths += sorted(ORDINARY.glob("*.cast.gz"))
     with concurrent.futures.ProcessPoolExecutor() as pool:
         return [screen for found in pool.map(screens, paths, chunksize=4) for screen in found]

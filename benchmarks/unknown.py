@@ -46,11 +46,11 @@ from tallylight.wire.title import Title
 #: Every agent, and the scenes that its file is made from.
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
 LEARNT = ("permission", "question", "text")
+#: Those that were recorded after the rules were frozen.
+FROZEN_NAMES = ("cn",)
 FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
 #: Around a turn: starts that ask, sizes, menus.
 AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
-#: Those whose package says what they are, as npm and pip install it: they are candidates from the start.
-TOLD_BY_PACKAGE = frozenset({"codex", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi"})
 #: How often a host looks at a screen.
 _POLL_S = 0.25
 
@@ -58,7 +58,8 @@ _POLL_S = 0.25
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
-    if name in TOLD_BY_PACKAGE:
+    if name in (*NAMES, *FROZEN_NAMES):
+        # All of them tell what they are, by their package or by their own bytes (`pane.package`).
         found.packaged("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
     due = _POLL_S
@@ -189,8 +190,15 @@ def measure(name: str, weights: dict[str, float]) -> Measured:
     return found
 
 
+def frozen(name: str) -> scoring.Score:
+    """The light of an agent that was recorded after the rules were frozen, without a file."""
+    found = [accuracy.read(path) for path in recordings(name, (accuracy.FROZEN,)).values()]
+    scores = (scoring.score(one.truth, undescribed(one), one.end) for one in found)
+    return functools.reduce(scoring.Score.plus, scores, scoring.Score())
+
+
 def main() -> int:
-    """Print three tables, a row an agent."""
+    """Print four tables, a row an agent."""
     weights = [fitting.without(name) for name in NAMES]
     with concurrent.futures.ProcessPoolExecutor() as pool:
         found = dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True))
@@ -198,6 +206,8 @@ def main() -> int:
         rows = [(name, getattr(measured, part)) for name, measured in found.items()]
         total = functools.reduce(scoring.Score.plus, (score for _, score in rows), scoring.Score())
         print(f"{title}:\n\n{accuracy.table([*rows, ('all', total)])}\n")
+    frozen_rows = [(name, frozen(name)) for name in FROZEN_NAMES]
+    print(f"No file, recorded after the rules were frozen:\n\n{accuracy.table(frozen_rows)}")
     return 0
 
 

@@ -241,7 +241,7 @@ def read_grades(document: bytes, folder: Path) -> object:
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
     found = grades.read(path)
-    told = [*accuracy.findings(environ, {})], [accuracy._row(one) for one in found]
+    told = [*accuracy.findings(environ, ())], [accuracy._row(one) for one in found]
     grades.add(path, found, "")
     return told
 

@@ -30,7 +30,9 @@ OTHERS = {path.name.partition(".")[0]: path for path in sorted(HELD_OUT.glob("*.
 UNTIMED = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "untimed").glob("*.cast.gz"))}
 #: What goes on around a turn; a quarter of it was held out.
 SITUATIONS = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "situations").rglob("*.cast.gz"))}
-PATHS = TUNED | OTHERS | UNTIMED | SITUATIONS
+#: An agent that was recorded after the rules were frozen.
+FROZEN = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "frozen").glob("*.cast.gz"))}
+PATHS = TUNED | OTHERS | UNTIMED | SITUATIONS | FROZEN
 #: Those in which an agent asks before it has a prompt.
 STARTS = {"trust", *(name for _, name in situations.FIRST)}
 WORDS = {"starting", "idle", "working", "done", "error", "background", "gone"}
@@ -156,7 +158,7 @@ def test_shown(name: str) -> None:
 
 def test_files_are_ours() -> None:
     """Nothing lies beside the recordings but their description."""
-    folders = {HELD_OUT, CORPUS / "untimed", CORPUS / "situations", CORPUS / "situations/held-out"}
+    folders = {HELD_OUT, CORPUS / "untimed", CORPUS / "frozen", CORPUS / "situations", CORPUS / "situations/held-out"}
     found = {path for folder in (CORPUS, *folders) for path in folder.iterdir()}
 
     assert (

@@ -9,7 +9,7 @@ from tallylight.agents import agent, agent_files
 
 NAMES = Path(agent.__file__).with_name("names.py")
 _HEADER = '''"""
-What tells that a process is an agent's, made from `agents/*.toml` by `python -m tests.agents.tables`: change those
+The names that identify an agent's process, made from `agents/*.toml` by `python -m tests.agents.tables`: change those
 instead.
 """
 

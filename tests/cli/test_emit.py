@@ -13,7 +13,7 @@ import pytest
 from tallylight.cli import emit
 from tallylight.cli.main import main
 from tallylight.model.report import Progress, Report
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import CONCLUDED, Kind, Status
 from tallylight.wire import osc1338, pairs
 from tallylight.wire.scanner import Scanner, Sequence
 from tests.tables import each
@@ -116,7 +116,7 @@ def test_help(option: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_words_are_those_of_the_package() -> None:
     """The words this module repeats, to start quickly, are the package's; `down` and a limit are for us to tell."""
-    assert set(emit.STATUSES) == {status.value for status in Status} - {"down"} | {"clear"}
+    assert set(emit.STATUSES) == {status.value for status in set(Status) - CONCLUDED} | {"clear"}
     assert (*emit.KINDS, "limit") == tuple(kind.value for kind in Kind)
 
 

@@ -54,7 +54,7 @@ def test_it_counts_as_watch_does(runtime: Path) -> None:
     text = [word for word in str(state["text"]).split() if word[0] != lights.MARKS[Status.IDLE]]
 
     assert prompt.line(counted(os.environ)).split() == text
-    assert len(text) == 6
+    assert len(text) == 8
 
 
 def test_the_tables_are_those_of_the_package() -> None:

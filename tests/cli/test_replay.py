@@ -93,22 +93,22 @@ def test_titles_count_for_the_agent_in_front() -> None:
     assert told((0.0, title)) == [(0.0, "active")]
 
 
-def test_silence_is_waiting() -> None:
-    """Where nobody speaks, the screen decides: lines that come are work, and 4 s after the last one it waits."""
+def test_silence_is_quiet() -> None:
+    """Where nobody speaks, the screen decides: lines that come are work, and 4 s after the last one it is quiet."""
     crush = ForegroundChange(Foreground("crush", 7))
     events = [(0.0, crush), *lines(40, 0.5), (30.0, Mark("end"))]
 
-    assert told(*events) == [(0.0, "working"), (14.5, "waiting/input")]
+    assert told(*events) == [(0.0, "working"), (14.5, "quiet")]
 
 
 def test_typing_is_not_output() -> None:
-    """Keys that are echoed where the cursor is do not make a waiting agent work again."""
+    """Keys that are echoed where the cursor is do not make a quiet agent work again."""
     crush = ForegroundChange(Foreground("crush", 7))
     typed = [(20.0 + number * 0.2, Output(b"x")) for number in range(40)]
 
     assert told((0.0, crush), (0.3, Output(b"say: ")), *typed, (29.0, Mark(""))) == [
         (0.0, "working"),
-        (4.0, "waiting/input"),
+        (4.0, "quiet"),
     ]
 
 
@@ -120,7 +120,7 @@ def test_a_new_size_is_not_output() -> None:
     )
     events: list[tuple[float, What]] = [(0.0, crush), (0.3, full), (20, Resize(100, 40)), (20.1, other), (23, Mark(""))]
 
-    assert told(*events)[-1][1] == "waiting/input"
+    assert told(*events)[-1][1] == "quiet"
 
 
 def test_notifications_are_evidence() -> None:
@@ -139,7 +139,7 @@ def test_an_agent_that_is_not_known_here_is_one_all_the_same() -> None:
     mine = ForegroundChange(Foreground("mine", 7))
 
     assert told((0.0, mine), (9.0, Mark("")))[0] == (0.0, "working")
-    assert told((0.0, mine), (9.0, Mark("")))[-1] == (4.0, "waiting/input")
+    assert told((0.0, mine), (9.0, Mark("")))[-1] == (4.0, "quiet")
 
 
 def test_status_files_are_evidence() -> None:

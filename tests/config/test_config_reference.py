@@ -50,7 +50,7 @@ def test_the_schema_is_one() -> None:
     assert jsonschema_rs.meta.is_valid(schema())
     assert len(KEYS) == len(set(KEYS)) > 40
     silent = {setting.key for setting in SETTINGS if "description" not in setting.schema}
-    assert silent == {f"colours.{name}" for name in ("background", "done", "limited", "error", "down", "idle")}
+    assert silent == {f"colours.{name}" for name in ("background", "done", "limited", "error", "down", "quiet", "idle")}
 
 
 #: What has a line in the file: a table inside a table is written in one.

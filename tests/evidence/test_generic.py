@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tallylight.evidence.dialogs import read_dialog
-from tallylight.evidence.prompts import question_before, read_screen
+from tallylight.evidence.prompts import before_prompt, read_screen
 from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import read_tail
 from tallylight.evidence.unknown import candidate
@@ -58,6 +58,26 @@ BY_FILE_ALONE = {
 #: The person's own menus that look like a dialog in any program; `evidence.looks` tells who has opened them.
 OWN_MENUS = {f"codex/menu-{name}" for name in ("approvals-80", "model-120", "model-40", "model-80")}
 OWN_MENUS |= {"gemini/menu-editor-60", "gemini/menu-editor-80", "pi/menu-login-90"}
+
+
+#: The texts of a workflow that reads agents off GNU Screen, and more: the light of each after a minute, and its words.
+TEXTS = [
+    ("", Status.IDLE, ""),
+    ("Fix it\n\n✻ Thinking…", Status.WORKING, ""),
+    ("● Thinking about the problem…", Status.WORKING, ""),
+    ("Thinking", Status.WORKING, ""),
+    ("⠋ Running the tests", Status.WORKING, ""),
+    ("Read(/home/user/a.py)", Status.WORKING, ""),
+    ("Bash(pytest tests/unit)\n  collected 12 items", Status.WORKING, ""),
+    ("Running in the background (↓ to manage)", Status.WORKING, ""),
+    ("✓ one\n✓ two", Status.QUIET, ""),
+    ("Error: Failed to connect to the server", Status.QUIET, ""),
+    ("Done! The file was saved.", Status.QUIET, ""),
+    ("Done! The file was saved.\n\n>", Status.QUIET, "Done! The file was saved."),
+    ("What would you like me to do for you?\n\n>", Status.WAITING, "What would you like me to do for you?"),
+    ("I see two ways.\nWhich one?\n\n>█", Status.WAITING, "I see two ways. Which one?"),
+    ("Save it?\n❯ 1. Yes\n  2. No\n\nEsc to cancel", Status.WAITING, "Save it?"),
+]
 
 
 def name_of(path: Path) -> str:
@@ -115,40 +135,34 @@ def test_a_program_that_says_that_it_works(screen: str, works: bool) -> None:
 
 
 @each(
-    ("screen", "question"),
+    ("screen", "says", "is_question"),
     [
-        ("> fix it\nI see two ways.\n\nWhich one?\n\n> ", "I see two ways. Which one?"),
-        ("Which one?\n>█", "Which one?"),
-        ("Which one?\n❯\u00a0", "Which one?"),
-        ("\n".join(map(str, range(20))) + "\n>", " ".join(map(str, range(10, 20)))),
-        ("> fix it\n>", ""),
-        ("Which one?\n> the fir", ""),
-        ("Which one?", ""),
-        ("", ""),
+        ("> fix it\nI see two ways.\n\nWhich one?\n\n> ", "I see two ways. Which one?", True),
+        ("Which one?\n>█", "Which one?", True),
+        ("Which one?\n❯\u00a0", "Which one?", True),
+        ("Which one?\n1. The first\n2. The second\n>", "Which one? 1. The first 2. The second", True),
+        ("Which one? The first.\n>", "Which one? The first.", False),
+        ("\n".join(map(str, range(20))) + "\n>", " ".join(map(str, range(10, 20))), False),
+        ("> fix it\n>", "", False),
+        ("Which one?\n> the fir", "", False),
+        ("Which one?", "", False),
+        ("", "", False),
     ],
 )
-def test_what_stands_before_a_prompt(screen: str, question: str) -> None:
-    """Up to ten rows above an empty prompt, as far as what the person typed before."""
-    assert question_before(screen.splitlines()) == question
+def test_what_stands_before_a_prompt(screen: str, says: str, is_question: bool) -> None:
+    """Up to ten rows above an empty prompt, as far as what the person typed before, and whether they ask anything."""
+    assert before_prompt(screen.splitlines()) == (says, is_question)
 
 
-@each(
-    ("screen", "status", "question"),
-    [
-        ("Fix it\n\n✻ Thinking…", Status.WORKING, ""),
-        ("Bash(pytest tests/unit)\n  collected 12 items", Status.WORKING, ""),
-        ("Running in the background (↓ to manage)", Status.WORKING, ""),
-        ("I see two ways.\nWhich one?\n\n>", Status.WAITING, "I see two ways. Which one?"),
-    ],
-)
-def test_seventy_seconds_of_a_screen_that_no_file_knows(screen: str, status: Status, question: str) -> None:
-    """What says that it works is at work for as long as that stands; at a prompt the silence has its question."""
+@each(("screen", "status", "says"), TEXTS)
+def test_seventy_seconds_of_a_screen_that_no_file_knows(screen: str, status: Status, says: str) -> None:
+    """What says that it works is at work; amber has a question, and all else is quiet, or starts while it is blank."""
     tracker = Tracker()
     looks = ScreenLooks(tracker)
     looks.begin(candidate("mine"))
     tracker.foreground(Foreground("mine", 1), 0.0)
-    lines = screen.splitlines()
+    lines = screen.splitlines() or [""]
     for look in range(4 * 70):
         looks.take(Look(lines if look else [""], len(lines) - 1 if look else 0, 0, 80), None, look / 4)
         tracker.tick(look / 4)
-    assert (tracker.decision.status, tracker.decision.report.message) == (status, question)
+    assert (tracker.decision.status, tracker.decision.report.message) == (status, says)

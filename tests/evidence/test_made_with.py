@@ -87,6 +87,36 @@ def test_a_script_of_python(tmp_path: Path) -> None:
     assert PackageRequest(tmp_path / "bin" / "nothing", RUN).read() == ""
 
 
+@each(
+    ("size", "at", "sign"),
+    [
+        (100, 10, "a program that talks to modelcontextprotocol"),
+        (3 << 20, (1 << 20) - 5, "a program that talks to modelcontextprotocol"),  # across two parts that are read
+        (200 << 20, 5 << 20, "a program that talks to modelcontextprotocol"),
+        (200 << 20, 120 << 20, "a program that talks to modelcontextprotocol"),
+        (200 << 20, 60 << 20, ""),  # neither near its begin nor near its end
+    ],
+)
+def test_a_program_of_its_own(size: int, at: int, sign: str, tmp_path: Path) -> None:
+    """A native program tells by its own bytes, in bounds; what only holds ordinary words tells nothing."""
+    program = tmp_path / f"mystery-{size}-{at}"
+    with program.open("wb") as file:
+        file.truncate(size)
+        file.seek(at)
+        file.write(b"https://modelcontextprotocol.io")
+    assert PackageRequest(program, RUN).read() == sign
+    program.write_bytes(b"a model, a context, and a protocol")
+    assert PackageRequest(program, RUN).read() == ""
+
+
+def test_a_native_program_in_a_package_that_does_not_tell(tmp_path: Path) -> None:
+    """The package of one platform says nothing of what it holds."""
+    program = npm(tmp_path, "mystery-linux-x64", {"os": ["linux"]})
+    Path(os.path.realpath(program)).write_bytes(b"\x7fELF https://api.openai.com/v1")
+
+    assert PackageRequest(program, RUN).read() == "a program that talks to api.openai.com"
+
+
 def test_its_version(tmp_path: Path) -> None:
     """As its package says, else a folder that it lies in, else the day of its file; nothing if that is not known."""
     script = npm(tmp_path / ".nvm/versions/node/v22.1.0", "mystery", {"version": "0.98.0"})

@@ -143,6 +143,25 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
         [(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3, error="overloaded"))],
         "error",
     ),
+    "a limit, after which it asks what to do": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("idle", 3), b""),
+            (3.1, reading("busy", 3.1), b""),
+            (3.3, reading("waiting", 3.3, "dialog open"), b""),
+            (3.5, reading("waiting", 3.3, "dialog open"), api_error(2.9, error="rate_limit")),
+            (60, reading("idle", 60), api_error(2.9, error="rate_limit")),
+        ],
+        "waiting/limit",
+    ),
+    "a menu in the middle of a turn, after one that ended well": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("waiting", 3, "dialog open"), duration(0.5)),
+            (9, reading("waiting", 3, "dialog open"), duration(0.5)),
+        ],
+        "idle",
+    ),
     "a limit stays, also behind a menu": (
         [
             (1, reading("busy", 1), b""),

@@ -190,6 +190,21 @@ def test_hints_at_keys() -> None:
     assert read_screen(plain.agent, [*asks, *"abcde"], 2) is None
 
 
+def test_a_hint_hides_no_answers() -> None:
+    """Where the structure of a dialog tells what is asked and with which answers, a hint at its keys is not all."""
+    found = program()
+    for frame in ("⠋ x", "⠙ x"):
+        look(found, BOX, 4, frame)
+    assert found.agent is not None
+    asks = [" Cline needs permission", "", " Approve tool call?", "", "   $ touch made", "", "  [y] Approve   [n] Deny"]
+    below = ["", "", " scripted (10) $0.00      ○ Plan ● Act (Tab)", " project (main)", " Auto-approve (Shift+Tab)"]
+    read = read_screen(found.agent, [*asks, *below], 0, cursor_visible=False)
+
+    assert read is not None and read.dialog is not None
+    assert (read.kind, read.dialog.question) == (Kind.PERMISSION, "Approve tool call?")
+    assert [choice.label for choice in read.dialog.choices] == ["[y] Approve", "[n] Deny"]
+
+
 def test_looks_are_few() -> None:
     """Two looks on end in each second of the first minutes, then in each ten; one is owed until it is taken."""
     found = program()

@@ -111,7 +111,7 @@ ENDS = {
     "an exit, and a new session": {"": "idle", "t": "working"},
     "an interruption that only a weak one tells": {"": "idle"},
     "a weak one after the end": {"": "done"},
-    "a limit that ends and reminders follow": {"": "waiting"},
+    "a limit that ends and reminders follow": {"": "limited"},
     "a limit that a prompt ends": {"": "working"},
     "an error that an end follows": {"": "error"},
 }

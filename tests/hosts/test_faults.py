@@ -129,7 +129,7 @@ def test_a_fault_in_one_pane_of_a_feed_costs_no_other(tmp_path: Path, monkeypatc
         id_: Pane(Timing(), ForegroundReader(agents, table), table, lambda line: told.append(line)) for id_ in "12"
     }
     told: list[str] = []
-    monkeypatch.setattr(poller, "pane", own.get)
+    monkeypatch.setattr(poller, "peek", own.get)
     said = {"1": "state=error", "2": "state=waiting"}
     rows = {id_: {"title": "", "said": [{"n": 1, "value": word}]} for id_, word in said.items()}
     feed.write_text(json.dumps({"version": 1, "life": "a", "front": "", "panes": rows}))

@@ -25,7 +25,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.pane.grading import GRACE_S, REST_S, Grader, Seconds
 from tallylight.recordings.asciicast import Output
 from tallylight.recordings.replay import Replay
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.waiting_time_file import today
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
@@ -196,9 +196,10 @@ def test_a_changed_dialog_is_found_within_ten_turns(desk: Desk) -> None:
     assert (new.version, new.turns, new.misread) == ("2.1.330", 1, 1) and new.missed_s == pytest.approx(new.waiting_s)
 
     grades.add(desk.file, [old] * 19, "")
-    panes = {f"kitty-{os.getpid()}:3": Pane(id="3", status=IDLE, agent="claude")}
+    panes = tuple(Pane(id=id_, status=IDLE, agent="claude") for id_ in ("2", "3"))
+    hosts = [Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=0.0, panes=panes)]
     turns = 1
-    while not (found := [*findings(desk.environ, panes)]) and turns < 10:
+    while not (found := [*findings(desk.environ, hosts)]) and turns < 10:
         grades.add(desk.file, [new], "")
         turns += 1
     assert found and turns <= 10
@@ -229,7 +230,7 @@ def test_when_a_version_is_worse(desk: Desk, new: tuple[int, int], old: tuple[in
         for version, (misread, turns) in (("0.9.1", old), ("0.10.0", new))
     ]
     grades.add(desk.file, rows, "")
-    found = [*findings(desk.environ, {})]
+    found = [*findings(desk.environ, ())]
     assert bool(found) is is_worse
     assert all("`tally wrong PANE`" in finding.remedy for finding in found)
 
@@ -294,7 +295,7 @@ def test_all_is_bounded(desk: Desk) -> None:
         desk.turn(attrs.evolve(OLD, pid=1000 + number))
     assert len(desk.kept._waiting) == grades.MAX_WAITING
     desk.work()
-    assert len(desk.kept._versions) <= grades.MAX_RUNS
+    assert desk.kept._version.cache_info().maxsize == grades.MAX_RUNS  # type: ignore[attr-defined]
     rows = [Grade(day="2026-11-20", agent=f"a{number}" * 60) for number in range(grades.MAX_GRADES + 5)]
     grades.add(desk.file, rows, "")
     assert len(desk.written) == grades.MAX_GRADES

@@ -18,6 +18,7 @@ from tallylight.pane.own_files import LAST_WORDS_S
 from tallylight.pane.pane import Look, Pane
 from tallylight.pane.run import EAGER_LOOKS
 from tallylight.tracker.attention import DWELL_S
+from tallylight.wire import osc1338
 
 SHELL = Process(10, 1, 10, "bash", ("-bash",), "/usr/bin/bash", 100)
 CLAUDE = Process(20, 10, 20, "claude", ("claude",), "/opt/claude", 200)
@@ -112,7 +113,7 @@ def test_what_is_no_agent_never_lights(pane: Pane, process: Process) -> None:
 
 
 def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
-    """Blue while it draws, amber 4 s after it falls silent, and still amber ten minutes later."""
+    """Blue while it draws, quiet 4 s after its last output, and still quiet ten minutes later."""
     pane.foreground(CRUSH.pid, 0)
     pane.screen(lambda: rows("a"), 0)
     pane.screen(lambda: rows("a", "b", "c", "d"), 1)
@@ -122,19 +123,82 @@ def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
     pane.tick(4.9)
     assert pane.decision.status is Status.WORKING
     pane.tick(5)
-    assert pane.decision.status is Status.WAITING
+    assert pane.decision.status is Status.QUIET
 
     pane.tick(605)
+    assert pane.decision.status is Status.QUIET
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+@pytest.mark.parametrize(("says", "left"), [("waiting", "waiting"), ("error", "error"), ("working", "")])
+def test_a_program_leaves_a_shell_without_marks(
+    pane: Pane, table: HandTable, says: str, left: str, is_gone: bool
+) -> None:
+    """What it asked stays until it is looked at, and its work ends: it has ended, or was stopped."""
+    for at, process in enumerate((SHELL, VIM)):
+        pane.foreground(process.pid, at)
+    pane.carrier(f"state={says}", 2)
+    pane.look(True, 2)
+    pane.look(True, 4)
+    if is_gone:
+        del table.processes[VIM.pid]
+    pane.foreground(SHELL.pid, 5)
+
+    assert (pane.decision.status if pane.decision.is_lit else "") == left
+    assert not pane.attention.seen or not left
+    pane.look(True, 5)
+    pane.look(True, 7)
+    assert not pane.decision.is_lit
+
+
+@pytest.mark.parametrize("way", ["emit", "sleep", "marks"])
+def test_what_a_script_says_outlives_its_commands(pane: Pane, way: str) -> None:
+    """`tally emit waiting; sleep 5; read answer`: nobody has answered while the shell itself reads."""
+    pane.foreground(SHELL.pid, 0)
+    pane.foreground(VIM.pid, 1)
+    if way == "marks":
+        pane.marked(True, None, 1)
+    pane.carrier("state=waiting", 2)
+    if way == "sleep":
+        pane.foreground(CRUSH.pid + 1, 2.1)
+    pane.foreground(SHELL.pid, 2.1 if way == "emit" else 9)
+    pane.look(True, 9)
+    pane.look(True, 11)
+
     assert pane.decision.status is Status.WAITING
+
+
+def test_a_shell_that_becomes_a_command_ends_nothing(pane: Pane, table: HandTable) -> None:
+    """The child that a shell has just made is the shell for a moment."""
+    table.processes[99] = attrs.evolve(SHELL, pid=99, pgrp=99, start=990)
+    pane.foreground(SHELL.pid, 0)
+    pane.carrier("state=working", 1)
+    pane.foreground(99, 2)
+
+    assert pane.decision.status is Status.WORKING
+
+
+def test_a_relay_ends_what_was_looked_at(pane: Pane) -> None:
+    """What its program asked is news again once that has ended, and a look ends it."""
+    pane.foreground(SHELL.pid, 0)
+    pane.carrier("state=waiting", 1)
+    pane.look(True, 1)
+    pane.look(True, 3)
+    pane.carrier(f"state=clear;via={osc1338.EXIT}", 4)
+    assert pane.decision.status is Status.WAITING
+    pane.look(True, 4)
+    pane.look(True, 6)
+
+    assert not pane.decision.is_lit
 
 
 def test_typing_at_a_prompt_is_no_work(pane: Pane) -> None:
     """The echo of what a person types leaves amber amber."""
     pane.foreground(CRUSH.pid, 0)
-    pane.screen(lambda: rows("hello", "> ", cursor=1), 0)
+    pane.screen(lambda: rows("hello?", "> ", cursor=1), 0)
     pane.tick(5)
     for n in range(1, 12):
-        pane.screen(lambda n=n: rows("hello", "> " + "what now?"[:n], cursor=1), 5 + n / 4)
+        pane.screen(lambda n=n: rows("hello?", "> " + "what now?"[:n], cursor=1), 5 + n / 4)
 
     assert pane.decision.status is Status.WAITING
 
@@ -372,7 +436,7 @@ def test_the_end_of_a_progress_bar_is_the_end_of_a_turn(pane: Pane) -> None:
     pane.progress(True, 1)
     pane.screen(lambda: rows("a"), 1)
     pane.tick(5)
-    assert pane.decision.status is Status.WAITING
+    assert pane.decision.status is Status.QUIET
 
     pane.screen(lambda: rows("a", "b", "c", "d"), 6)
     assert pane.decision.status is Status.WORKING

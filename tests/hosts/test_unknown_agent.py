@@ -13,7 +13,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.mux import MuxSource
 from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -320,18 +320,18 @@ def test_an_agent_there_that_speaks(tmp_path: Path, is_first: bool) -> None:
 
 
 def test_nothing_is_written_to_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """WezTerm's sidecar sets a variable on terminals of agents of this machine, and not on what leads elsewhere."""
+    """A mux server's side sets a variable on terminals of agents of this machine, and not on what leads elsewhere."""
     pane = far(tmp_path)
     now = show(pane, BOX, 1.0, 3.0, work="Thinking")
     assert pane.agent is not None
-    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed", HandTable(""))  # type: ignore[arg-type]
+    source = MuxSource({}, 1, "wezterm", HandTable(""))
     monkeypatch.setattr(source, "_rows", {"1": None})
-    monkeypatch.setattr(source, "_own_terminal", lambda _: Terminal("/dev/pts/9", SHELL.pid))
-    source.listen(SimpleNamespace(peek=lambda _: pane), now)  # type: ignore[arg-type]
-    assert source.terminal("1") is None
+    monkeypatch.setattr(source, "own_terminal", lambda _: Terminal("/dev/pts/9", SHELL.pid))
+    source.note(SimpleNamespace(peek=lambda _: pane))  # type: ignore[arg-type]
+    assert not source._plain
     pane.foreground(SHELL.pid, now)
-    source.listen(SimpleNamespace(peek=lambda _: pane), now)  # type: ignore[arg-type]
-    assert source.terminal("1") is not None
+    source.note(SimpleNamespace(peek=lambda _: pane))  # type: ignore[arg-type]
+    assert source._plain.keys() == {"1"}
 
 
 HINTED = ["Hello", "", "Which folder?", "  this one", "  that one", "", "↑↓ move, enter select"]

@@ -181,7 +181,7 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
 
 #: The tools that a word may mean, and what they take: the target under its several names, and all else.
 _OTHERS = {"EDIT": _EDITS, "FETCH": _FETCHES, "PLAN": _PLANS}
-_TARGETS = ("file_path", "filePath", "path", "url")
+_TARGETS = ("file_path", "filePath", "filepath", "path", "url")
 _GIVEN = {"content": CONTENT, "file_text": CONTENT, "new_text": CONTENT, "format": "text", "plan": STEPS}
 
 #: Which kind of subagent to ask for, by the name of the tool that starts one.

@@ -142,18 +142,19 @@ PI = _npm("pi", "1.5.2", "@earendil-works/pi-coding-agent")._replace(how="bundle
 CLINE = _npm("cline", "3.0.65", "cline")
 GROK = _npm("grok", "0.0.34", "@vibe-kit/grok-cli")
 NANOCODER = _npm("nanocoder", "1.30.0", "@nanocollective/nanocoder")
+CN = _npm("cn", "1.5.47", "@continuedev/cli")
 VIBE = _chosen(Agent("vibe", "3.0.3", "mistral-vibe=={version}", "bin/vibe", "pip", "mistral-vibe"))
 AIDER = _chosen(Agent("aider", "0.86.2", "aider-chat=={version}", "bin/aider", "pip", "aider-chat"))
 AGENTS = {
     agent.name: agent
     for agent in (
         *(NODE, CLAUDE, CODEX, OPENCODE, GEMINI, QWEN, COPILOT, KILO, AIDER, KIMI, PI, CLINE),
-        *(GROK, NANOCODER, VIBE),
+        *(GROK, NANOCODER, VIBE, CN),
     )
 }
 #: Of these only recordings are tested: to record them again, install them by name. Vibe's package asks for a version of
 #: certifi that PyPI does not have.
-RECORDED = ("grok", "nanocoder", "vibe")
+RECORDED = ("grok", "nanocoder", "vibe", "cn")
 #: The Pythons that aider's dependencies are made for, best first.
 _PYTHONS = ("python3.12", "python3.11", "python3.10")
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "shared"))
 from tests.real_agents import held_out, situations, unseen  # noqa: E402
 from tests.real_agents.install import AGENTS  # noqa: E402
 from tests.real_agents.room import HOME  # noqa: E402
-from tests.real_agents.scenes import FEW, NEW, RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
+from tests.real_agents.scenes import FEW, FROZEN, NEW, RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
 from tests.real_agents.session import TALLY, Session  # noqa: E402
 
 CORPUS = ROOT / "tests" / "corpus"
@@ -119,6 +119,8 @@ def main(argv: list[str] | None = None) -> int:
             return into
         if options.unseen:
             return UNSEEN
+        if scene.agent in FROZEN:
+            return CORPUS / "frozen"
         if options.situations:
             return SITUATIONS / "held-out" if situations.is_held_out(scene) else SITUATIONS
         return UNTIMED if scene.agent in (*FEW, *NEW) else into

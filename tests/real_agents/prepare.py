@@ -284,6 +284,25 @@ alias = "scripted"
 """
 
 
+def _cn(home: Path, port: int) -> Launch:
+    _write(home / ".continue/config.yaml", _CN_CONFIG.format(port=port))
+    return Launch(["cn", "--config", str(HOME / ".continue/config.yaml")], {"CONTINUE_TELEMETRY_ENABLED": "0"}, HOME)
+
+
+_CN_CONFIG = """
+name: scripted
+version: 1.0.0
+schema: v1
+models:
+  - name: scripted
+    provider: openai
+    model: scripted
+    apiBase: http://127.0.0.1:{port}/v1
+    apiKey: scripted
+    roles: [chat]
+    capabilities: [tool_use]
+"""
+
 _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "claude": _claude,
     "codex": _codex,
@@ -299,4 +318,5 @@ _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "grok": _grok,
     "nanocoder": _nanocoder,
     "vibe": _vibe,
+    "cn": _cn,
 }

@@ -318,6 +318,8 @@ MANY = ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "ki
 FEW = ("kimi", "pi", "cline")
 #: Those that play two of their own, in two sizes.
 NEW = ("grok", "nanocoder", "vibe")
+#: One that was recorded after the rules for unknown agents were frozen.
+FROZEN = ("cn",)
 _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
 _SOME = (permission, question, interrupt, text, denial, error)
 #: What not every agent has.
@@ -353,6 +355,6 @@ def scenes() -> list[Scene]:
                 found.append(Scene(agent, play.__name__, play, "relay"))
             if play in _HOOKED.get(agent, ()):
                 found.append(Scene(agent, play.__name__, play, "hooks"))
-    for agent in NEW:
+    for agent in (*NEW, *FROZEN):
         found += [Scene(agent, "turns", turns), Scene(agent, "failure", failure, size=(72, 26))]
     return found

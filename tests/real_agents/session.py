@@ -24,7 +24,7 @@ from typing import Any
 
 from tests.real_agents.driver import Launch, Pane, RemoteModel, Screen, wait_until
 from tests.real_agents.hooked import install_hooks
-from tests.real_agents.install import AGENTS
+from tests.real_agents.install import AGENTS, CACHE
 from tests.real_agents.manners import MANNERS
 from tests.real_agents.prepare import prepare
 from tests.real_agents.room import HOME, LoopbackRoom
@@ -269,7 +269,9 @@ class Session:
     def save(self, path: Path) -> None:
         """Write the recording, with the truth in it, to `path`."""
         version = f"agent {self.agent} {AGENTS[self.agent].version}"
-        path.write_text(merge(self.cast.read_text(), self.truths(), version))
+        # Where the agent is installed names whoever records it.
+        text = self.cast.read_text().replace(str(CACHE), f"{HOME}/.cache/tallylight-tests")
+        path.write_text(merge(text, self.truths(), version))
 
     def __enter__(self) -> Session:
         return self

@@ -255,6 +255,10 @@ def _unnamed(s: Session) -> None:
     s.forget("GEMINI_API_KEY")
 
 
+def _unconfigured(s: Session) -> None:
+    s.launch = s.launch._replace(argv=["cn"])
+
+
 def _untrusted(s: Session) -> None:
     conf = s.home / ".codex/config.toml"
     conf.write_text(conf.read_text().partition("[projects.")[0])
@@ -270,6 +274,7 @@ FIRST = {
     ("gemini", "login"): First("authenticate", prepare=_unnamed),
     ("kimi", "folder"): First("[Tt]rust", ("\r",), lacks=".kimi-code/workspace-trust/wd_project_9dad1e4e08b0"),
     ("cline", "login"): First("[Pp]rovider|[Ss]ign", lacks=".cline/data/settings/providers.json"),
+    ("cn", "login"): First("Enter your Anthropic API key:", lacks=".continue/config.yaml", prepare=_unconfigured),
     ("aider", "gitignore"): First("Add .aider", ("n\r",), prepare=_gitignore),
 }
 

@@ -220,11 +220,11 @@ def test_programs_that_are_no_agents_have_no_light(bench: Bench) -> None:
         bench.kitty.close_window(window)
 
 
-def test_silence_is_waiting_typing_is_not_output(bench: Bench) -> None:
-    """Blue within half a second of output, amber after four seconds of silence, and typing changes neither."""
+def test_silence_is_quiet_typing_is_not_output(bench: Bench) -> None:
+    """Blue within half a second of output, quiet after four seconds of silence, and typing changes neither."""
     agents = [Agent(bench, face, face=face) for face in ("plain", "boxed")]
     for agent, (_, last) in zip(agents, talk(agents), strict=True):
-        assert 3.9 <= agent.wait("waiting", last) - last <= 5.0
+        assert 3.9 <= agent.wait("quiet", last) - last <= 5.0
     typing = time.monotonic()
     for word in ("what ", "do ", "you ", "think"):
         for agent in agents:
@@ -232,8 +232,8 @@ def test_silence_is_waiting_typing_is_not_output(bench: Bench) -> None:
             bench.kitty.wait_text(agent.window, word.strip())
     bench.let_pass(1.5)
     for agent in agents:
-        assert agent.lights(typing) <= {"waiting"}
-        assert bench.status(agent.window) == "waiting"
+        assert agent.lights(typing) <= {"quiet"}
+        assert bench.status(agent.window) == "quiet"
     for agent in agents:
         delays = []
         for _ in range(3):  # a machine with too much to do may be late once
@@ -241,7 +241,7 @@ def test_silence_is_waiting_typing_is_not_output(bench: Bench) -> None:
             delays.append(agent.wait("working", first) - first)
             if delays[-1] <= 0.5:
                 break
-            agent.wait("waiting", last)
+            agent.wait("quiet", last)
         assert min(delays) <= 0.5, delays
         assert "down" not in agent.lights()
         bench.kitty.close_window(agent.window)
@@ -261,16 +261,16 @@ return module.time.shift.by
 """
 
 
-def test_waiting_is_still_waiting_after_ten_minutes(bench: Bench) -> None:
-    """No timer ends amber: it is there after ten minutes of the host's clock, and goes when there is output."""
+def test_quiet_is_still_quiet_after_ten_minutes(bench: Bench) -> None:
+    """No timer ends what is quiet: it is there after ten minutes of the host's clock, and goes when there is output."""
     agent = Agent(bench, "patient")
     _, last = agent.talk()
-    agent.wait("waiting", last)
+    agent.wait("quiet", last)
     last_output = f"host._panes[{agent.window}].tracker._last_output"
     before = bench.host(last_output)
     assert bench.kitty.eval(_TEN_MINUTES) >= 600
-    assert bench.status(agent.window) == "waiting"
-    assert agent.lights(last) == {"waiting"}
+    assert bench.status(agent.window) == "quiet"
+    assert agent.lights(last) == {"quiet"}
     # The host did not take it for a suspended machine, or it would have put the output's time off.
     assert bench.host(last_output) == before
     first, _ = agent.talk()
@@ -283,19 +283,19 @@ SHELLS = {"integrated": (), "bare": ("env", "bash", "--norc", "-i")}
 
 @pytest.mark.parametrize("how", ["exit", "kill", "stop"])
 def test_an_agent_that_leaves_takes_its_guess_along(bench: Bench, how: str) -> None:
-    """After exit, kill -9 and Ctrl-Z, at work or in silence, with shell integration or without: no blue, no amber.
+    """After exit, kill -9 and Ctrl-Z, at work or in silence, with shell integration or without: no blue, nothing quiet.
 
     `down` is only what a shell says was killed at work. After fg it is all as before.
     """
     agents = {
         (shell, was): Agent(bench, f"{how}-{shell}-{was}", *argv)
         for shell, argv in SHELLS.items()
-        for was in ("working", "waiting")
+        for was in ("working", "quiet")
     }
-    silent = [agent for (_, was), agent in agents.items() if was == "waiting"]
+    silent = [agent for (_, was), agent in agents.items() if was == "quiet"]
     busy = [agent for (_, was), agent in agents.items() if was == "working"]
     for agent, (_, last) in zip(silent, talk(silent), strict=True):
-        agent.wait("waiting", last)
+        agent.wait("quiet", last)
     talk(busy)
     assert [bench.status(agent.window) for agent in busy] == ["working"] * len(busy)
     ended = time.monotonic()
@@ -304,13 +304,13 @@ def test_an_agent_that_leaves_takes_its_guess_along(bench: Bench, how: str) -> N
     outs = {}
     for key, agent in agents.items():
         what = f"the end of the light of {key}"
-        bench.kitty.wait_until(lambda a=agent: bench.status(a.window) not in ("working", "waiting"), 5, what)
+        bench.kitty.wait_until(lambda a=agent: bench.status(a.window) not in ("working", "quiet"), 5, what)
         outs[key] = time.monotonic()
     bench.let_pass(4.5)
     for key, agent in agents.items():
         may_be = {"", "done", "idle"} | ({"down"} if (how, *key) == ("kill", "integrated", "working") else set())
         assert agent.lights(outs[key]) <= may_be, key
-        assert agent.lights(ended) <= may_be | {"working", "waiting"}, key
+        assert agent.lights(ended) <= may_be | {"working", "quiet"}, key
         assert bench.status(agent.window) in may_be, key
     if how == "stop":
         back = time.monotonic()
@@ -318,6 +318,6 @@ def test_an_agent_that_leaves_takes_its_guess_along(bench: Bench, how: str) -> N
             bench.kitty.send_text(agent.window, "fg\r")
         for agent, (_, last) in zip(agents.values(), talk(list(agents.values())), strict=True):
             agent.wait("working", back)
-            agent.wait("waiting", last)
+            agent.wait("quiet", last)
     for agent in agents.values():
         bench.kitty.close_window(agent.window)

@@ -142,6 +142,36 @@ def test_bars_at_the_side_show_every_light(desk: Desk, lamps: dict[str, int], pi
     check_styles(desk, lamps, settings, pictures)
 
 
+def test_a_bar_at_the_side_has_the_project_below_the_title(
+    desk: Desk, lamps: dict[str, int], pictures: str | None
+) -> None:
+    """Once a person gives tabs two lines; one line less where the project is the title. What is filled stays filled."""
+    if not desk.kitty.eval("from kitty.tab_bar import DrawData; return 'max_tab_title_lines' in DrawData._fields"):
+        pytest.skip("this kitty has one line for each tab")
+    tabs = desk.kitty.tabs()
+    for name, tab in lamps.items():
+        window = next(one["windows"][0]["id"] for one in tabs if one["id"] == tab)
+        desk.send(window, f"state={name};tool=claude;project={'done' if name == 'done' else 'shop'};what=npm test")
+
+    def rows(settings: str) -> list[str]:
+        desk.reload(settings)
+        return [row.strip() for row in desk.bar().splitlines()]
+
+    for style in STYLES:
+        one_line = f"tab_bar_style {style}\ntab_bar_edge left\n"
+        assert not any("shop" in row for row in rows(one_line)), desk.bar()
+        found = rows(f"{one_line}tab_title_max_lines 2\n")
+        desk.wait_colours(expected(desk, lamps), image=picture(desk, f"{style}-two-lines", pictures))
+        assert sum("shop" in row for row in found) == len(lamps) - 1, desk.bar()
+        assert desk.marks() == len(BEFORE), desk.bar()
+        desk.kitty.focus_tab(lamps["waiting"])
+        found = rows(f"{one_line}tab_title_max_lines 3\ntab_title_wrap 17\ntab_title_template {{index}} {{title}}\n")
+        desk.kitty.screenshot(picture(desk, f"{style}-folded", pictures))
+        folded = next(number for number, row in enumerate(found) if "waiting:" in row)
+        assert ["npm test" in found[folded + 1], "shop" in found[folded + 2]] == [True, True], desk.bar()
+        desk.kitty.focus_window(tabs[0]["windows"][0]["id"])
+
+
 @pytest.mark.parametrize("code", [CALLS_KITTY, DRAWS_ITSELF], ids=["calls-kitty", "draws-itself"])
 def test_a_persons_own_tab_bar_is_kept_and_lit(
     desk: Desk, lamps: dict[str, int], code: str, pictures: str | None, request: pytest.FixtureRequest

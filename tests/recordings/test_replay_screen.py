@@ -67,8 +67,8 @@ def test_a_turn_read_off_the_screen() -> None:
 
 
 def test_without_the_screen_silence_is_all_there_is() -> None:
-    """The same recording with the screen not heard: every pause waits, and nothing is ever idle."""
-    assert {status for _, status in replayed(without=(Source.SCREEN,))} == {"working", "waiting"}
+    """The same recording with the screen not heard: every pause is quiet, and nothing is ever idle."""
+    assert {status for _, status in replayed(without=(Source.SCREEN,))} == {"working", "quiet"}
 
 
 def test_a_pane_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

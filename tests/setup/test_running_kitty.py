@@ -77,7 +77,7 @@ def test_remote_control_is_used_where_it_is_on(home: Path, remote: str, env: dic
     if asks:
         assert "This kitty runs Tallylight now" in told
     else:
-        assert "Next: press ctrl+shift+i once, or open a new tab: then all open windows have lights." in told
+        assert "Next: press ctrl+shift+i once, or open a new tab. Then all open windows have lights." in told
 
 
 def test_a_kitty_that_does_not_answer(home: Path) -> None:
@@ -92,7 +92,7 @@ def test_nothing_is_sent_to_what_is_no_kitty(home: Path, argv: tuple[str, ...]) 
     told = setup(system, *argv)
 
     assert system.signals == []
-    assert ("in each kitty that runs, reload its configuration" in told) == (argv == ("--yes",))
+    assert ("in each running kitty: reload its configuration" in told) == (argv == ("--yes",))
 
 
 @pytest.mark.slow

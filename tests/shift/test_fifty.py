@@ -63,7 +63,7 @@ ASKING = screen("permission-bash-80", Status.WAITING, kind=Kind.PERMISSION)
 
 
 class Stop(NamedTuple):
-    """What came of one: how long after the limit's end it was typed, how often since, and whether into a dialog."""
+    """What came of one: how long after the limit, or a dialog then, it was typed; how often; and if into a dialog."""
 
     late: float
     typed: int
@@ -100,8 +100,9 @@ def stopped(number: int, folder: Path) -> Stop:
     minutes = chance.randint(3, 20)
     said = WORDS[number % len(WORDS)](minutes)
     until = limits.ends(said, BEGAN)
-    assert until == BEGAN + 60 * minutes, said
-    agent, kept, once = Agent(LIMITED, until=until), Kept({"XDG_STATE_HOME": str(folder)}), Once(0.0, InProcess())
+    # A clock leaves out the seconds, and nobody knows in which of them the limit ends.
+    ended = BEGAN + 60 * minutes + (chance.uniform(0, 60) if until % 60 else 0.0)
+    agent, kept, once = Agent(LIMITED, until=ended), Kept({"XDG_STATE_HOME": str(folder)}), Once(0.0, InProcess())
     queued: Queued | None = Queued(pid=PID, start=START, text="continue", at=ends(until))
     kept.keep([queued] if queued is not None else [])
     asks_at, slept, first = chance.choice((math.inf, math.inf, until + 2)), 0.0, math.inf
@@ -125,7 +126,8 @@ def stopped(number: int, folder: Path) -> Stop:
         if queued is not None and dies:  # before or after it could write
             kept, once = Kept({"XDG_STATE_HOME": str(folder)}), Once(0.0, InProcess())
             (queued,) = kept.left(lambda _: START)
-    return Stop(first - until, len(agent.typed), agent.into_dialog)
+    free = asks_at + ASKS_S if asks_at < math.inf else ended
+    return Stop(first - max(ended, free), len(agent.typed), agent.into_dialog)
 
 
 def fifty() -> list[Stop]:

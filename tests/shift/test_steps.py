@@ -167,8 +167,9 @@ def test_an_agent_that_went_on_by_itself() -> None:
     for at in (AFTER - 1000, AFTER + 1):
         night = Night()
         night.look(AFTER - 2000)
+        night.look(at, WORKING)
         night.until = 0
-        night.pass_(at, at + 2, WORKING)
+        night.pass_(at + 1, at + 4, at_prompt(Status.DONE))
         assert (night.problem, night.desk.typed) == (WENT_ON, [])
     # A host that has just begun takes an agent for one that works, and has not read of its limit.
     night = Night(until=0)

@@ -164,15 +164,13 @@ def test_a_limit_is_no_question() -> None:
 
 
 def test_silence_is_no_question() -> None:
-    """A guess that it waits is waiting, as its light says, but nothing was asked."""
+    """An agent that is quiet asks nothing, and waits for nobody: as far as anyone knows its turn is over."""
     desk = Desk()
     desk.show(W, 0)
-    desk.show(Q, 10, kind=Kind.INPUT, reason=ReasonEntry(source="heuristic"), message="x")
-    desk.show(W, 15)
-    desk.show(D, 20)
+    desk.show(Status.QUIET, 10, message="x")
 
     (turn,) = desk.over()
-    assert (told(turn), turn.asked) == ((15, 5, 0, Ending.DONE), ())
+    assert (told(turn), turn.asked) == ((10, 0, 0, Ending.DONE), ())
 
 
 def test_what_was_asked() -> None:

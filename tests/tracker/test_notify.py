@@ -14,7 +14,6 @@ from tallylight.tracker.notify import (
     AGAIN_S,
     BODY_CELLS,
     GAP_S,
-    GUESS_GAP_S,
     OWN_S,
     QUESTION_S,
     SETTLE_S,
@@ -244,16 +243,13 @@ def test_one_pane_does_not_chatter() -> None:
     assert all(b - a >= GAP_S for a, b in itertools.pairwise(times))
 
 
-def test_guesses_are_told_seldom() -> None:
-    """An agent that falls silent at a prompt again and again is told of once a minute, no more; mere silence never."""
-    for question in ("What next?", ""):
-        line = Line(source=Source.HEURISTIC)
-        for _ in range(60):
-            line.be(Status.WAITING, 3, question).be(Status.WORKING, 3)
-        times = [at for at, what in line.told if isinstance(what, Notice)]
+def test_quiet_is_never_told() -> None:
+    """An agent that falls silent needs nobody, whatever a person wants to be told of."""
+    line = Line(source=Source.HEURISTIC, settings=Settings(when=frozenset(STATUSES)))
+    for _ in range(9):
+        line.be(Status.QUIET, 60, "All is done.").be(Status.WORKING, 3)
 
-        assert len(times) >= 5 if question else not times
-        assert all(b - a >= GUESS_GAP_S for a, b in itertools.pairwise(times))
+    assert line.told == []
 
 
 @pytest.mark.parametrize(("turn", "told"), [(29, False), (30, True), (3600, True)])

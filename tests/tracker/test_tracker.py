@@ -111,18 +111,26 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
     "a report long before the agent is not its own": ([(0, explicit("done")), (9, agent())], "working"),
     "a new agent starts with a clean slate": (
         [(0, agent()), (1, explicit("idle")), (5, agent(instance=2)), (6, output), (11, tick)],
-        "waiting",
+        "quiet",
     ),
     # 2: waiting persists
     "no timer clears waiting": ([(0, agent()), (1, explicit("waiting")), (36000, tick)], "waiting"),
-    "waiting by silence persists": ([(0, agent()), (0, output), (4, tick), (600, tick)], "waiting"),
+    "quiet persists": ([(0, agent()), (0, output), (4, tick), (600, tick)], "quiet"),
     "looking does not answer": ([(0, agent()), (1, explicit("waiting")), (2, look), (3, tick)], "waiting"),
-    "an equal source ends waiting": ([(0, agent()), (0, output), (4, tick), (5, output)], "working"),
+    "output ends it": ([(0, agent()), (0, output), (4, tick), (5, output)], "working"),
     "a lesser source does not end waiting": (
         [(0, agent()), (0, screen("waiting")), (1, output), (2, output)],
         "waiting",
     ),
-    "a prompt mark ends an explicit waiting": ([(0, explicit("waiting")), (1, prompt)], "idle"),
+    "what a program asks stays after its end": ([(0, explicit("waiting")), (1, prompt)], "waiting"),
+    "until a look": ([(0, explicit("waiting")), (1, prompt), (2, look)], "idle"),
+    "or the next command": ([(0, explicit("waiting")), (1, prompt), (2, starts)], "active"),
+    "a turn that was over is no crash": (
+        [(0, agent()), (1, explicit("done")), (2, shell), (2.1, ends(137)), (2.2, tick)],
+        "done",
+    ),
+    "nor is one of which tasks ran on": ([(0, agent()), (1, explicit("background")), (2, shell)], "done"),
+    "but what it works on ends": ([(0, explicit("working")), (1, prompt)], "idle"),
     "the status file ends a waiting that hooks forgot": (
         [(0, agent()), (0, registry("waiting")), (0, explicit("waiting")), (9, registry("working")), (9.5, tick)],
         "working",
@@ -173,7 +181,7 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         [(0, agent()), (0, title("idle")), (1, screen("working")), (9, tick)],
         "idle",
     ),
-    "an idle screen is no silence that waits": (
+    "an idle screen is not quiet": (
         [(0, agent()), (0, output), (1, screen("idle")), (9, tick)],
         "idle",
     ),
@@ -201,21 +209,28 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         "working",
     ),
     "the fuse leaves waiting alone": ([(0, agent()), (1, explicit("waiting")), (999, tick)], "waiting"),
-    "a title that stopped spinning fades": ([(0, agent()), (0, title("working")), (1, look), (31, tick)], "waiting"),
+    "a title that stopped spinning fades": ([(0, agent()), (0, title("working")), (1, look), (31, tick)], "quiet"),
     "a status file does not decay while it is read": (
         [(0, agent()), (0, registry("working")), (3600, tick)],
         "working",
     ),
-    # 4: silence means waiting, for guesses alone
-    "four seconds of silence are a question": ([(0, agent()), (1, output), (4.9, tick)], "working"),
-    "and not a moment earlier": ([(0, agent()), (1, output), (5, tick)], "waiting"),
-    "an agent found silent comes to wait": ([(0, agent()), (4, tick)], "waiting"),
+    # 4: silence is quiet, for guesses alone
+    "less than four seconds of silence are none": ([(0, agent()), (1, output), (4.9, tick)], "working"),
+    "four seconds are": ([(0, agent()), (1, output), (5, tick)], "quiet"),
+    "an agent found silent is quiet": ([(0, agent()), (4, tick)], "quiet"),
+    "a screen that is idle is no silence": ([(0, agent()), (1, output), (5, tick), (6, screen("idle"))], "idle"),
+    "nor is a turn that ended by its title": ([(0, agent()), (1, title("done")), (2, output), (6.5, tick)], "done"),
+    "quiet with a task that runs is background": (
+        [(0, agent()), (0, title("background")), (1, output), (6, tick)],
+        "background",
+    ),
+    "silence ends no question": ([(0, agent()), (1, output), (2, notified), (7, tick)], "waiting"),
     "what an agent draws while it starts is no work": ([(0, speaker), (0.5, output), (1, output)], "idle"),
     "one that should speak and does not is watched": (
         [(0, speaker), (0.5, output), (20.5, tick), (21, output)],
         "working",
     ),
-    "and comes to wait when it is silent": ([(0, speaker), (0.5, output), (20.5, tick), (24.5, tick)], "waiting"),
+    "and is quiet when it is silent": ([(0, speaker), (0.5, output), (20.5, tick), (24.5, tick)], "quiet"),
     "one that speaks in time is believed": ([(0, speaker), (0.5, output), (1, registry("idle")), (9, tick)], "idle"),
     "a status file that is idle keeps silence quiet": ([(0, agent()), (1, registry("idle")), (60, tick)], "idle"),
     # 5: debounce defers
@@ -346,7 +361,7 @@ def test_explicit_may_last_for_the_tab() -> None:
     """With `explicit_lasts = "tab"` guesses stay silent after the agent that spoke has gone."""
     steps = [(0, agent()), (1, explicit("idle")), (2, shell), (9, agent(instance=2)), (10, output), (20, tick)]
 
-    assert run(steps).decision.status is Status.WAITING
+    assert run(steps).decision.status is Status.QUIET
     assert run(steps, Timing(explicit_lasts="tab")).decision.status is Status.IDLE
 
 
@@ -401,14 +416,14 @@ def test_a_question_changes_nothing() -> None:
 
 
 def test_a_pause_does_not_count_as_silence() -> None:
-    """A suspended machine makes no agent wait."""
+    """A suspended machine makes no agent quiet."""
     tracker = run([(0, agent()), (1, output)])
     tracker.pause(3600)
     tracker.tick(3602)
     assert tracker.decision.status is Status.WORKING
 
     tracker.tick(3605)
-    assert tracker.decision.status is Status.WAITING
+    assert tracker.decision.status is Status.QUIET
 
 
 def test_a_clock_that_steps_back_is_ignored() -> None:
@@ -580,7 +595,7 @@ def test_the_reason_says_what_would_change_it_by_who_said_it() -> None:
     agent()(tracker, 0)
     assert "2 s without visible output" in tracker.decision.reason.changes
     tick(tracker, 2.5)
-    assert tracker.decision.reason.changes.endswith("no timer and no look")
+    assert tracker.decision.reason.changes.startswith("visible output")
     say(Source.SCREEN, Status.WAITING, Kind.QUESTION, message="Which?")(tracker, 3)
     assert tracker.decision.reason.changes.startswith("its dialog leaves the screen")
     explicit("working")(tracker, 4)
@@ -602,7 +617,7 @@ def test_nobody_is_asked_on_a_screen_without_text() -> None:
     assert tracker.decision.status == "idle"
     tick(tracker, 89)
     tick(tracker, 89.2)
-    assert tracker.decision.status == "waiting"
+    assert tracker.decision.status == "quiet"
 
 
 def test_a_blank_screen_is_a_start_of_any_agent() -> None:
@@ -616,17 +631,18 @@ def test_a_blank_screen_is_a_start_of_any_agent() -> None:
     output(tracker, 20)
     assert tracker.decision.status == "working"
     tick(tracker, 24.2)
-    assert tracker.decision.status == "waiting"
+    assert tracker.decision.status == "quiet"
 
 
-def test_silence_at_a_prompt_has_a_question() -> None:
-    """What stood before the prompt when the agent fell silent is what it asks."""
+@each(("says", "is_question", "status"), [("Which of the two?", True, "waiting"), ("All is done.", False, "quiet")])
+def test_silence_at_a_prompt(says: str, is_question: bool, status: str) -> None:
+    """What stood before the prompt when the agent fell silent is shown; it waits only if that asks something."""
     tracker = Tracker()
     tracker.foreground(Foreground("aider", 1), 0.0)
     output(tracker, 1)
-    tracker.asks = lambda: "Which of the two?"
+    tracker.says = lambda: (says, is_question)
     tick(tracker, 5.1)
-    assert (tracker.decision.status, tracker.decision.report.message) == ("waiting", "Which of the two?")
+    assert (tracker.decision.status, tracker.decision.report.message) == (status, says)
     output(tracker, 6)
     assert (tracker.decision.status, tracker.decision.report.message) == ("working", "")
 
@@ -643,7 +659,7 @@ def test_an_agent_that_is_slow_to_start_waits_for_nobody() -> None:
     assert tracker.decision.reason.rule == "it is starting"
     tick(tracker, 49)
     tick(tracker, 49.2)
-    assert tracker.decision.status == "waiting"
+    assert tracker.decision.status == "quiet"
 
 
 def test_an_agent_that_has_spoken_has_started() -> None:
@@ -687,7 +703,7 @@ def test_an_agent_that_draws_nothing_is_given_up_after_half_a_minute() -> None:
     assert tracker.decision.status == "idle"
     tick(tracker, 30)
     tick(tracker, 30.2)
-    assert tracker.decision.status == "waiting"
+    assert tracker.decision.status == "quiet"
 
 
 def test_a_turn_that_ended_with_a_question() -> None:

@@ -99,7 +99,7 @@ PROMPT = "idle by shell: shell at its prompt"
 QUIET = "idle by heuristic: no output lately"
 STARTING = "idle by heuristic: it is starting"
 CAME = "working by heuristic: it came to the foreground"
-SILENT = "waiting/input by heuristic: 4 s of silence"
+SILENT = "quiet by heuristic: 4 s of silence"
 MID_TURN = "it vanished during a turn"
 EXPLICIT = "explicit wins: the agent reports its own status"
 
@@ -114,7 +114,7 @@ NOTHING = [
     row("a command's end shows the prompt", "0 protocol working, 1 ends 0", PROMPT),
     row("a command's start forgets what was said", "0 protocol working, 1 starts", UNKNOWN),
     row("an agent's own marks forget nothing", "0 agent, 1 protocol waiting, 2 starts", "waiting by protocol"),
-    row("an error survives the prompt, as done does", "0 protocol error, 1 prompt", "error by protocol"),
+    row("an error survives the prompt", "0 protocol error, 1 prompt", "error by protocol: it ended while error"),
     row("a look is told in the reason", "0 agent, 1 protocol done, 2 look", "idle by protocol: protocol; seen"),
     row("what is marked as unseen is news", "0 agent, 1 protocol done, 2 look, 3 unseen", "done by protocol"),
 ]
@@ -139,7 +139,7 @@ WINS = [
         losing=[
             "protocol working: not renewed for 301 s",
             f"screen waiting: {EXPLICIT}",
-            f"heuristic waiting: {EXPLICIT}",
+            f"heuristic quiet: {EXPLICIT}",
         ],
     ),
     row("a report two seconds before its agent is its own", "10 protocol waiting, 12 agent", "waiting by protocol"),
@@ -155,8 +155,8 @@ WINS = [
         "0 protocol done, 1 look, 2 prompt, 9 tick",
         "idle by shell: shell at its prompt",
     ),
-    row("one that was not seen stays", "0 protocol done, 1 prompt, 9 tick", "done by protocol"),
-    row("and one that is to be seen again", "0 protocol done, 1 prompt, 2 look, 3 unseen, 9 tick", "done by protocol"),
+    row("one that was not seen stays", "0 protocol done, 1 prompt, 9 tick", "done by protocol: it ended while done"),
+    row("and an error that was seen does not", "0 protocol error, 1 prompt, 2 look, 9 tick", PROMPT),
     row("the same agent, seen again", "0 agent, 1 output, 2 protocol waiting, 9 agent", "waiting by protocol"),
 ]
 
@@ -387,7 +387,7 @@ CONTRADICTION = [
         "and then is",
         "0 agent, 0 registry waiting, 1 protocol waiting, 5 registry working, 5.3 tick, 5.4 deadline",
         "working by registry",
-        losing=[f"heuristic waiting: {EXPLICIT}", "protocol waiting: contradicted since by the agent's own registry"],
+        losing=[f"heuristic quiet: {EXPLICIT}", "protocol waiting: contradicted since by the agent's own registry"],
     ),
     row("a file that said so before", "0 agent, 0 registry idle, 5 protocol working, 6 tick", "working by protocol"),
     row(
@@ -421,7 +421,7 @@ CONTRADICTION = [
         "a title does not contradict a status file",
         "0 agent, 1 registry working, 5 title idle, 6 tick",
         "working by registry",
-        losing=["title idle: outranked by registry", "heuristic waiting: outranked by registry"],
+        losing=["title idle: outranked by registry", "heuristic quiet: outranked by registry"],
     ),
     row("nor does a screen", "0 agent, 1 registry idle, 5 screen waiting, 6 tick", "idle by registry"),
     row(
@@ -443,7 +443,7 @@ CONTRADICTION = [
             losing=[
                 f"{source} {status}: from the previous turn: the outcome of the last one is not known yet",
                 "title idle: outranked by title",
-                "heuristic waiting: outranked by title",
+                "heuristic quiet: outranked by title",
             ],
         )
         for source in ("registry", "record")
@@ -697,21 +697,15 @@ CHILDREN = [
     row(
         "its error outlives the shell's prompt",
         "0 protocol working, 1 protocol error a, 2 prompt",
-        "error by protocol",
+        "error by protocol: it ended while error",
     ),
     row(
         "as what it has done does",
         "0 protocol done a/b, 2 prompt",
-        "done by protocol",
-        children={"a/b": "done by protocol"},
-    ),
-    row("but no work, and no question", "0 protocol working a, 1 protocol waiting b, 2 prompt", PROMPT, children={}),
-    row(
-        "what outlived it is withdrawn as ever",
-        "0 protocol error a/b, 1 prompt, 2 protocol gone a",
-        UNKNOWN,
+        "done by protocol: it ended while done",
         children={},
     ),
+    row("but no work", "0 protocol working a, 2 prompt", PROMPT, children={}),
     row("one that said goodbye is gone", "0 protocol working a, 1 protocol gone a", UNKNOWN, children={}),
     row(
         "but for what another source says of it",

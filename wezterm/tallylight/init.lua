@@ -4,13 +4,14 @@
 ---     tallylight.apply_to_config(config)
 ---
 --- Loading does nothing. WezTerm evaluates a configuration several times, and its mux server evaluates it too, without
---- a GUI: `apply_to_config` only registers handlers and appends keys, once in each Lua state.
+--- a GUI: `apply_to_config` registers handlers, appends keys and remembers the lights, once in each Lua state.
 
 local wezterm = require('wezterm')
 local actions = require('tallylight.hosts.keys')
 local bar = require('tallylight.ui.bar')
 local forks = require('tallylight.hosts.fork')
 local options = require('tallylight.config.options')
+local sidecar = require('tallylight.hosts.sidecar')
 local titles = require('tallylight.ui.titles')
 local watch = require('tallylight.hosts.events')
 
@@ -42,12 +43,10 @@ function M.apply_to_config(config, opts)
   if has_handler then
     titles.register()
   end
+  sidecar.recall()
   watch.register()
   actions.register()
   actions.bind(config, merged.keys)
-  if merged.palette then
-    wezterm.on('augment-command-palette', actions.palette)
-  end
   watch.has_titles = function()
     return has_handler and config.show_tabs_in_tab_bar ~= false
   end

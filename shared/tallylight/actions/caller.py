@@ -2,7 +2,7 @@
 The caller: who asks for something, by the process table and by nothing that it says.
 
 Proof is a *line*: the process that asks and its parents, each of them alive and none younger than its child, up to the
-first process of a pane, whose own parent is a terminal. Where that is known, what runs in the pane is known, too:
+first process of a pane, which a terminal started. Where that is known, what runs in the pane is known, too:
 
 * without an agent in the line it is a `SCRIPT`, with one an `AGENT`, the nearest of them;
 * a line that ends before, at a process that takes in orphans, proves nothing. What asks is `UNKNOWN`; or a `STRAY`, an
@@ -186,10 +186,10 @@ def named(process: Process | None, agents: Agents) -> str:
 
 def end_of(below: Process, above: Process | None, table: Table) -> End | None:
     """
-    At what a line ends with the process *below*, whose parent is *above*; None if it goes on, or is broken.
+    The end of a line with the process *below* and its parent *above*; None if it goes on, or is broken.
 
-    A terminal is told by its executable, never by its arguments; what it runs that is no pane has no terminal. A login
-    is one of another user's, or of root's for root, whose executable nobody else can read: its name it cannot change.
+    A terminal is known by its executable, never by its arguments; what it runs that is no pane has no terminal. A login
+    is one of another user's, or of root's for root, with an executable that others cannot read or rename.
     """
     if above is None:
         return End.LOGIN if below.pid != 1 else None

@@ -62,7 +62,7 @@ class PaneClient:
     What may be asked of all panes. *panes* are those that are reached from this process. A terminal has *timeout_s* to
     tell something, and *ask_timeout_s* to type.
 
-    *caller* tells who this process is; *level* by which word of `[scripting]` a host lets itself be asked. *asks_for*:
+    *caller* identifies this process; *level* is the level of `[scripting]` that a host goes by. *asks_for*:
     the one for whom it asks, if that is another; *is_key*: it is a list, where a key was pressed.
     """
 

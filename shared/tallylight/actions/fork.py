@@ -4,7 +4,7 @@ Fork and resume: a pane of a snapshot and the process table become a plan that c
 `act` looks afresh: whatever a snapshot says, the process must be there at this moment. The program is looked for by the
 agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is gone), in absolute
 directories only, so that it is the file that a person would have started there. That of an agent which no agent file
-names is the file that its process runs, or ran. Behind our relay it is started as it was: `tally run --` stands before
+names is the file that its process runs, or ran. Behind our relay it is started as it was: `tally run --` is before
 it. Nothing is started here, and nothing is written.
 """
 

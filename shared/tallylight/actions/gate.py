@@ -8,7 +8,7 @@ that names the rule. The list is never joined and never split: a value stays one
 What a program asked for is accepted only as a whole shape: one list of the agent's own data file, with a session id
 in the place of `{session}`, and beside it whole options of the running agent, each with all of its values and no more
 often than it has them; see `actions.shape`. So a list that came out of a file somebody printed can name a conversation,
-and can neither loosen what the agent may do nor tell it to do something. An agent that no file describes has the few
+and can neither loosen what the agent may do nor give it a task. An agent that no file describes has the few
 lists of `evidence.stranger` in place of its own, and runs only by the very file of its process.
 """
 
@@ -183,7 +183,7 @@ def check_said(
     Whether an argument list that a program asked for is one of *template*, with nothing but whole options beside it.
 
     *words* are filled and without the program's name, *running* are the arguments its process has, *cwd* is what the
-    data file's `{cwd}` stands for.
+    data file's `{cwd}` means.
     """
     if not template.lists:
         return Refusal("method", f"{agent.display} has no known command for this")

@@ -3,7 +3,7 @@ kitty's session files: the windows in one, and the command that the shell of eac
 
 Only what kitty itself has saved (`save_as_session`) is understood: one `launch` a window, and its first word holds the
 window's number in the kitty that saved it. https://sw.kovidgoyal.net/kitty/sessions/ and `serialize_state_as_session`
-in kitty's tabs.py, 0.43 to 0.48.
+in kitty's tabs.py, 0.43 to 0.49.
 """
 
 from __future__ import annotations

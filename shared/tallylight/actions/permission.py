@@ -114,7 +114,7 @@ UNASKED = Refusal(
 PERSON_ONLY = Refusal(
     "permission", "only you can do that, at the page or at a list in a terminal of your own; nothing was done"
 )
-#: The message for callers whose rights no configuration changes.
+#: The message for callers with rights that no configuration changes.
 _BY_NATURE = {
     Who.UNKNOWN: _UNKNOWN,
     Who.NOTICE: Refusal("permission", "a notification answers no permission; nothing was typed"),

@@ -2,7 +2,7 @@
 A plan: which argument list continues a pane's conversation, where, and how that is known; or the rule that forbids it.
 
 `plan` looks at a `Scene`: what the process table says of the pane at this moment, what the host remembers of the agents
-the processes of which it saw there, and what the program asked for. The order, for a fork and for a resume:
+with processes that it saw there, and what the program asked for. The order, for a fork and for a resume:
 
 1. what the program asked for itself: OSC 88 before OSC 26; if the gate refuses that, the plan says so;
 2. the agent's data file with the session id, which its own status file, a hook or a report told;

@@ -63,7 +63,7 @@ class Look:
 @attrs.frozen
 class DeferredText:
     """
-    *text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended.
+    *text* for the agent with the process *pid*, started at *start*: to be typed when its turn has ended.
 
     With *at*, in seconds since the epoch, not before then: when a limit of the agent ends.
     """

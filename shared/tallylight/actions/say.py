@@ -52,7 +52,7 @@ _LINES = "\t\n"
 @attrs.frozen
 class Say:
     """
-    A text for the agent whose process is *pid*, begun at *start*; *enter*: whether Enter is pressed after it.
+    A text for the agent with the process *pid*, started at *start*; *enter*: whether Enter is pressed after it.
 
     For a dialog that asks for any text *fingerprint* is that of its `Question`; at a prompt it is not looked at.
     """

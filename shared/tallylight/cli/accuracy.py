@@ -21,7 +21,7 @@ from tallylight.hosts import grades
 from tallylight.hosts.grades import Grade
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import Snapshot
 
 _HEAD = ("agent", "version", "last day", "turns", "misread", "missed", "false", "wrong work")
 #: The columns that give way where it is narrow, in order, each with the cells that it needs at least.
@@ -87,8 +87,8 @@ def by_agent(found: Iterable[Grade]) -> Iterator[list[Grade]]:
         yield [reduce(Grade.plus, days) for _, days in versions][::-1]
 
 
-def findings(environ: Mapping[str, str], panes: Mapping[str, Pane]) -> Iterator[Finding]:
-    """For `tally doctor`: each agent that is read worse since its last version; *panes* by their addresses."""
+def findings(environ: Mapping[str, str], hosts: Iterable[Snapshot]) -> Iterator[Finding]:
+    """For `tally doctor`: each agent that is misread since its last version, and a pane of *hosts* to look at."""
     try:
         found = grades.read(grades.path(environ))
     except (OSError, TallyError) as error:
@@ -100,8 +100,8 @@ def findings(environ: Mapping[str, str], panes: Mapping[str, Pane]) -> Iterator[
             continue
         new, old = (f"{one.misread} of {one.turns} turns of {clean(one.version, 40)}" for one in (newest, before))
         text = f"the screen of {clean(newest.agent, 40)} was misread in {new}, and in {old}"
-        others_of = (address for address, pane in panes.items() if pane.agent == newest.agent)
-        address = newest.pane if newest.pane in panes else next(others_of, "PANE")
+        panes = [f"{host.name}:{pane.id}" for host in hosts for pane in host.panes if pane.agent == newest.agent]
+        address = newest.pane if newest.pane in panes else [*panes, "PANE"][0]
         remedy = f"run `tally wrong {address}` within two minutes of such a turn, or with `--save FILE` for a report"
         yield Finding("accuracy", Health.HINT, f"{text}; the last {ago(newest.at, time.time())}", remedy)
 

@@ -152,12 +152,11 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
     yield completions.finding(system)
-    panes = {f"{host.name}:{pane.id}": pane for host in wire.snapshots()[0] for pane in host.panes}
-    yield from _agents([*panes.values()])
+    yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
     if is_there("accuracy"):
         from tallylight.cli import accuracy
 
-        yield from accuracy.findings(system.env, panes)
+        yield from accuracy.findings(system.env, wire.snapshots()[0])
     yield from passthrough
     yield from light
 

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 #: Each status in the line, most urgent first, and its mark. `model.lights` has them with an enum, which costs more to
 #: import than the rest of the command; a test compares them. An agent at its prompt is no news.
-MARKS = {"waiting": "!", "error": "×", "down": "▼", "done": "✓", "limited": "◷", "background": "○", "working": "●"}
+MARKS = {
+    "waiting": "!", "error": "×", "down": "▼", "done": "✓", "limited": "◷", "quiet": "◇", "background": "○",
+    "working": "●",
+}  # fmt: skip
 #: As in `snapshot.schema` and `snapshot.writer`, which a test compares too.
 VERSION = 1
 MAX_BYTES = 4 * 1024 * 1024
@@ -40,9 +43,9 @@ def make_parser() -> Parser:
 
     return Parser(
         prog="tally prompt",
-        description="Print one short line for a shell's prompt, most urgent first: !2 wait for you, ×1 has failed, ▼1 "
-        "vanished, ✓1 is done, ○1 has background tasks, ●3 work. It prints nothing if there are none. "
-        "If the state is old, its time follows: as of 12:03:10.",
+        description="Print one short line for a shell's prompt, most urgent first. !2 says that two wait for you. "
+        "× has failed, ▼ vanished, ✓ is done, ◷ is at a limit, ◇ is quiet, ○ has background tasks, ● works. "
+        "It prints nothing if there are none. If the state is old, its time follows: as of 12:03:10.",
         examples={"tally prompt": "!2 ●3", "PS1='$(tally prompt) '$PS1": "in ~/.bashrc"},
         codes={0: "always", 1: ""},
     )

@@ -73,7 +73,7 @@ def make_parser() -> Parser:
 def _parsed(argv: list[str]) -> tuple[argparse.Namespace, tuple[int, int, str] | None]:
     """The options, and the question that is meant, if one is."""
     parser = make_parser()
-    # So that an option may stand before the text.
+    # So that an option may be before the text.
     options = parser.parse_intermixed_args(argv)
     if (options.text is None) == (options.answer is None):
         parser.error("give a text, or --answer N")

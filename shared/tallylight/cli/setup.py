@@ -211,11 +211,11 @@ def _report_next(system: System, plan: _Plan) -> None:
     keys = free_keys.rows([binding for binding in plan.bindings if binding.action.name == "agents"], plan.answer)
     press = f"press {keys[0][0]} once, or open a new tab" if keys else "open a new tab"
     if running is not None:
-        system.say(f"\nNext: {press}: then all open windows have lights. Run `tally doctor` to check.")
+        system.say(f"\nNext: {press}. Then all open windows have lights. Run `tally doctor` to check.")
         return
     system.say(
-        "\nNext: in each kitty that runs, reload its configuration (ctrl+shift+f5), then"
-        f"\n{press}: all its open windows have lights then. Run `tally doctor` there to check."
+        "\nNext, in each running kitty: reload its configuration (ctrl+shift+f5), then"
+        f"\n{press}. Now all its windows have lights. Run `tally doctor` there to check."
     )
 
 

@@ -2,7 +2,7 @@
 `tally shell-init`: prints what a shell has to run so that the known agents go through the relay.
 
 A user's own rc file is never edited: the last lines say what to add to it. Each shell has its template in
-`tallylight/cli/shells`, whose sections are the same, and which is a whole script except for the agents' names.
+`tallylight/cli/shells`, a whole script except for the agents' names; all have the same sections.
 
 Every new shell waits for it: without agent files of the user's own it loads nothing but the names, which are made
 beforehand.

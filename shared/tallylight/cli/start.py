@@ -134,7 +134,7 @@ def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base
     """Start it in *host*, in a worktree that is made first if one is asked for."""
     is_tmux = options.place == "tmux"
     if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
-        what = "tmux needs `tally host sessions`: run it" if is_tmux else "this is no window of a kitty"
+        what = "tmux needs `tally host sessions`: run it" if is_tmux else "run it in a window of kitty or tmux"
         return None, Refusal("place", f"{what}; nothing was started")
     agents, _ = agent_files.load_agents(os.environ)
     known = agents.get(options.agent)

@@ -43,7 +43,7 @@ STARTS_S = 10.0
 SETTLE_S = 2.0
 #: What needs a person, or has finished; an agent at its prompt has neither.
 FINISHED = frozenset((*(status.value for status in NEEDS_PERSON), GONE))
-AT_REST = FINISHED | {Status.IDLE.value}
+AT_REST = FINISHED | {Status.QUIET.value, Status.IDLE.value}
 _CODES = {
     Status.WAITING.value: WAITS,
     Status.LIMITED.value: WAITS,
@@ -70,7 +70,7 @@ def make_parser() -> Parser:
             "tally wait 3 --since 1764180000.5": "until the turn is over of the text that was sent then",
         },
         codes={
-            0: "done, idle, or another status that you asked for",
+            0: "done, idle, quiet, or another status that you asked for",
             1: "nothing to wait for, or no such pane",
             WAITS: "an agent waits for a person, or for the end of its limit",
             FAILED: "an agent failed, or vanished in the middle of a turn",

@@ -191,7 +191,7 @@ class Config:
     """Every setting, in the order of the file. Times end in their unit."""
 
     poll_ms: int = setting(250, "time between two looks at a pane", limits=(100, 30_000))
-    silence_s: float = setting(4.0, "silence after which a guessed agent counts as waiting", limits=(0.1, 60))
+    silence_s: float = setting(4.0, "silence after which an agent without reports is quiet", limits=(0.1, 60))
     stale_s: float = setting(30.0, 'a "working" from a guess or a title ends without new evidence', limits=(5, 3600))
     fuse_s: float = setting(300.0, 'a reported "working" ends without new evidence', limits=(10, 3600), zero="never")
     debounce_ms: int = setting(100, "shortest time between two changes of a light", limits=(50, 10_000))

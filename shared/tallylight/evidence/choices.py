@@ -5,8 +5,8 @@ Choices at the end of a screen: the answers of a dialog, however a program write
 * pointed: without numbers, one with a pointer, and a hint that names the keys;
 * lettered: `[y] Approve  [n] Deny`, in one row; buttons: the same without keys.
 
-Nothing but hints, what else stands in their box, terms, and a status bar stands below them: else they are a part of
-something that was printed. What is typed to choose one is known only where rows tell it.
+Nothing but hints, what else is in their box, terms, and a status bar is below them: else they are a part of
+something that was printed. What is typed to choose one is known only where rows show it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FOOTER = 8
 _BARS = 2
 #: The last choice is looked for in so many rows from the end.
 _LOW = 16
-#: Columns right of a choice's number, at least, in which a panel beside the dialog stands, and nothing of the dialog.
+#: Columns right of a choice's number, at least, where a panel beside the dialog is, and nothing of the dialog.
 _BESIDE = 48
 #: Characters of a row that is wrapped, at least: no terminal is narrower, and much that is short is no dialog's.
 _WRAPPED = 24
@@ -44,7 +44,7 @@ _HINT = re.compile(
 )
 #: A key, by its name or its sign.
 KEY = re.compile(r"\b(esc(ape)?|enter|return|tab|space|ctrl|shift|arrows?)\b|[↑↓⏎↵⇥]", re.IGNORECASE)
-#: What stands below the choices of a login: terms, and where they are.
+#: What is below the choices of a login: terms, and where they are.
 _TERMS = re.compile(r"\b(terms|privacy|licen[cs]e)\b|(?:\S+: ?)?https?://\S+$", re.IGNORECASE)
 #: A row of facts, far apart.
 _STATUS_BAR = re.compile(r"\S.* {3,}\S")
@@ -58,11 +58,11 @@ _LETTERED = re.compile(
 )
 YES = re.compile(r"\b(yes|approve|allow|accept|proceed|run|confirm|apply|trust|continue|once)\b", re.IGNORECASE)
 NO = re.compile(r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['’]t)\b", re.IGNORECASE)
-#: An input line: what stands above it is no dialog that waits.
+#: An input line: what is above it is no dialog that waits.
 _INPUT = re.compile(r"[❯›>](?: |$)")
-#: Two spaces or more: what follows stands in a column of its own.
+#: Two spaces or more: what follows is in a column of its own.
 _COLUMN = re.compile(r" {2,}")
-#: The keys by which a choice is selected and taken.
+#: The keys that select and take a choice.
 KEYS_HINT = re.compile(
     r"(?=.*(?:\b(?:enter|return|space)\b|[⏎↵]|\barrow))(?=.*(?:\b(?:select|confirm|choose|submit|move|navigate|toggle|accept)\b|[↑↓]))",
     re.IGNORECASE,
@@ -76,21 +76,21 @@ class Choices:
     first: int
     last: int
     labels: tuple[str, ...]
-    #: The labels with all that is said about them.
+    #: The labels with all that describes them.
     texts: tuple[str, ...]
     #: The number in front of each, or nothing.
     numbers: tuple[str, ...]
     pointed: int
-    #: The first row of each in the tail, and the row behind the last one, whose label may go on below it.
+    #: The first row of each in the tail, and the row behind the last one; its label may go on below it.
     starts: tuple[int, ...]
     end: int
     #: Whether it is known what chooses one.
     is_sure: bool = True
-    #: Whether something stands below them that is no hint: it belongs to a dialog if that asks something.
+    #: Whether something is below them that is no hint: it belongs to a dialog if that asks something.
     has_more_below: bool = False
 
     def place(self, rows: Sequence[Row], top: int, asking: int) -> Place:
-        """Where they stand on the screen; the text begins at *top* of the tail, and the question stands at *asking*."""
+        """Where they are on the screen; the text begins at *top* of the tail, and the question is at *asking*."""
         starts = tuple(rows[start].number for start in self.starts)
         return Place(rows[top].number, rows[asking].number, starts, rows[self.end - 1].number + 1)
 
@@ -113,7 +113,7 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     """
     The numbered choices that *rows* end in, hints apart: from 1 up, and one with a pointer unless told otherwise.
 
-    None where another number stands between them or right above the first, unless they need not be *is_clear*.
+    None where another number is between them or right above the first, unless they need not be *is_clear*.
     """
     last = next((at for at in upwards(len(rows), _LOW) if _NUMBERED.match(rows[at].text)), None)
     if last is None:
@@ -143,7 +143,7 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
 
 
 def _counted_down(rows: Sequence[Row], last: int, *, is_clear: bool) -> list[tuple[int, re.Match[str]]]:
-    """The choices from 1 up to the one at *last*, each with where it stands; none if one is missing between them."""
+    """The choices from 1 up to the one at *last*, each with where it is; none if one is missing between them."""
     found: list[tuple[int, re.Match[str]]] = []
     for position in range(last, -1, -1):
         match = _NUMBERED.match(rows[position].text)
@@ -166,7 +166,7 @@ def _number(match: re.Match[str]) -> int:
 
 
 def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
-    """Numbered choices of which several stand in one row; what is typed for one is not known."""
+    """Numbered choices with several in one row; what is typed for one is not known."""
     last = next((at for at in upwards(len(rows), _LOW) if _items(rows[at])), None)
     if last is None or not _are_hints(rows, last + 1):
         return None
@@ -193,7 +193,7 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
     """
     Answers in one row, each behind its key, and one of them a yes or a no; whether Enter follows is not known.
 
-    *is_last*: nothing but hints stands below them.
+    *is_last*: nothing but hints is below them.
     """
     for at in upwards(len(rows), _FOOTER):
         found = [(match[1], match[2]) for match in _LETTERED.finditer(rows[at].text) if not rows[at].is_edge]
@@ -206,7 +206,7 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
 
 
 def buttons(rows: Sequence[Row]) -> Choices | None:
-    """Answers in one row without a key or a pointer, a yes and a no among them; hints may stand behind and below."""
+    """Answers in one row without a key or a pointer, a yes and a no among them; hints may be behind and below."""
     for at in upwards(len(rows), _FOOTER):
         labels: list[str] = []
         for part in _COLUMN.split(rows[at].text):
@@ -227,18 +227,18 @@ def _are_answers(labels: Sequence[str]) -> bool:
 
 
 def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
-    """Choices of which it is not told row by row where they stand; *texts* are their labels, if they say no more."""
+    """Choices without a known row for each; *texts* are their labels, if they say no more."""
     shown = tuple(map(_label, labels))
     return Choices(first, last, shown, texts or labels, ("",) * len(labels), pointed, (first,), last + 1, is_sure=False)
 
 
 def _label(text: str) -> str:
-    """The label without what stands in a column of its own beside it."""
+    """The label without what is in a column of its own beside it."""
     return clean_line(_COLUMN.split(text, maxsplit=1)[0])
 
 
 def _end_of_choice(rows: Sequence[Row], position: int) -> int:
-    """The row after the choice at *position*, whose text may go on in the rows below it."""
+    """The row after the choice at *position* and its text, which may go on in the rows below it."""
     column = _column(rows[position])
     width = _width(rows)
     end = position + 1
@@ -250,7 +250,7 @@ def _end_of_choice(rows: Sequence[Row], position: int) -> int:
 
 
 def _column(row: Row) -> int:
-    """Where the number of a choice stands."""
+    """Where the number of a choice is."""
     match = _NUMBERED.match(row.text)
     return row.indent + (match.start(2) if match is not None else 0)
 
@@ -268,7 +268,7 @@ def _is_wrapped(row: Row, below: Row, width: int) -> bool:
 
 def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
     """
-    Whether *rows* from *start* on hold nothing that was printed below a dialog: hints, terms, edges, what else stands
+    Whether *rows* from *start* on hold nothing that was printed below a dialog: hints, terms, edges, what else is
     in the box of the row above, and a status bar at the end. What begins at the column *beside* is another panel's.
     """
     if _has_input(rows[start:], beside):
@@ -277,7 +277,7 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
     bars, is_parted = 0, False
     for row in rows[_behind_box(rows, start) :]:
         if row.is_edge:
-            # What stands below hints and a line across is the program's own footer.
+            # What is below hints and a line across is the program's own footer.
             is_parted |= not row.is_boxed and any(map(KEY.search, hints))
         elif row.text and row.indent < beside:
             if not bars and is_hint(row.text):
@@ -290,7 +290,7 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
 
 
 def is_hint(text: str) -> bool:
-    """Whether *text* tells of keys, or of terms, as what stands below choices does."""
+    """Whether *text* is about keys, or about terms, like what is below choices."""
     return bool(_HINT.search(text) or _TERMS.search(text))
 
 
@@ -305,7 +305,7 @@ def _has_input(rows: Sequence[Row], beside: int) -> bool:
 
 
 def _behind_box(rows: Sequence[Row], start: int) -> int:
-    """The first row from *start* on that does not stand in the box of the one above *start*."""
+    """The first row from *start* on that is not in the box of the one above *start*."""
     while 0 < start < len(rows) and rows[start - 1].is_boxed and rows[start].is_boxed:
         start += 1
     return start
@@ -319,8 +319,8 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | 
     """
     Choices without numbers: one with a pointer, the others beginning in the same column, and a hint at the keys.
 
-    What means one of them may stand below it, further to the right. None where one has a number, or more than hints
-    stands below them, unless they need not be *is_clear*.
+    What means one of them may be below it, further to the right. None where one has a number, or more than hints
+    is below them, unless they need not be *is_clear*.
     """
     hint = next((at for at in upwards(len(rows), _LOW + 1) if KEYS_HINT.match(rows[at].text)), 0)
     near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))

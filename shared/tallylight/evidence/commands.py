@@ -44,8 +44,8 @@ class Chain:
     """
     The programs of one argument list, outermost first.
 
-    *is_open* says that the last of them runs something the list does not tell: a script that is no agent, `npm
-    run`, a compound shell command. Its child processes tell.
+    *is_open*: the last of them runs something that the list does not name: a script that is no agent, `npm
+    run`, a compound shell command. Its child processes show it.
     """
 
     invocations: tuple[Invocation, ...]
@@ -54,7 +54,7 @@ class Chain:
 
 @attributes.frozen
 class _Interpreter:
-    """*takes*: options whose value is the next word; *code*: options after which no script follows."""
+    """*takes*: options with the next word as value; *code*: options that no script follows."""
 
     takes: frozenset[str] = frozenset()
     code: frozenset[str] = frozenset()
@@ -66,9 +66,9 @@ class _Wrapper:
     """
     A program that runs the command among its arguments.
 
-    *takes*: options whose value is the next word; *skip*: words of its own before the command; *verbs*: the
-    command follows only after one of these; *command*: options whose value is a shell command; *package*: the
-    first word is a package; *module*: options whose value is a Python module.
+    *takes*: options with the next word as value; *skip*: words of its own before the command; *verbs*: the
+    command follows only after one of these; *command*: options with a shell command as value; *package*: the
+    first word is a package; *module*: options with a Python module as value.
     """
 
     takes: frozenset[str] = frozenset()
@@ -77,7 +77,7 @@ class _Wrapper:
     command: frozenset[str] = frozenset()
     package: bool = False
     module: frozenset[str] = frozenset()
-    #: The command is only what stands behind `--`.
+    #: The command is only what is behind `--`.
     dashes: bool = False
 
 
@@ -165,7 +165,7 @@ _RECORDER = _Wrapper(verbs=(("record",),), dashes=True)
 #: Programs that run the command among their arguments.
 RUNNERS = frozenset(_WRAPPERS)
 
-#: Programs whose command runs elsewhere: what it is cannot be known from here, and nothing of it may be acted on.
+#: Programs that run their command elsewhere: what it is cannot be known from here, and nothing of it may be acted on.
 REMOTE = _words(
     "ssh autossh mosh mosh-client et slogin telnet rlogin rsh docker podman nerdctl kubectl oc k9s lxc incus "
     "machinectl systemd-nspawn nsenter toolbox distrobox distrobox-enter vagrant devcontainer"
@@ -189,7 +189,7 @@ def is_remote(invocation: Invocation) -> bool:
 
 
 def is_relayed(argv: Sequence[str]) -> bool:
-    """Whether *argv* is `tally run` with a command, whatever else stands in front of it."""
+    """Whether *argv* is `tally run` with a command, whatever else is in front of it."""
     return any(one.name in _RELAYS and one.args[:1] == ("run",) for one in unwrap(argv).invocations)
 
 
@@ -311,7 +311,7 @@ def _command(text: str, found: list[Invocation]) -> bool:
     except ValueError:
         return True
     if any(word and not word.strip(";&|()<>") for word in words) or any(c in text for c in "`$"):
-        # More than one command, or words that only the shell knows. Its children tell.
+        # More than one command, or words that only the shell knows. Its children show it.
         return True
     while words and (words[0] in {"exec", "command"} or _is_assignment(words[0])):
         words.pop(0)
@@ -333,7 +333,7 @@ def _wrapped(name: str, args: list[str], found: list[Invocation]) -> bool:
             position += 2 if args[position] in table.takes else 1
         verb = next((verb for verb in table.verbs if tuple(args[position : position + len(verb)]) == verb), None)
         if verb is None:
-            return True  # `npm run dev`, `uv sync`: its children tell
+            return True  # `npm run dev`, `uv sync`: its children show it
         args = args[position + len(verb) :]
     return _behind_verb(table, args, found)
 
@@ -383,5 +383,5 @@ def _package(word: str, args: list[str], found: list[Invocation]) -> bool:
     is_open = _follow([word, *args], found)
     if len(found) > before:
         found[before] = attributes.evolve(found[before], is_package=True)
-    # What is left unknown may be a package whose program has another name.
+    # What is left unknown may be a package with a program of another name.
     return is_open or len(found) == before + 1

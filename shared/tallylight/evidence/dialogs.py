@@ -6,12 +6,12 @@ Read are the last rows of the screen. The rules, by the names that `tally why` s
 * `numbered choices`: `1. Yes`, `2. No`, … with a pointer at one of them, and nothing below but hints;
 * `pointed choices`: the same without numbers, with a hint that names the keys, below a question; or below a line across
   and something that wants a permission or a login, with hints how to confirm it and how to leave;
-* `choices in columns`: numbered ones of which several stand in a row, below a question;
+* `choices in columns`: numbered ones, several in a row, below a question;
 * `lettered choices`: `[y] Approve  [n] Deny`;
-* `yes or no`: a last row that ends in `[y/N]`, `(Y)es/(N)o` or the like, with the cursor on it;
-* `password`: a last row that ends in `password:` or the like, with the cursor on it.
+* `yes or no`: a last row that ends in `[y/N]`, `(Y)es/(N)o` or similar, with the cursor on it;
+* `password`: a last row that ends in `password:` or similar, with the cursor on it.
 
-A chat that talks about such a dialog, a transcript, a log: below each of them stands something else.
+A chat that talks about such a dialog, a transcript, a log: below each of them is something else.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|s
 PAGER = re.compile(
     r"\(END\)|:$|.*\b(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
 )
-#: Rows at the end in which that stands.
+#: Rows at the end to look at for that.
 _FOOT = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
 
@@ -81,13 +81,13 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
 
 
 def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
-    """Whether a question stands right above *found*, or above a field that filters it."""
+    """Whether a question is right above *found*, or above a field that filters it."""
     above = _near_above(rows, _below_question(rows, found.first))
     return above is not None and rows[above].text.endswith(("?", ":"))
 
 
 def _below_question(rows: Sequence[Row], first: int) -> int:
-    """What the question stands above: the choices at *first*, or the field that filters them, with its box."""
+    """What the question is above: the choices at *first*, or the field that filters them, with its box."""
     at = _near_above(rows, first)
     if at is None or not _FILTER.match(rows[at].text):
         return first
@@ -114,7 +114,7 @@ def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
     return any(_PERMISSION.search(text) or _AUTH.search(text) for text in texts)
 
 
-#: What choices there are, best first, and what tells whether those that were found are a dialog's, if not all are.
+#: What choices there are, best first, and what shows whether those that were found are a dialog's, if not all are.
 _Meant = Callable[[Sequence[Row], Choices], bool]
 _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | None], ...] = (
     ("numbered choices", numbered_choices, None),
@@ -126,7 +126,7 @@ _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | Non
 
 
 def is_left_by_key(rows: Sequence[Row]) -> bool:
-    """Whether the last rows name the key by which what is shown is left: a picker, a transcript, a pager."""
+    """Whether the last rows name the key that leaves what is shown: a picker, a transcript, a pager."""
     last = [row.text for row in rows if row.text][-_FOOT:]
     return any(map(_LEAVE.search, last)) or (bool(last) and PAGER.match(last[-1]) is not None)
 
@@ -182,7 +182,7 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
     text = whole_question(rows, top, asking)
     kind = kind_of(text)
     if kind is Kind.QUESTION and not text.endswith("?"):
-        # What is no question tells its kind in all of its words.
+        # What is no question has its kind in all of its words.
         kind = kind_of(" ".join([*(rows[i].text for i in range(top, found.first)), *found.labels]))
         if found.has_more_below and kind is Kind.QUESTION:
             return None

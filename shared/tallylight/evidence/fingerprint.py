@@ -5,13 +5,13 @@ All visible rows and all columns are in it as they are drawn, and so are the siz
 choice, and which of them is selected; no other colours. Two things only are left out: blanks at the end of a row, which
 nobody can see, and what an agent moves while it waits. That is, outside of the dialog:
 
-* above it, a bullet at the beginning of a row that comes and goes: as if a blank stood there;
+* above it, a bullet at the beginning of a row that comes and goes: as if a blank was there;
 * above it, an elapsed time at the right edge, at least three blanks behind the text: `5s`, `1m 10s`;
 * above and below it, the elapsed time of a status row that says how to stop: `(12s • esc to interrupt)`;
 * below it, a spinner at the beginning of a row: one of its glyphs as any other.
 
 Nothing of the dialog itself is left out. It goes from its top (`evidence.frame`) to the row behind its last choice;
-where that top cannot be told, from the first row of the screen.
+where that top is unknown, from the first row of the screen.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SPINNERS = "\u2800-\u28ff◐◑◒◓◴◵◶◷✢✳✶✻✽"
 _BULLET = re.compile(rf"^( *)[{_BULLETS}{_SPINNERS}](?= )")
 _SPINNER = re.compile(rf"^( *)[{_SPINNERS}](?= )")
 _TIME = r"(?:\d{1,4}h ?)?(?:\d{1,2}m ?)?\d{1,4}s"
-#: At the right edge a scroll bar may stand behind it.
+#: At the right edge a scroll bar may be behind it.
 _CLOCK = re.compile(rf"(?<= {{3}})({_TIME})(?= ?[┃│█]?$)", re.ASCII)
 _STATUS = re.compile(rf"(?<=\(){_TIME}(?= [•·] [^()]*\besc to (?:interrupt|cancel|stop)\b[^()]*\))", re.ASCII)
 #: Columns from the right edge, at most, where such a time ends.

@@ -2,8 +2,8 @@
 Who holds a pane's foreground: an agent, another machine, or nothing of interest.
 
 The processes of the foreground process group go in, the leader first; an `Identity` comes out. The leader's
-argument list decides. Where a runner or a script leaves open what it runs, its children tell, and where it names an
-agent, the child that is this agent tells the process id. The rules:
+argument list decides. Where a runner or a script leaves open what it runs, its children show it, and where it names an
+agent, the child that is this agent gives the process id. The rules:
 
 * A name is the base name of argv[0] or of the executable, never `comm` where there is anything better: Node 24 calls
   its main thread `MainThread`.
@@ -12,9 +12,9 @@ agent, the child that is this agent tells the process id. The rules:
 * A generic script (`cli.js`, `index.js`) and a program that is called by a version number are named by their path.
 * A name that other programs have too needs a second sign of the agent's.
 * An agent's own arguments may say that it is none: `claude mcp serve`, `codex app-server`, `--version`.
-* Whatever runs behind ssh, docker or the like is of another machine: `is_remote`.
+* Whatever runs behind ssh, docker or similar is of another machine: `is_remote`.
 * A program that no file names, and that is none of the best known (`evidence.ordinary`), may be an agent all the same:
-  it is `unknown`, and `evidence.unknown` tells by what it does.
+  it is `unknown`, and `evidence.unknown` decides by what it does.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Identity:
     What the foreground is. *agent* None: no agent of this machine.
 
     *process* is the agent's own process as far as it is known, else the one in front of it (`is_direct` is False).
-    *doubtful* is an agent whose name fits but which lacks its second sign: a title may still give it. *is_open*:
-    the leader runs something that only its children tell. *unknown* is the name of a program that may be an agent,
-    although no agent file names it. *speaks*: the process is sure to be an agent that tells its status itself (a status
+    *doubtful* is an agent with a fitting name, but without its second sign: a title may still give it. *is_open*:
+    the leader runs something that only its children show. *unknown* is the name of a program that may be an agent,
+    although no agent file names it. *speaks*: the process is sure to be an agent that reports its status (a status
     file, a title, a screen that shows when it is idle), and no script that is named like it. *is_candidate*: it is
     a program that no agent file names and that only behaves like an agent.
     """
@@ -56,8 +56,15 @@ class Identity:
 
     @property
     def wants_children(self) -> bool:
-        """Whether the processes behind the leader would tell more."""
+        """Whether the processes behind the leader would show more."""
         return self.is_open or (self.agent is not None and not self.is_direct)
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether it is a shell that runs nothing in the foreground."""
+        process = self.process
+        chain = unwrap(process.argv, process.exe, process.comm) if process is not None else Chain(())
+        return bool(chain.invocations) and not chain.is_open and all(one.name in SHELLS for one in chain.invocations)
 
     def with_title(self, title: str) -> Identity:
         """The same, where *title* is the second sign that was lacking."""
@@ -87,9 +94,9 @@ NOBODY = Identity()
 
 def identify(processes: Sequence[Process], agents: Agents) -> Identity:
     """
-    Say who holds the foreground of which *processes* are known: the group's leader, then whatever is behind it.
+    Return who holds the foreground with these *processes*: the group's leader, then whatever is behind it.
 
-    If the leader is gone (`cat notes | claude`), the rest of the group stands in, in the order given.
+    If the leader is gone (`cat notes | claude`), the rest of the group takes its place, in the order given.
     """
     return _with_voice(_identify(processes, agents)) if processes else NOBODY
 

@@ -4,10 +4,10 @@ The frame of a dialog: where it begins on the screen, and whether all of it is t
 A person may agree only to what was shown whole, so a dialog needs a **top that its text cannot draw**:
 
 * a box or a bar at the left of its choices, up to the row with its corner, or above which the bar ends. Text inside
-  stands beside the same side, so that no line in it is taken for the top;
+  is beside the same side, so that no line in it is taken for the top;
 * a line across the whole screen, where every row below it is indented;
 * the row that the agent's own rule names (`top`), below a line across or below a row left of the rule's `margin`, or
-  being such a row: the text of the dialog never stands there. What is between that and the top belongs to it.
+  being such a row: the text of the dialog is never there. What is between that and the top belongs to it.
 
 And nothing may be left out of it: no row says so (`… 27 more lines`, `ctrl+o to expand`), none ends in `…`, no inner
 box is empty, no side has a scroll bar, and its text is not so tall that its agent would cut it without a sign (`room`).
@@ -26,7 +26,7 @@ from tallylight.evidence.tail import is_edge
 from tallylight.model import attributes
 from tallylight.model.dialog import Dialog, Place
 
-#: What is said of a dialog whose top is not on the screen, of one with rows left out, and of one cut in silence.
+#: The messages about a dialog without its top on the screen, one with rows left out, and one cut in silence.
 NO_TOP = "its beginning cannot be found"
 LEFT_OUT = "some of its lines are left out"
 NO_ROOM = "its agent may have cut it"
@@ -38,9 +38,9 @@ _TOPS, _BOTTOMS, _TEES = "╭┌┏╔", "╰└┗╚", "├┣╠"
 _ENDS = "╮┐┓╗╯┘┛╝┤┫╣"
 #: What a line across consists of. Dashed ones part a dialog, and do not begin it.
 _ACROSS, _DASHED = "─━═▔▁▀▄", "╌┄┈╍┅┉"
-#: The pointer in front of a choice: its agent draws it, where its text never stands.
+#: The pointer in front of a choice: its agent draws it, where its text is never.
 _POINTER = re.compile(r" *[❯›→▶▸►➤➜●>] ?")
-#: What stands in the right side of a box that is scrolled.
+#: What is in the right side of a box that is scrolled.
 _SCROLLED = "█▊░▒▓▲▼"
 #: Rows below the choices that may say that lines are left out.
 _BELOW = 8
@@ -76,9 +76,9 @@ def framed(dialog: Dialog, lines: Sequence[str], columns: int, rule: ScreenRule 
 
 def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
     """
-    The rows of *dialog*, from its top to its end, less the box or the bar that it stands in, and nothing else.
+    The rows of *dialog*, from its top to its end, less the box or the bar that it is in, and nothing else.
 
-    What its agent draws around or beside a part of it stays: that is how a person tells what is only quoted.
+    What its agent draws around or beside a part of it stays: that is how a person sees what is only quoted.
     """
     place = dialog.place
     if place is None:
@@ -97,11 +97,11 @@ def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
 
 
 def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | None) -> tuple[int, bool] | None:
-    """The first row of the dialog, and whether it is certain that nothing of it stands above; None if there is none."""
+    """The first row of the dialog, and whether it is certain that nothing of it is above; None if there is none."""
     anchor = min(place.starts[0] if place.starts else place.top, len(lines) - 1)
     column = _indent(lines[anchor])
     if _at(lines[anchor], column) in _SIDES:
-        # A side of its own stands beside all of its choices.
+        # A side of its own is beside all of its choices.
         is_own = all(_at(lines[row], column) in _SIDES for row in range(anchor, place.end))
         found = _top_of_side(lines, column, anchor, place.end) if is_own else None
     elif rule is not None and rule.top is not None:
@@ -113,9 +113,9 @@ def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | No
 
 def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) -> tuple[int, bool] | None:
     """
-    The first row of a dialog whose *rule* says how it begins, at or above row *last*.
+    The first row of a dialog, by the *rule* that says how it begins, at or above row *last*.
 
-    Nothing that it asks stands left of the rule's margin, or is a line across: such a row is above all of it. Where
+    Nothing that it asks is left of the rule's margin, or is a line across: such a row is above all of it. Where
     there is none on the screen, the first row that looks like a top may be one of its text.
     """
     assert rule.top is not None
@@ -133,7 +133,7 @@ def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) 
 
 
 def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int | None:
-    """The corner of the box, or the first row of the bar, whose side stands in *column* of *row*."""
+    """The corner of the box, or the first row of the bar, with its side in *column* of *row*."""
     while row > 0 and _at(lines[row - 1], column) in _SIDES + _TEES + _TOPS:
         row -= 1
         if _at(lines[row], column) in _TOPS:
@@ -144,7 +144,7 @@ def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int |
 
 
 def _line_above(lines: Sequence[str], columns: int, place: Place, anchor: int) -> int | None:
-    """The line across the screen above a dialog of which every row is indented; dashed lines in it are its agent's."""
+    """The line across the screen above a dialog with every row indented; dashed lines in it are its agent's."""
     choices = [_POINTER.sub(lambda found: " " * len(found[0]), lines[row], count=1) for row in place.starts]
     rest = [lines[row] for row in range(anchor, place.end) if row not in place.starts]
     if not all(line[:1] in ("", " ") or _is_line(line, columns, _ACROSS + _DASHED) for line in (*choices, *rest)):

@@ -1,8 +1,8 @@
 """
-The highlight: which of several choices is drawn unlike the others. It tells which is selected where no pointer does.
+The highlight: which of several choices is drawn unlike the others. It shows which is selected where no pointer does.
 
 A styled screen goes in, with the choices that were read off its text; the index of one of them comes out, or None. What
-counts is the *ground* of a label, the background or the reverse video that it stands on:
+counts is the *ground* of a label, the background or the reverse video that it is on:
 
 * of three choices or more, one has a ground of its own, and all others have the same;
 * of two, the ground of one is found nowhere else in the dialog, and that of the other is;
@@ -23,7 +23,7 @@ from tallylight.model.dialog import Place
 from tallylight.wire.styled import Reader, Style, StyledScreen, plain
 
 _T = TypeVar("_T")
-#: A row of the screen as its characters, each with how it is drawn; and where a label stands: a row, the place of its
+#: A row of the screen as its characters, each with how it is drawn; and where a label is: a row, the place of its
 #: first character and the one behind it.
 _Cells = Sequence[tuple[str, Style]]
 _Span = tuple[int, int, int]
@@ -33,7 +33,7 @@ def highlighted(styled: StyledScreen, lines: Sequence[str], place: Place, labels
     """
     The index of the one of *labels* that is highlighted; None unless that is certain.
 
-    The dialog with these choices stands at *place* of the screen whose visible rows are *lines*, from the top.
+    The dialog with these choices is at *place* of the screen with the visible rows *lines*, from the top.
     """
     rows = _rows(styled, lines, place)
     spans = _spans({row: _text(cells) for row, cells in rows.items()}, place, labels)
@@ -69,7 +69,7 @@ def _text(cells: _Cells) -> str:
 
 
 def _spans(texts: Mapping[int, str], place: Place, labels: Sequence[str]) -> list[_Span]:
-    """Where *labels* stand, each in a row of its own, or all in one; nothing if one of them is not found."""
+    """Where *labels* are, each in a row of its own, or all in one; nothing if one of them is not found."""
     is_in_rows = len(place.starts) == len(labels)
     if not is_in_rows and len(place.starts) != 1:
         return []
@@ -85,7 +85,7 @@ def _spans(texts: Mapping[int, str], place: Place, labels: Sequence[str]) -> lis
 
 
 def _ground(style: Style) -> tuple[bool, object]:
-    """What text stands on."""
+    """What is behind text."""
     return style.is_reverse, style.foreground if style.is_reverse else style.background
 
 

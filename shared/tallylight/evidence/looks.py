@@ -1,31 +1,31 @@
 """
 Looks at the screen of one agent: whether there was output, and what the screen says.
 
-A host and a replay look at a screen every quarter of a second. `Readings` tells what changed and what the screen shows;
+A host and a replay look at a screen every quarter of a second. `Readings` finds what changed and what the screen shows;
 this module hands over what is sure of that. The rules:
 
-* An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
+* An agent is idle if its screen says so and that look and the one before found no output: an input box is below an
   answer that is still being written, too. Typing does not end that, whatever becomes of the input box; nor does a
   menu, a picker or a transcript that a person opens: it comes within `TYPED_LOOKS` of what they typed, or of a command
   in the row of the cursor, or its last row names the key to leave it by. After `/exit` the same holds of all that is
   drawn. But an input box that disappears while nobody
   types is the agent's doing.
-* A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
-  the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`. Nobody answers far to
-  the right of a question: where the cursor stands there, it is always text, and the agent's own rules tell the rest.
+* A question in a row, with the cursor right behind it, without a blank, is what a person has typed or pasted where
+  the agent is at rest; else it is what an agent writes until it has stayed for `STEADY_LOOKS`. Nobody answers far to
+  the right of a question: where the cursor is there, it is always text, and the agent's own rules decide the rest.
 * A dialog that no rule of the agent knows, and that wants no permission, and any login, is the person's own menu where
-  it comes to an idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`.
+  it comes to an idle screen within `TYPED_LOOKS` of a command that was in the row of the cursor: `/auth`, `/theme`.
   Where no such command was seen, it is taken for the agent's question: a menu called a question costs a look, the
   reverse an answer.
-* A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`, in which the agent is to show that by itself.
+* A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`; until then the agent should show that by itself.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
-  so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.
+  so where the screen shows that a person stopped the turn (`is_stopped`): the person knows that.
 * What is read is sure when it was read twice, or if nothing was sure before. At once sure are: the rest of an agent
   whose sign of work is gone, and which two looks have found idle; what the look before showed as well, which was not
   read because the screen moved; a sign of work where the agent was at rest, or in the place of a dialog that went as
   the screen changed as a whole: little is lost by it if the next look finds none.
-* A dialog of which a new size of the screen leaves only some choices in sight still waits, until there is output again.
-* What is sure is told again in every `AGAIN_LOOKS`th look: what was seen just now weighs more than what was seen once.
+* A dialog with only some choices left in sight by a new size of the screen still waits, until there is output again.
+* What is sure is sent again in every `AGAIN_LOOKS`th look: what was seen just now weighs more than what was seen once.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _AT_REST = (Status.IDLE, Status.DONE)
 
 
 class ScreenReader:
-    """The looks at the screen of one run of one *agent*; of None, only output is told."""
+    """The looks at the screen of one run of one *agent*; of None, only output is reported."""
 
     def __init__(self, agent: Agent | None = None) -> None:
         self.agent = agent
@@ -101,7 +101,7 @@ class ScreenReader:
         return change
 
     def forget(self) -> Report | None:
-        """What is on the screen is of no interest now; the report that takes back what was told, if anything was."""
+        """What is on the screen is of no interest now; the report that takes back an earlier one, if there was one."""
         sure, self._sure, self._last, self.dialog = self._sure, None, None, None
         self._screen.forget()
         self._input.to_show = 0
@@ -109,7 +109,7 @@ class ScreenReader:
 
     def read(self, look: Look, now: float) -> Report | None:
         """
-        What the screen of the *look* that was just taken in says for sure, *since* when; None if nothing is to be told.
+        What the screen of the *look* that was just taken in says for sure, *since* when; None for no report.
 
         A report without status: it says nothing any more. Times are monotonic seconds.
         """
@@ -190,7 +190,7 @@ class ScreenReader:
         return attrs.evolve(report, kind=dialog.kind, message=dialog.question, what=dialog.what)
 
     def _settled(self, report: Report, is_sure: bool, now: float) -> Report | None:
-        """*report*, which was read at *now*, if it is sure and to be told."""
+        """*report*, which was read at *now*, if it is sure and to be reported."""
         sure = self._sure
         if report.status is None and sure is None:
             self._last = None

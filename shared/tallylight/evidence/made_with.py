@@ -2,9 +2,9 @@
 What a program is made with, as the package says that owns it: whether it talks to a language model.
 
 The text of a `package.json` or of a Python distribution's `METADATA` goes in, and that of a `README`; the sign comes
-out, in words. A dependency counts whose name has a word of `_LIBRARIES`, and so does a package that calls itself a
-coding agent, since many are bundled and name no dependency. It makes a program a candidate, and never gives a light.
-Pure.
+out, in words. A dependency counts with a word of `_LIBRARIES` in its name, and so does a package that calls itself a
+coding agent, since many are bundled and name no dependency. What no package owns tells by its own bytes where it sends
+its questions (`SPOKEN_TO`). It makes a program a candidate, and never gives a light. Pure.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ _LIBRARIES = re.compile(
     r"|llamaindex|genai|generativeai|gemini|mistralai|ollama|groq|cohere|bedrock|smolagents|dspy|openrouter|huggingface|tiktoken)\b",
     re.IGNORECASE,
 )
+#: What stands in a program that talks to a language model or to its tools, whatever it is compiled from.
+SPOKEN_TO = (b"modelcontextprotocol", b"api.anthropic.com", b"api.openai.com")
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
 _VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD}}})$", re.MULTILINE)
-#: Characters of the metadata in which a distribution says what it is.
+#: Characters of the metadata where a distribution describes itself.
 _HEAD = 4096
 #: How packages call what they are, in one sentence.
 _ITSELF = re.compile(
@@ -54,6 +56,12 @@ def of_python(text: str) -> str:
 def of_itself(text: str) -> str:
     """The sign in what a package says of itself."""
     return "a package that calls itself an agent" if _ITSELF.search(text) else ""
+
+
+def of_program(part: bytes) -> str:
+    """The sign in a part of a program's own bytes."""
+    found = next((word for word in SPOKEN_TO if word in part), b"")
+    return f"a program that talks to {found.decode()}" if found else ""
 
 
 def version(npm: str, python: str) -> str:

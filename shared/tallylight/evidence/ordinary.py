@@ -1,5 +1,5 @@
 """
-Programs that are no agents, however they look: the names by which an unknown program is left alone.
+Programs that are no agents, however they look: their names, so that an unknown program is left alone.
 
 An agent that nobody has described is known by what it does (`evidence.unknown`); this table only keeps the best known
 programs of a terminal out of the question from the start, so that nobody looks at them at all.
@@ -79,10 +79,10 @@ ORDINARY: dict[str, frozenset[str]] = {
         "true false echo printf tally tallylight kitty kitten wezterm"
     ),
 }
-#: What is told of a program's name: ASCII, as in an agent file.
+#: The form of a program's name: ASCII, as in an agent file.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", re.ASCII)
 _ORDINARY = frozenset().union(*ORDINARY.values())
-#: Only what stands innermost counts: these run another program.
+#: Only what is innermost counts: these run another program.
 _IN_FRONT = SHELLS | (RUNNERS - ORDINARY["the way to another user or machine"])
 
 
@@ -98,7 +98,7 @@ def _is_in_front(invocation: Invocation) -> bool:
 
 
 def own_name(chain: Chain) -> str:
-    """The name by which a person knows the innermost program of *chain*; nothing if it has none that tells it."""
+    """A person's name for the innermost program of *chain*; nothing if it has no useful one."""
     place = own_place(chain)
     if place is None:
         return ""
@@ -113,5 +113,5 @@ def own_name(chain: Chain) -> str:
 
 
 def own_place(chain: Chain) -> int | None:
-    """Where in *chain* that program stands; None if there are only such as run others."""
+    """Where in *chain* that program is; None if there are only such as run others."""
     return next((place for place, one in enumerate(chain.invocations) if not _is_in_front(one)), None)

@@ -9,7 +9,7 @@ from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ProcTable, PsutilTable, Table
 
-#: Other processes of one agent in one directory that are told, and directories that are remembered.
+#: Other processes of one agent in one directory that are reported, and directories that are remembered.
 MAX_RIVALS = 32
 
 

@@ -1,5 +1,5 @@
 """
-The TCP ports on which programs of a pane listen, and who is at the other end of a connection, from `/proc`:
+The TCP ports where programs of a pane listen, and who is at the other end of a connection, from `/proc`:
 https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
 
 The programs are those below an agent's process, and all of its session: a server that was started from the same shell
@@ -53,7 +53,7 @@ def _sockets(table: ProcTable, pid: int) -> list[str]:
 
 
 def _rows(root: str, pid: int | str) -> Iterator[list[str]]:
-    """The sockets in the network of a process, each as the fields that `/proc` tells of it."""
+    """The sockets in the network of a process, each as its fields in `/proc`."""
     for name in ("tcp", "tcp6"):
         try:
             with open(f"{root}/{pid}/net/{name}", "rb") as file:  # noqa: PTH123

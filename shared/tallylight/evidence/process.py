@@ -1,5 +1,5 @@
 """
-A process as evidence: what the process table said of it, and the names it may go by.
+A process as evidence: its entry in the process table, and the names it may have.
 
 `processes` reads the table; this module only holds and reduces what was read.
 """
@@ -38,12 +38,12 @@ class Process:
 
     @property
     def run(self) -> tuple[int, int]:
-        """What tells it from every other process."""
+        """The identity of the process."""
         return self.pid, self.start
 
 
 def base_name(word: str) -> str:
-    """The name a program goes by: no directories, no `-` of a login shell, no `.exe`, nothing a packager put around."""
+    """The name of a program: no directories, no `-` of a login shell, no `.exe`, nothing a packager put around."""
     name = word.rpartition("/")[2].removesuffix(" (deleted)").lstrip("-.").removesuffix(".exe")
     # Nix keeps the program as .NAME-wrapped behind a script of its name.
     return name.removesuffix("-wrapped")

@@ -33,7 +33,7 @@ from tallylight.evidence.procfs import runtime as runtime
 _T = TypeVar("_T")
 #: Open files of one agent that are looked at.
 MAX_OPEN = 1024
-#: Groups whose foreground is remembered.
+#: Groups with a remembered foreground.
 _MAX_PANES = 4096
 
 
@@ -69,7 +69,7 @@ class Table(Protocol):
 
 
 class PsutilTable:
-    """The table as psutil tells it. Raises ImportError if psutil does not load."""
+    """The table by psutil. Raises ImportError if psutil does not load."""
 
     def __init__(self) -> None:
         import psutil
@@ -134,7 +134,7 @@ class PsutilTable:
         return tuple(str(file.path) for file in found)
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
-        """The processes whose working directory is *cwd*."""
+        """The processes with the working directory *cwd*."""
         return tuple(pid for pid in self._psutil.pids() if self.cwd(pid) == cwd)
 
     def words(self, pid: int) -> str:
@@ -163,7 +163,7 @@ def children(pid: int, of: Table) -> tuple[int, ...]:
 
 
 def terminal(pid: int, of: Table) -> int | str:
-    """What tells the terminal of *pid* from all others; nothing if it has none."""
+    """The identity of the terminal of *pid*; nothing if it has none."""
     if isinstance(of, PsutilTable):
         return of.terminal_path(pid)
     return of.terminal(pid) if isinstance(of, ProcTable) else 0
@@ -267,7 +267,7 @@ class ForegroundReader:
         return seen.identity
 
     def anew(self, pgid: int) -> Identity:
-        """The same, of which nothing is remembered."""
+        """The same, without remembering anything."""
         return foreground(pgid, self.agents, self._table) if pgid > 0 else NOBODY
 
     def was_agent(self, pid: int, start: int) -> str:
@@ -332,7 +332,7 @@ class Groups:
                     check=False,
                 )
                 pairs = [line.split() for line in done.stdout.splitlines()]
-                # -1 and 0 stand for no group.
+                # -1 and 0 mean no group.
                 known = (pair for pair in pairs if len(pair) == 2 and all(map(bytes.isdigit, pair)))
                 self._listed = {int(pid): int(group) for pid, group in known}
         return self._listed.get(pid, 0)

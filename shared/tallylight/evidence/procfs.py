@@ -1,5 +1,5 @@
 """
-The process table as Linux tells it, read from `/proc`: https://man7.org/linux/man-pages/man5/proc.5.html
+The process table of Linux, read from `/proc`: https://man7.org/linux/man-pages/man5/proc.5.html
 
 A process that has vanished, that belongs to somebody else, a zombie or a kernel thread is None or empty, never an
 error: tables change while they are read.
@@ -16,7 +16,7 @@ import attrs
 
 from tallylight.evidence.process import Process
 
-#: An argument list is read so far; what decides stands at its front.
+#: An argument list is read so far; what decides is at its front.
 _MAX_CMDLINE = 1 << 16
 _MAX_ENVIRON = 1 << 20
 #: Descendants looked at of one leader, and threads asked for their children.
@@ -138,7 +138,7 @@ class ProcTable:
         return tuple(path for number in numbers if (path := self._link(pid, f"fd/{number}")).startswith(start))
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
-        """The processes whose working directory is *cwd*, as far as that may be known."""
+        """The processes with the working directory *cwd*, as far as that may be known."""
         return tuple(pid for pid in self.pids() if self._link(pid, "cwd") == cwd)
 
     def words(self, pid: int) -> str:
@@ -226,7 +226,7 @@ class ProcTable:
 
 
 def runtime(pid: int) -> int | None:
-    """How long *pid* has run so far, in ns: the same as long as it sleeps. None where nobody can tell."""
+    """How long *pid* has run so far, in ns: the same as long as it sleeps. None where that is unknown."""
     word = ProcTable().read(pid, "schedstat", 64).split(b" ", 1)[0]
     return int(word) if word.isdigit() else None
 

@@ -2,7 +2,7 @@
 Progress bars (OSC 9;4) as evidence, of an agent that shows one while it works and takes it away when its turn ends.
 
 That it is there decides nothing: it may well stay while the agent asks. That it goes is the end of a turn. Of an agent
-that nobody has described, it may have gone for a dialog: that is told once the screen was looked at `LOOKS` times.
+that nobody has described, it may have gone for a dialog: that is reported once the screen was looked at `LOOKS` times.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ProgressReader:
         self._agent = agent if agent is not None and agent.progress == "busy" else None
         self._is_shown = False
         self._is_done = False
-        #: Looks until its end is told; 0 if it was, or need not be.
+        #: Looks until its end is reported; 0 if it was, or need not be.
         self._to_look, self._doubt = 0, 0 if is_described else LOOKS
 
     def read(self, *, is_shown: bool) -> Report | None:
@@ -51,7 +51,7 @@ class ProgressReader:
         )
 
     def stopped(self) -> Report | None:
-        """The screen shows that a person stopped the turn: the report that takes `done` back; None if none was told."""
+        """The screen shows that a person stopped the turn: return the report that takes `done` back, if any."""
         if self._agent is None or not self._is_done:
             return None
         self._is_done = False

@@ -4,15 +4,17 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority, and last, if none of its own says how it asks, `evidence.structure`. But a dialog
-beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may stand below
-a dialog, and a rule may be too broad. Everything is read at the end of the screen: what was printed before, and has
-scrolled up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
+that have a negative priority, then, if none of its own says how it asks, `evidence.structure`, and last those of an
+infinitely low priority, which tell no more than that it asks. But a dialog beats a rule that calls the screen idle,
+unless that is a menu which the person has opened: an input box may be below a dialog, and a rule may be too broad.
+Everything is read at the end of the screen: what was printed before, and has scrolled up, is a transcript and says
+nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -28,11 +30,12 @@ from tallylight.evidence.structure import read_structure
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
+from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import width
 
-#: Rows with text that may stand below an input box.
+#: Rows with text that may be below an input box.
 _BELOW_BOX = 5
 #: How programs say that they work, whoever they are, on their last rows with text; and the prompts of older agents.
 _LAST = 3
@@ -41,7 +44,7 @@ _WORKS = re.compile(
     r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
-#: Rows above such a prompt that are a question at most.
+#: Rows above such a prompt that are read at most.
 _ABOVE = 10
 #: The key that a choice names at its end: `(y)`, `(esc)`, `(shift+tab)`.
 _HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
@@ -54,8 +57,8 @@ class ScreenReading:
     What a screen says: the *status*, and the *rule* that read it. *dialog* is what is asked, where that is `waiting`.
 
     *is_menu*: a menu is open that the person at that terminal has opened. *is_stopped*: it shows that a person stopped
-    the turn, or refused what it asked for. *wants_style*: the keys of the choices depend on which of them is selected,
-    and only a styled screen tells that.
+    the turn, or refused what it asked for. *wants_style*: the keys of the choices depend on the selected one,
+    and only a styled screen shows that.
     """
 
     status: Status
@@ -84,7 +87,7 @@ def read_screen(
     What the screen says of *agent*; None if nothing, and for no agent.
 
     *lines* are the visible rows from the top, *cursor_row* counts from 0. *styled* is the same screen with its colours;
-    they tell which choice is selected where no pointer does, and nothing else. *columns* is how wide the screen is;
+    they show the selected choice where no pointer does, and nothing else. *columns* is how wide the screen is;
     0 for as wide as its longest row.
     """
     if agent is None:
@@ -102,13 +105,14 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
-    found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
+    found = found or _first_of((rule for rule in agent.screen_rules if -math.inf < rule.priority < 0), screen)
     found = found or _by_structure(agent, screen)
+    found = found or _first_of((rule for rule in agent.screen_rules if rule.priority == -math.inf), screen)
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 
 def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
-    """The dialog that any program would ask by, except for what stands behind *agent*'s own prompt: that is typed."""
+    """The dialog that any program would ask by, except for what is behind *agent*'s own prompt: that is typed."""
     dialog = read_dialog(screen.rows, screen.cursor_row)
     if dialog is None:
         return None
@@ -138,13 +142,18 @@ def _says_work(rows: Sequence[Row]) -> ScreenReading | None:
     return ScreenReading(Status.WORKING, "it says that it works")
 
 
-def question_before(lines: Sequence[str]) -> str:
-    """What stands above a prompt at the end of the screen, up to what a person typed at the one before; in one line."""
+def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
+    """
+    What is above a prompt at the end of the screen, in one line, and whether that is a question.
+
+    It begins below what a person typed at the prompt before.
+    """
     *rows, prompt = [row.text for row in read_tail(lines) if row.text] or [""]
     if not _EMPTY_PROMPT.fullmatch(prompt):
-        return ""
+        return "", False
     typed = next((at for at in upwards(len(rows), len(rows)) if _PROMPT.match(rows[at])), -1)
-    return clean_line(" ".join(rows[typed + 1 :][-_ABOVE:]))
+    above = rows[typed + 1 :][-_ABOVE:]
+    return clean_line(" ".join(above)), bool(last_question("\n".join(above)))
 
 
 def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:
@@ -225,7 +234,7 @@ class _Screen:
         return None
 
     def choices(self, what: str, where: str) -> Choices | None:
-        """What stands at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
+        """What is at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
         rows = self._above_box if where == "above box" else self.rows
         key = what, len(rows)
         if key not in self._choices:
@@ -285,7 +294,7 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
     place = found.place(rows, top, asking)
     selected: int | None = found.pointed
-    if rule.choices in UNPOINTED:  # colours alone may tell
+    if rule.choices in UNPOINTED:  # only colours may show it
         styled = screen.styled
         selected = highlighted(styled, screen.lines, place, found.labels) if styled is not None else None
     choices = tuple(

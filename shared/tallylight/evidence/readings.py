@@ -2,7 +2,7 @@
 The readings of one agent's screen: what it said when it was last worth reading.
 
 Looks go in, four a second. The screen is read when it has come to rest or has just changed as a whole, when what it
-said is in doubt, and in every `MOVING_LOOKS`th look while it goes on moving: a dialog stands still, and reading costs
+said is in doubt, and in every `MOVING_LOOKS`th look while it goes on moving: a dialog does not move, and reading costs
 more than looking.
 """
 

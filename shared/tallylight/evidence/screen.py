@@ -1,11 +1,11 @@
 """
 The screen of one pane over time: whether what changed was the agent's output.
 
-A terminal tells nobody which program wrote what, or which keys were typed, so only the visible text and the cursor are
+A terminal does not say which program wrote what, or which keys were typed, so only the visible text and the cursor are
 compared, look by look (four a second). What a person types is not output, and neither is a clock. The rules:
 
 1. **Where the cursor is, a person types.** Not output: changes of the line the cursor is on, with the rows it wraps
-   over; of the box drawn around it; and of what stands below it (menus and hints: what a program prints comes to stand
+   over; of the box drawn around it; and of what is below it (menus and hints: what a program prints comes to be
    above the cursor). That a box grew by a row, and moved everything above it, is the same. If the cursor is hidden,
    the lowest box near the end of the text is taken to be the input.
 2. **A little is no output.** A change outside of it is *minor* if it stays within `MINOR_ROWS` rows, which all had text
@@ -49,7 +49,7 @@ _BOTTOM = 12
 #: So many dots of braille in one row are a drawing.
 DRAWN = 4
 _DOTS = re.compile("[\u2801-\u28ff]")
-#: What lines across are drawn with; first those that may stand in a row of ASCII.
+#: What lines across are drawn with; first those that may be in a row of ASCII.
 _LINES = ("-=_", "-=_─━═╌┄┈╍▀▄▁▔")
 
 
@@ -150,7 +150,7 @@ class ScreenWatch:
             own = old[after.top : after.line_end] != new[after.top : after.line_end]
             if own or before.top != after.top:
                 return Change.TYPING
-            # Only what stands below changed, and nobody typed: a menu, or a spinner there.
+            # Only what is below changed, and nobody typed: a menu, or a spinner there.
             rows, cells = _count(old[after.line_end :], new[after.line_end :])
             return Change.MINOR if _is_minor(rows, cells) else Change.TYPING
         if self._is_wrapped_typing(old, old_cursor, columns):
@@ -161,7 +161,7 @@ class ScreenWatch:
         """
         Whether a few characters were added or taken at the cursor of a paragraph that is wrapped between words.
 
-        Such an input has no border and its rows are not full, so only its text tells: it is the same up to the
+        Such an input has no border and its rows are not full, so only its text decides: it is the same up to the
         cursor except for what was typed.
         """
         new, row = self._rows, self._cursor[0]
@@ -209,7 +209,7 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
     if top is not None and bottom is not None and bottom - top < reach:
         return _Area(top, bottom + 1, height, True)
     first = last = cursor
-    # An empty row the cursor stands at the beginning of is where a program goes on to print.
+    # An empty row the cursor is at the beginning of is where a program goes on to print.
     if height and (rows[cursor] or column):
         while first > 0 and len(rows[first - 1]) >= columns > 0:
             first -= 1
@@ -219,7 +219,7 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
 
 
 def _border(rows: Sequence[str], places: Iterable[int], columns: int) -> int | None:
-    """The first of *places* at which a line is drawn across a quarter of the screen; it may have a short title."""
+    """The first of *places* with a line across a quarter of the screen; it may have a short title."""
     for at in places:
         text = rows[at].strip()
         if len(text) >= max(8, columns // 4):

@@ -8,7 +8,7 @@ box. What is typed makes it longer; when all of it is gone from one look to the 
 
 * what gets shorter first: it is being erased;
 * a command of the agent's own interface, `/help`: that is seldom work;
-* what stands in the row above now: the person goes on in another row of the same input.
+* what is in the row above now: the person goes on in another row of the same input.
 
 Who clears the input by one key does the same, so what is concluded from it is to last for a moment only.
 """
@@ -21,7 +21,7 @@ from tallylight.evidence.screen import Change, Look
 
 #: For so many looks after a key what changes is taken for the person's doing.
 TYPED_LOOKS = 4
-#: For so many looks a prompt that was sent is work, in which the agent is to show that by itself.
+#: For so many looks a prompt that was sent is work, until the agent shows that by itself.
 SENT_LOOKS = 6
 #: An input row that holds a command: edges and a pointer, then a slash and a word.
 _COMMAND = re.compile(r"[^\w/]{0,8}/[\w:-]{0,40}(?: .*)?")
@@ -37,12 +37,12 @@ class Input:
     """The input of one agent, as its screen shows it. Feed it every look."""
 
     def __init__(self) -> None:
-        #: Looks since a person typed, and since a command stood in the row of the cursor; none did so far.
+        #: Looks since a person typed, and since a command was in the row of the cursor; none did so far.
         self.untyped = self.uncommanded = TYPED_LOOKS + 1
         self._is_commanded = False
         #: Whether the last command told the agent to end: on a busy machine that takes a while.
         self.is_leaving = False
-        #: Looks in which a prompt that was sent is still taken for work; and whether there was output since.
+        #: Looks while a prompt that was sent is still taken for work; and whether there was output since.
         self.to_show = 0
         self.has_moved = False
         #: The text before the cursor when nothing was typed yet, what was typed since, and whether it gets shorter.

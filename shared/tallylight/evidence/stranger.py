@@ -1,7 +1,7 @@
 """
 A stranger: an agent that no file describes, as far as it may be continued because it said itself how.
 
-Nothing is known of its options, so no list is taken from it as it stands. `stranger` has the few ways in which agents
+Nothing is known of its options, so no list is taken from it as it is. `stranger` has the few ways that agents
 are told to go on with a conversation; what it asks for has to be one of them. `itself` finds the process and the file
 that the program in the foreground is: nothing else is ever run for it, whatever its name leads to elsewhere.
 """
@@ -33,7 +33,7 @@ _FORKS = (
 
 
 def stranger(name: str) -> Agent:
-    """The agent whose program is called *name* and that no file describes, with all that it may ask for."""
+    """The agent with the program *name* that no file describes, with all that it may ask for."""
     resume, fork = (Template(said=tuple((name, *words) for words in lists)) for lists in (_RESUMES, _FORKS))
     return Agent(name=name, display=name, processes=(name,), resume=resume, fork=fork, ids=STRANGE_IDS)
 
@@ -51,10 +51,10 @@ def itself(found: Identity, table: Table) -> tuple[Process, str] | None:
 
 def file_of(process: Process, name: str = "") -> str:
     """
-    The file by which *process* is the program *name*, or any; nothing if it only leads to it, or that is not known.
+    The file that makes *process* the program *name*, or any; nothing if it only leads to it, or that is not known.
 
     It is the script as its interpreter was given it, else the executable. What is relative may lead to another file by
-    now, and a program of an interpreter that has written its own title tells no script.
+    now, and a program of an interpreter that has written its own title names no script.
     """
     chain = unwrap(process.argv, process.exe, process.comm)
     place = own_place(chain)

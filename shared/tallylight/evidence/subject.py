@@ -1,10 +1,10 @@
 """
 What a dialog on a screen is about: the command, the file or the address that a permission is asked for.
 
-Rows of the screen go in, with where the dialog stands; `Shell: npm test`, `Edit src/api.py (+12 −3)`, `Fetch
+Rows of the screen go in, with where the dialog is; `Shell: npm test`, `Edit src/api.py (+12 −3)`, `Fetch
 example.org/x`, or nothing come out. Free of the agent's name: programs show it in few ways.
 
-* `$ npm test`: a command behind a prompt; where a row above begins so too, what the agent says of it may stand below;
+* `$ npm test`: a command behind a prompt; where a row above begins so too, what the agent says of it may be below;
 * a stat, `src/api.py +12 -3`; a row that names the file, `→ Edit src/api.py`, `Destination: …`, `Edit file` above its
   path; or the question, `Do you want to create new.txt?`; with the numbered rows of its text, which are counted;
 * a paragraph below a row that ends in `command:`, or below a question that names the tool;
@@ -13,7 +13,7 @@ example.org/x`, or nothing come out. Free of the agent's name: programs show it 
 * a row that names the tool and what it is to do: `? Shell npm test`, `⏺ Run command(npm test)` above a tree of `⎿`;
 * of a question in one row: the rows right above it.
 
-It is for display alone. Where it cannot be told apart there is none: nothing is better than something else's.
+It is for display alone. Where it is not clear there is none: nothing is better than something else's.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
 from tallylight.model.tool_call import counts
 from tallylight.wire.text import middle
 
-#: Rows of a dialog that are read, up from its choices; and rows above it in which its file may have been named before.
+#: Rows of a dialog that are read, up from its choices; and rows above it that may name its file.
 _ROWS = 48
 _BEFORE = 12
 #: Rows of a remark between a command and the question: what there is to beware of, what the tool is for.
 _REMARK = 12
-#: Characters in which a command and the row that names it are the same.
+#: Equal characters of a command and the row that names it.
 _SAME = 24
 #: Characters of one row, for reading.
 _WIDTH = 240
@@ -58,7 +58,7 @@ _HEAD = re.compile(r"(?:\W{1,3} )?(?:\w+ ){0,3}command:$", re.IGNORECASE)
 #: `Permission for the file_system.bash tool`, and what a shell may be called there.
 _NAMED_TOOL = re.compile(r".*\bthe (?:\w{1,40}\.)?(\w{1,40}) tool\b", re.IGNORECASE)
 _SHELLS = dict.fromkeys(("bash", "shell"), "Shell")
-#: `Run bash command(npm test)`, and what is said of it in the rows below.
+#: `Run bash command(npm test)`, and its description in the rows below.
 _CALL = re.compile(r"([A-Z][\w ]{0,40}\w)\((\S.*)\)")
 _BRANCH = "⎿"
 #: What a scroll bar leaves at the end of a row.
@@ -88,7 +88,7 @@ def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) ->
     """
     What *dialog*, on the visible rows *lines*, is about, at most `WHAT_CELLS` wide; nothing if unknown.
 
-    *labels* are its answers. Of a dialog whose lines are cut it is a part, and ends in `…`; nothing where its beginning
+    *labels* are its answers. Of a dialog with cut lines it is a part, and ends in `…`; nothing where its beginning
     is gone, for then the part that is left may say the opposite.
     """
     place = dialog.place
@@ -123,7 +123,7 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
 
 
 def _line(line: str) -> Row:
-    """A row without frames, wherever it stands."""
+    """A row without frames, wherever it is."""
     text = without_frame(line.replace("\u00a0", " ")[:_WIDTH])
     return Row(0, 0, "", True) if text is None else Row(0, 0, _BAR.sub("", text).strip(), is_edge(line))
 
@@ -271,7 +271,7 @@ def _tool(rows: Sequence[Row]) -> str:
         elif is_behind:
             parts.append(_paragraph(below[at:]))
             is_behind = False
-    # What stands by itself below it, and above the question, is the same in full.
+    # What is by itself below it, and above the question, is the same in full.
     whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title
     return f"{match[1]}: {whole}"
 

@@ -1,5 +1,5 @@
 """
-The end of a screen: its last rows with text, made ready for reading. Whatever a dialog is, it stands there.
+The end of a screen: its last rows with text, made ready for reading. Whatever a dialog is, it is there.
 
 Rows from the top go in. Of each that is near the last one with text, the frame of a box around it is taken away and its
 text is cut, so that reading costs the same on any screen: at most `REACH` rows of `WIDTH` characters.
@@ -37,9 +37,9 @@ CELLS = 240
 
 class Row(NamedTuple):
     """
-    One row: where it stands on the screen, how far its text is indented, the text.
+    One row: where it is on the screen, how far its text is indented, the text.
 
-    *is_edge*: it is a line across, the edge of a box; its text is its title, if it has one. *is_boxed*: it stands in a
+    *is_edge*: it is a line across, the edge of a box; its text is its title, if it has one. *is_boxed*: it is in a
     box, or beside a bar.
     """
 
@@ -66,7 +66,7 @@ def is_edge(line: str) -> bool:
 
 def without_frame(line: str) -> str | None:
     """
-    *line* for display, without the sides of the box that it stands in; None for nothing but the edge of a box.
+    *line* for display, without the sides of the box that it is in; None for nothing but the edge of a box.
 
     Only what is drawn with line characters is a box: a `|` may be a person's own.
     """
@@ -109,7 +109,7 @@ def is_in(pattern: re.Pattern[str], rows: Iterable[Row]) -> bool:
 #: From one look to the next most rows are the same.
 @functools.lru_cache(maxsize=2048)
 def _read(line: str) -> tuple[int, str, bool, bool]:
-    """Indentation, text, whether it is an edge, and whether it stands in a box, of one row."""
+    """Indentation, text, whether it is an edge, and whether it is in a box, of one row."""
     # Agents put no-break spaces where nothing is to be wrapped.
     text = line.replace("\u00a0", " ").rstrip()
     bare = text.lstrip()

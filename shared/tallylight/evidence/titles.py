@@ -102,7 +102,7 @@ class TitleReader:
         return report
 
     def stopped(self) -> Report | None:
-        """The screen shows that a person stopped the turn: the report that takes `done` back; None if none was told."""
+        """The screen shows that a person stopped the turn: return the report that takes `done` back, if any."""
         if self._status is not Status.DONE:
             return None
         self._status = Status.IDLE

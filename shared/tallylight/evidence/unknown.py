@@ -21,6 +21,7 @@ programs may run there while it does: once a shell's prompt stands at the end of
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Sequence
 
@@ -52,7 +53,7 @@ _PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
 _ASKED = re.compile(r".{0,120}\?$")
-#: Hints at the keys that answer. Where a dialog tells its choices by colours alone, they are all there is to read.
+#: Hints at the keys that answer, read last: where a dialog tells its choices by colours alone, they are all there is.
 _HINTS = tuple(
     ScreenRule(
         name=name,
@@ -61,7 +62,7 @@ _HINTS = tuple(
         lines=(re.compile(line, re.IGNORECASE),),
         last=5,
         question=_ASKED,
-        priority=-1,
+        priority=-math.inf,
     )
     for name, kind, line in (
         ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|con|cho|sub)"),
@@ -242,7 +243,7 @@ class UnknownWatch:
 @functools.lru_cache(64)
 def completed(agent: Agent) -> Agent:
     """*agent*, which a person's file describes, with what is read of a candidate: the file adds to that."""
-    any_ = candidate(agent.name, tuple(attrs.evolve(hint, priority=-100) for hint in _HINTS))
+    any_ = candidate(agent.name)
     is_titled = bool(agent.title_rules)
     return attributes.evolve(
         agent,

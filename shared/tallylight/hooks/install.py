@@ -145,7 +145,7 @@ def plan_install(system: System, target: Target) -> list[Edit]:
 
 
 def read_receipt(system: System) -> Receipt:
-    """Which files of which agents hold hooks of ours."""
+    """The files with hooks of ours, by agent."""
     return receipt.load(directories.state_dir(system.env), receipt.HOOKS)
 
 

@@ -124,8 +124,8 @@ class Grades(Generic[Id]):
     #: Of which process the version is to be looked up, while it is the one that runs; and a turn of it that is over.
     _waiting: deque[tuple[Process, Grade | None]] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
     _due: float = 0.0
-    #: The job's: the versions of runs, and what has yet to be written.
-    _versions: dict[tuple[int, int], str] = attrs.field(factory=dict)
+    #: The job's: the version of a process, once it was looked up, and what has yet to be written.
+    _version: Callable[[Process], str] = attrs.field(factory=lambda: functools.lru_cache(MAX_RUNS)(version_of))
     _unwritten: deque[Grade] = attrs.field(factory=lambda: deque(maxlen=MAX_GRADES))
 
     def use(self, *, keep: bool) -> None:
@@ -169,11 +169,7 @@ class Grades(Generic[Id]):
         """What cannot be written now goes with the next ones."""
         clock = self.clock()
         for process, grade in waiting:
-            version = self._versions.get(process.run)
-            if version is None:
-                while len(self._versions) >= MAX_RUNS:
-                    del self._versions[next(iter(self._versions))]
-                version = self._versions[process.run] = version_of(process)
+            version = self._version(process)
             if grade is not None:
                 self._unwritten.append(attributes.evolve(grade, day=today(clock), version=version))
         if self._unwritten:

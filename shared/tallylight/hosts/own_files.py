@@ -128,7 +128,7 @@ class FileReader(Generic[Id]):
         """
         Have read what *panes* want; which of them were asked.
 
-        Nobody is of whom something is still being read: panes count how often their files were looked for in vain.
+        A pane with a reading under way is not asked: panes count how often their files were looked for in vain.
         """
         now = self.clock()
         if self.mounts.refresh(now):

@@ -19,7 +19,7 @@ from tallylight.hosts.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 
-#: Disks on which git is asked at a time, and slow directories that are remembered.
+#: Disks where git is asked at a time, and slow directories that are remembered.
 MAX_ASKED, MAX_SLOW = 2, 64
 
 Id = TypeVar("Id", bound=Hashable)

@@ -21,6 +21,7 @@ _CHANGES: dict[Status, str] = {
     Status.ERROR: "a new turn, or its exit",
     Status.LIMITED: "a new turn, or its exit",
     Status.DOWN: "a look at the pane, or a new command",
+    Status.QUIET: "visible output, a sign on its screen, or a better source",
     Status.IDLE: "a new turn or command",
     Status.ACTIVE: "an agent in the foreground, or a report",
 }

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import CONCLUDED, Kind, Status
 
 RGB = tuple[int, int, int]
 _WHITE: RGB = (255, 255, 255)
 
-#: The stripe of a light; it stands at the left edge of a tab.
+#: The stripe of a light; it is at the left edge of a tab.
 STRIPE = "▌"
-#: The stripe of an agent that is gone: hollow.
+#: The stripe of an agent that is gone, or quiet: hollow.
 HOLLOW_STRIPE = "▯"
 
 #: One period of the pulse, in seconds, and how much white there is in the light at its brightest.
@@ -24,7 +24,7 @@ PULSE_S = 1.4
 PULSE_WHITE = 0.4
 #: How many times a second a pulsing light is drawn, at most.
 PULSE_HZ = 10
-#: For so many seconds after a light has changed it pulses; then it stands.
+#: For so many seconds after a light has changed it pulses; then it is still.
 PULSE_LASTS_S = 10.0
 
 #: What needs a person: its mark and its name are filled on every surface. Of `done` the mark alone is, and of `limited`
@@ -41,6 +41,7 @@ COLOURS: dict[Status, RGB] = {
     Status.LIMITED: (0xE5, 0x48, 0x4D),
     Status.ERROR: (0xE5, 0x48, 0x4D),
     Status.DOWN: (0xE5, 0x48, 0x4D),
+    Status.QUIET: (0x88, 0x88, 0x88),
     Status.IDLE: (0x88, 0x88, 0x88),
 }
 
@@ -53,6 +54,7 @@ MARKS: dict[Status, str] = {
     Status.LIMITED: "◷",
     Status.ERROR: "×",
     Status.DOWN: "▼",
+    Status.QUIET: "◇",
     Status.IDLE: "·",
     Status.ACTIVE: " ",
 }
@@ -72,7 +74,7 @@ def mark(status: Status, kind: Kind | None = None) -> str:
 
 def stripe(status: Status) -> str:
     """The one-cell stripe of a status."""
-    return HOLLOW_STRIPE if status is Status.DOWN else STRIPE
+    return HOLLOW_STRIPE if status in CONCLUDED else STRIPE
 
 
 def blend(colour: RGB, background: RGB, level: float) -> RGB:

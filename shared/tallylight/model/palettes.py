@@ -16,7 +16,7 @@ THEME = "theme"
 
 
 def _palette(working: str, waiting: str, background: str, done: str, error: str, idle: str) -> dict[Status, RGB]:
-    """Colours as `RRGGBB`; what is down or at a limit has the colour of an error."""
+    """Colours as `RRGGBB`; what is down or at a limit has the colour of an error, what is quiet that of idle."""
     texts = {
         Status.WORKING: working,
         Status.WAITING: waiting,
@@ -25,6 +25,7 @@ def _palette(working: str, waiting: str, background: str, done: str, error: str,
         Status.ERROR: error,
         Status.DOWN: error,
         Status.LIMITED: error,
+        Status.QUIET: idle,
         Status.IDLE: idle,
     }
     return {status: (int(text[:2], 16), int(text[2:4], 16), int(text[4:], 16)) for status, text in texts.items()}
@@ -49,6 +50,7 @@ THEME_NUMBERS = {
     Status.ERROR: 1,
     Status.DOWN: 1,
     Status.LIMITED: 1,
+    Status.QUIET: 8,
     Status.IDLE: 8,
 }
 #: `background` is the theme's colour for work, at this share over the theme's background.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 #: The name of the error handler, for `reconfigure` and `encode`.
 ERRORS = "tallylight"
-_SIGNS = dict(zip("≠●○✓×▼◷·…→←↑↓▸−–─│▌▯▏█▒⎇↻’“”", '&*o+xvL..><^v>---||||#:Y@\'""', strict=True))
+_SIGNS = dict(zip("≠●○✓×▼◷◇·…→←↑↓▸−–─│▌▯▏█▒⎇↻’“”", '&*o+xvL%..><^v>---||||#:Y@\'""', strict=True))
 
 
 def encoding(name: str, environ: Mapping[bytes, bytes]) -> str:

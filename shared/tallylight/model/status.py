@@ -23,8 +23,10 @@ class Status(enum.StrEnum):
     #: Its turn is over and nobody has looked yet.
     DONE = "done"
     ERROR = "error"
-    #: It vanished in mid-turn. Concluded here, never accepted from a program.
+    #: It vanished in mid-turn.
     DOWN = "down"
+    #: It has shown nothing new for a while, and no question: it may be done, or busy, or wait.
+    QUIET = "quiet"
     #: Ready and nothing pending; or a shell at its prompt.
     IDLE = "idle"
     #: A plain command runs, or nothing is known: no light.
@@ -49,6 +51,7 @@ URGENCY: tuple[Status, ...] = (
     Status.DOWN,
     Status.DONE,
     Status.LIMITED,
+    Status.QUIET,
     Status.BACKGROUND,
     Status.WORKING,
     Status.IDLE,
@@ -56,7 +59,7 @@ URGENCY: tuple[Status, ...] = (
 )
 
 #: What is concluded here, and never accepted from a program.
-CONCLUDED: frozenset[Status] = frozenset({Status.DOWN, Status.LIMITED})
+CONCLUDED: frozenset[Status] = frozenset({Status.DOWN, Status.LIMITED, Status.QUIET})
 
 #: What a person can put off.
 NEEDS_PERSON: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED})
@@ -70,6 +73,7 @@ TAB_ORDER: tuple[Status, ...] = (
     Status.BACKGROUND,
     Status.DONE,
     Status.LIMITED,
+    Status.QUIET,
     Status.IDLE,
     Status.ACTIVE,
 )

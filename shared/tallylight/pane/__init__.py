@@ -1,6 +1,6 @@
 """
 The engine of one pane, for every host: its tracker, its evidence, and what is remembered of its conversation.
 
-A host tells a pane what it sees and draws its decision. Nothing here knows a terminal program or reads a file; what has
+A host gives a pane what it sees and draws its decision. Nothing here knows a terminal program or reads a file; what has
 to be read is asked for. Start with `pane`.
 """

@@ -1,8 +1,8 @@
 """
-The conversation of a pane: what the host remembers of the last agent whose process it saw there.
+The conversation of a pane: what the host remembers of the last agent that it saw a process of there.
 
 It outlives the agent, so that what is left of a crash can be resumed. Only an agent that holds the foreground may fill
-it, so that nothing which is printed into a plain shell gets in. A session id that the agent's own status file tells is
+it, so that nothing which is printed into a plain shell gets in. A session id from the agent's own status file is
 not replaced by one that came through the terminal. A directory that came through the terminal is not remembered: where
 something is run, and where git is asked, is what the agent's own status file says, else where its process works.
 
@@ -42,7 +42,7 @@ class Conversation:
     _process_cwd: str = ""
     #: A directory, and what the project in it is called.
     _named: tuple[str, str] = ("", "")
-    #: The arguments that were read, and of which agent.
+    #: The arguments that were read, and their agent.
     _read: tuple[tuple[str, ...], Agent] | None = None
     #: A stranger in the foreground that has no conversation yet, and how often its process may still be looked for.
     _stranger: Identity = NOBODY
@@ -57,7 +57,7 @@ class Conversation:
 
     @property
     def unnamed(self) -> str:
-        """The directory whose project is not named yet; nothing if it is, or there is none."""
+        """The directory that has no project name yet; nothing if it has one, or there is none."""
         return self.entry.cwd if self.entry.cwd != self._named[0] else ""
 
     @property
@@ -70,7 +70,7 @@ class Conversation:
         self._named = self.entry.cwd, name
 
     def began(self, found: Identity, cwd: str) -> None:
-        """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be told again."""
+        """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be reported again."""
         first, agent = found.leader or found.process, found.agent
         if first is None:
             return

@@ -19,7 +19,12 @@ from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
 
 #: How a turn ended, by the status of who knows that best.
-_ENDS = {Status.DONE: "over, finished", Status.ERROR: "over, failed", Status.LIMITED: "over, at a limit"}
+_ENDS = {
+    Status.DONE: "over, finished",
+    Status.ERROR: "over, failed",
+    Status.LIMITED: "over, at a limit",
+    Status.QUIET: "over, or silent",
+}
 _NOTHING = "nothing"
 #: More names of sources than anybody reads.
 _MANY = 6
@@ -101,7 +106,7 @@ def put_aside(found: Answers, epoch: Callable[[float], float]) -> tuple[LosingEn
 
 @functools.cache
 def contradictors(question: int, fact: Fact) -> tuple[Source, ...]:
-    """The sources whose newer word on *question* overrules *fact*, best first."""
+    """The sources that overrule *fact* by a newer answer to *question*, best first."""
     found = {
         source
         for (source, _), facts in FACTS.items()

@@ -1,7 +1,7 @@
 """
 Faults of one pane: what cannot be taken in of it costs that one input, and no other pane and no later input.
 
-A fault is a mistake of ours, for evidence of any shape is expected. It is told once, with where it was, so that it can
+A fault is a mistake of ours, for evidence of any shape is expected. It is reported once, with its place, so that it can
 be found; the same one again is passed over in silence.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec
 
 import attrs
 
-#: Of the line that is told, in characters, and of the faults that are remembered as told.
+#: Limits: characters of the line that is reported, and faults that are remembered as reported.
 MAX_LINE = 300
 MAX_REPORTED = 32
 

@@ -43,7 +43,7 @@ class FileRequest:
     """
     A status file, and a transcript, None where there is no name for it.
 
-    The transcript is read only where it can tell something: *known* is what the status file held last time. With
+    The transcript is read only where it can have news: *known* is what the status file held last time. With
     *growth*, its very end is read also whenever it has changed. *is_last*: its agent has ended.
     """
 

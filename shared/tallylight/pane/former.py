@@ -33,7 +33,7 @@ EXACT_S = 2.0
 @attrs.define(eq=False)
 class Former:
     """
-    What earlier runs told of the pane *id*; *known*, which may be filled later, is what they told of every pane.
+    What earlier runs reported of the pane *id*; *known*, which may be filled later, has every pane of theirs.
 
     The pane was first seen at monotonic *began*; *origin* is monotonic 0 in seconds since the epoch.
     """
@@ -60,7 +60,7 @@ class Former:
         """
         *decision* with the age that it had before, if it was so before.
 
-        *pid* is the process in the foreground, *dialog* what stands on the screen, and *transcript* the agent's.
+        *pid* is the process in the foreground, *dialog* what is on the screen, and *transcript* the agent's.
         """
         if self.id not in self.known:
             return decision
@@ -77,7 +77,7 @@ class Former:
         return self._last[1]
 
     def was_seen(self, decision: Decision, pid: int | None) -> bool:
-        """Whether *decision* is the end of a turn that a person had looked at: what was said of it is heard again."""
+        """Whether *decision* is the end of a turn that a person had looked at: its reports arrive again."""
         self._has_worked |= decision.status is Status.WORKING and decision.reason.source is not Source.HEURISTIC
         if decision.status is not Status.DONE or self._has_worked:
             return False
@@ -85,7 +85,7 @@ class Former:
         return any(one.seen and self._is_of(one, at_rest, pid) for one in self.known.get(self.id, ()))
 
     def goes_on(self, now: float) -> bool:
-        """Whether it may still tell the age of anything at *now*."""
+        """Whether it may still have the age of anything at *now*."""
         if now <= self.began + SETTLE_S:
             return True
         self._is_sure = True
@@ -110,7 +110,7 @@ class Former:
             self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
 
     def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
-        """Whether *entry* tells the same of the same run of the same agent, and can be true."""
+        """Whether *entry* says the same of the same run of the same agent, and can be true."""
         report = decision.report
         if (entry.status, entry.kind, entry.agent) != (decision.status, decision.kind, report.agent):
             return False
@@ -130,7 +130,7 @@ class Former:
 
 
 def asked(decision: Decision, dialog: Dialog | None) -> str:
-    """The question that stands on the screen, with the name of the subagent that asks it; nothing if none does."""
+    """The question that is on the screen, with the name of the subagent that asks it; nothing if none does."""
     if dialog is None or decision.status is not Status.WAITING:
         return ""
     whose, question = decision.whose, dialog.question
@@ -138,7 +138,7 @@ def asked(decision: Decision, dialog: Dialog | None) -> str:
 
 
 def _marks_of(decision: Decision, dialog: Dialog | None, transcript: Transcript | None) -> list[tuple[str, str]]:
-    """What tells one question, or the end of one turn, from another: fields with their words, the best first."""
+    """The identity of a question, or of the end of a turn: fields with their words, the best first."""
     report = decision.report
     if decision.status in (Status.WORKING, Status.BACKGROUND):
         return []  # what it says while it works changes all the time

@@ -1,7 +1,7 @@
 """
 Grades what titles and screens show: by the sources that know better, and often know it later.
 
-What a record, a status file or a protocol tells of a pane is taken for true. Beside it stands what the title and the
+What a record, a status file or a protocol says of a pane is taken for true. Beside it is what the title and the
 screen alone would have shown; silence and output read nothing, and are left out. Each turn gets the seconds in which
 both are known and differ. Pure: the time is an argument.
 """
@@ -13,7 +13,7 @@ import math
 import attrs
 
 from tallylight.model.report import Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.tracker import Tracker
@@ -122,5 +122,4 @@ def _tells_of_questions(status: Status, claim: Claim) -> bool:
 def _word(shown: tuple[Status, Claim] | None) -> str:
     if shown is None:
         return ""
-    # At a limit nobody is asked anything.
-    return _OVER if shown[1].report.kind is Kind.LIMIT else _WORDS.get(shown[0], _OVER)
+    return _WORDS.get(shown[0], _OVER)

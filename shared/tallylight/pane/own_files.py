@@ -1,5 +1,5 @@
 """
-What the own files of a pane's agent tell: the status file, a transcript, the transcript.
+The own files of a pane's agent: the status file, a transcript, the transcript.
 
 A pane asks for `requests` at every tick, its host has a worker read them, and each result comes back to `answered`.
 Nothing in here reads a file.
@@ -31,7 +31,7 @@ class OwnFiles:
     tracker: Tracker
     conversation: Conversation
     run: Run | None = None
-    #: An agent that has ended, of which it is being looked up whether its status file is still there.
+    #: An agent that has ended, while a worker looks whether its status file is still there.
     _ended: Run | None = None
 
     def replace(self, run: Run | None, now: float, *, is_gone: bool) -> None:
@@ -57,11 +57,11 @@ class OwnFiles:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn or an agent is over, and a file has yet to tell how."""
+        """Whether a turn or an agent is over, and a file may still say how."""
         return self._leaving is not None or (self.run is not None and self.run.is_undecided)
 
     def requests(self, session: str, title: str) -> tuple[Request, ...]:
-        """All that is to be read at this tick; *session* and *title* are what was said of it so far."""
+        """All that is to be read at this tick; *session* and *title* are what is known of it so far."""
         if self.run is None and self._ended is None:
             return ()
         transcript = self.run.transcript_request(session, title) if self.run is not None else None

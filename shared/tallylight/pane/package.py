@@ -2,13 +2,16 @@
 The package that owns a program: what a worker reads of it, once a program.
 
 Of what lies in a `node_modules` it is the nearest `package.json` above that has a name, with the `README.md` beside it;
-of a script of Python the distribution of its environment that has it as an entry point. All that is read is bounded.
+of a script of Python the distribution of its environment that has it as an entry point. Where none of them tells, the
+program itself is read: how a native agent is installed, most packages do not say. All that is read is bounded.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,11 +27,16 @@ from tallylight.snapshot.waiting_time_file import today
 #: Folders above a program, distributions of an environment, and bytes of a file that are read.
 _UP, _DISTRIBUTIONS = 6, 600
 _BYTES, _HEAD, _ENTRIES = 131_072, 8_192, 16_384
+#: Bytes that are read of a program at its begin, where compilers put texts, and at its end, where bundles hang; how
+#: many at a time, so that no other thread waits for the search; and by how many two parts overlap.
+_BEGIN, _END, _STEP, _OVERLAP = 16 << 20, 112 << 20, 1 << 20, 32
+#: Seconds that this may take.
+_MOST_S = 3.0
 
 
 @attrs.frozen
 class PackageRequest:
-    """What the *run* of a program is made with whose file is *program*, an absolute path."""
+    """What the *run* of a program is made with; its file is *program*, an absolute path."""
 
     program: Path
     run: tuple[int, int]
@@ -40,9 +48,8 @@ class PackageRequest:
     def read(self) -> str:
         """The sign, in words; nothing if its package is not found or has none."""
         folder, text = _npm(self.program)
-        if text:
-            return made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _HEAD))
-        return made_with.of_python(_metadata(self.program))
+        found = made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _HEAD)) if text else ""
+        return found or made_with.of_python(_metadata(self.program)) or _of_itself(self.program)
 
 
 def version_of(process: Process) -> str:
@@ -84,10 +91,31 @@ def _metadata(program: Path) -> str:
 
 
 def _distributions(program: Path) -> Iterator[Path]:
-    """The distributions of the Python environment in whose `bin` *program* lies, or leads to."""
+    """The distributions of the Python environment that has *program*, or its target, in its `bin`."""
     for script in dict.fromkeys((program, Path(os.path.realpath(program)))):
         found = script.parent.parent.glob("lib/python3*/site-packages/*.dist-info")
         yield from itertools.islice(found, _DISTRIBUTIONS)
+
+
+def _of_itself(program: Path) -> str:
+    try:
+        found = program.stat()
+    except (OSError, ValueError):
+        return ""
+    return _of_bytes(program, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@functools.lru_cache(256)
+def _of_bytes(program: Path, stamp: tuple[int, ...]) -> str:
+    """The sign in the program's own bytes, whose state *stamp* tells: each state of it is read once."""
+    size, until = stamp[2], time.monotonic() + _MOST_S
+    begin = range(0, min(size, _BEGIN), _STEP)
+    for at in (*begin, *range(size - _STEP, max(_BEGIN, size - _END) - _STEP, -_STEP)):
+        if time.monotonic() > until:
+            break  # other agents' files wait
+        if sign := made_with.of_program(read_part(program, max(0, at), _STEP + _OVERLAP) or b""):
+            return sign
+    return ""
 
 
 def _text(path: Path, most: int) -> str:

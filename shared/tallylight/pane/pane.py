@@ -1,7 +1,7 @@
 """
 A pane of any host: its tracker, its ledger of attention, and the evidence gathered for them.
 
-A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
+A host reports what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
 see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
 what has to be read is asked for with `requests` and handed back.
 """
@@ -46,6 +46,7 @@ from tallylight.pane.tape import Tape, plain
 from tallylight.pane.transcript import Transcript
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.tracker.attention import Attention
+from tallylight.tracker.claims import Claim
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
@@ -56,13 +57,15 @@ _READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.NOTIFICATION)
 _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
 #: What keeps its sessions from the terminal around them, by the names of its program.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
+#: A program that ends so soon after its last word, in seconds, was started to say that.
+SPOKEN_S = 1.0
 #: A program in the foreground is new for so many looks: a shell may become an agent.
 EAGER_LOOKS = 16
 
 
 class Pane:
     """
-    One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `pane.faults`.
+    One pane. *now* is monotonic seconds throughout; *tell* gets the faults, see `pane.faults`.
 
     *tracker*: one that somebody listens in on, such as a recorder; else it is the pane's own.
     """
@@ -92,6 +95,10 @@ class Pane:
         self._screen = ScreenLooks(self.tracker)
         self._has_begun = False
         self._pgid = 0
+        #: The group that was in the foreground when something was said last, and when that was.
+        self._said: tuple[int | None, float] = None, -math.inf
+        #: Whether a shell in here marks its commands.
+        self._is_marked = False
         self._identity = NOBODY
         #: Whether it had a progress bar at the last look.
         self.has_bar = False
@@ -112,9 +119,9 @@ class Pane:
         self.counted_at = -math.inf
         #: What others have changed of what its agent has. Its host's to set.
         self.collisions: tuple[CollisionEntry, ...] = ()
-        #: What a protocol, a hook or a screen said of a limit, and when that ends.
+        #: The report of a limit by a protocol, a hook or a screen, and its end.
         self._limit: tuple[object, float] = None, 0.0
-        #: What was last said of the pane itself.
+        #: The last report about the pane itself.
         self._last_report: Report | None = None
 
     @property
@@ -170,7 +177,7 @@ class Pane:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is likely to happen in it soon: it holds no agent, or one whose screen tells nothing new."""
+        """Whether nothing is likely to happen in it soon: it holds no agent, or one with nothing new on its screen."""
         if self._unmoved < EAGER_LOOKS or self.is_undecided:
             return False
         if self._run is None and self.unknown.program is None and not self.decision.is_lit:
@@ -179,12 +186,12 @@ class Pane:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the screen has not changed recently: then it need not be looked at in every tick."""
+        """Whether the screen has not changed recently: then not every tick looks at it."""
         return self._screen.is_calm
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn or an agent is over, and a file has yet to tell how."""
+        """Whether a turn or an agent is over, and a file may still say how."""
         return self.own_files.is_undecided
 
     @property
@@ -194,7 +201,7 @@ class Pane:
 
     @property
     def limited_until(self) -> float:
-        """When the last limit that its agent told of ends, in seconds since the epoch; 0 if none did."""
+        """When the last limit that its agent reported ends, in seconds since the epoch; 0 if there is none."""
         told, decision = self.transcript.details.limited_until if self.transcript is not None else 0.0, self.decision
         if told or decision.status is not Status.LIMITED:
             return told
@@ -253,12 +260,12 @@ class Pane:
 
     @property
     def pace(self) -> Pace | None:
-        """How much is said and read, if not everything was read recently."""
+        """How much arrives and is read, if not everything was read recently."""
         return self._inbox.pace
 
     @property
     def is_behind(self) -> bool:
-        """Whether more was said than could be read at once: what is said now is read later."""
+        """Whether more arrived than could be read at once: what arrives now is read later."""
         return bool(self._inbox)
 
     # What the host sees --------------------------------------------------------------------------------------
@@ -270,8 +277,9 @@ class Pane:
             # From now on it is known how long what it shows has been so.
             self._has_begun = True
             self.tracker.tick(now)
-        if pgid != self._pgid:
-            self._reader.forget(self._pgid)
+        before = self._pgid
+        if pgid != before:
+            self._reader.forget(before)
             self._pgid = pgid
         found = self._reader.look(pgid)
         self._unmoved = self._unmoved + 1 if found is self._identity else 0
@@ -279,10 +287,23 @@ class Pane:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
+        if pgid != before == self._said[0] and found.is_shell and self._has_left(before, now):
+            self._command_ended(None, now)
+
+    def _has_left(self, before: int, now: float) -> bool:
+        """
+        Whether the program of the group *before*, which has said something, has left the foreground to a shell.
+
+        That counts where the shell does not mark its prompt. What ends right after its word, such as `tally emit`, has
+        spoken for a script that goes on. A shell that is younger is about to become a command.
+        """
+        began = self._table.start(before)
+        is_younger = began is not None and (self._table.start(self._pgid) or began) >= began
+        return not (self._is_marked or is_younger or now - self._said[1] < SPOKEN_S)
 
     @isolates_faults("an unknown program")
     def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
-        """A program that no agent file names shows something, which *tell* tells: it may be taken for an agent now."""
+        """A program that no agent file names shows something, by *tell*: it may be taken for an agent now."""
         if self.unknown.program is not None:
             tell(self.unknown.program)
         self._judge(now)
@@ -345,6 +366,7 @@ class Pane:
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
+        self._is_marked = True
         self.tape.note("mark", now, is_start, exit_code)
         return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
@@ -367,7 +389,18 @@ class Pane:
             self._suspect(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
-            self.tracker.command_end(exit_code, now)
+            self._command_ended(exit_code, now)
+
+    def _command_ended(self, exit_code: int | None, now: float) -> None:
+        before = self.tracker.after_exit_claim
+        self.tracker.command_end(exit_code, now)
+        self._note_end(before, now)
+
+    def _note_end(self, before: Claim | None, now: float) -> None:
+        """If there is more to say of an end than *before*, it is news, also for a person who had looked."""
+        if self.tracker.after_exit_claim not in (None, before):
+            self.attention.shown(self.decision, now)
+            self.attention.ended(now)
 
     @isolates_faults("a notification")
     def _notified(self, report: Report, now: float) -> None:
@@ -404,17 +437,19 @@ class Pane:
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
             self.conversation.armed(recipe.argv)
-            self.tracker.touch()  # it is told to others, whatever becomes of the status
+            self.tracker.touch()  # others get it, whatever becomes of the status
             return
-        said = osc1338.decode_variable(payload)
+        said, before = osc1338.decode_variable(payload), self.tracker.after_exit_claim
+        self._said = self._pgid, now
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
                 self._last_report = report
             self.conversation.heard(report)
             self.tracker.report(report, now)
+        self._note_end(before, now)
 
     def recall(self, now: float) -> None:
-        """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
+        """New agents are known: earlier reports and screens belong to the one in here."""
         if self._reader.look(self._pgid).with_title(self._title).agent is None:
             return
         if self._last_report is not None:
@@ -465,7 +500,7 @@ class Pane:
             self._goes_on(before, found, now)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
-            # It was said before.
+            # It was reported before.
             self.tracker.together(self._inbox.take(now, is_last=True), now)
         process = before.identity.process if before is not None else None
         is_gone = process is None or self._table.start(process.pid) != process.start
@@ -481,9 +516,7 @@ class Pane:
         self._screen.begin(self.agent)
         self.tape.note("foreground", now, *self._held(foreground), is_gone)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
-        if self.tracker.after_exit_claim is not None:
-            self.attention.shown(self.decision, now)
-            self.attention.ended(now)
+        self._note_end(None, now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
 
@@ -501,7 +534,7 @@ class Pane:
     # What is remembered of it for a while ----------------------------------------------------------------------
 
     def _heard(self, report: Report, now: float, since: float) -> None:
-        """The tracker was told *report*: what a replay cannot find out again is remembered."""
+        """The tracker got *report*: what a replay cannot find out again is remembered."""
         if report.source in _READ_ELSEWHERE:
             self.tape.note("report", now, plain(report), max(0.0, now - since))
 
@@ -512,7 +545,7 @@ class Pane:
         return (attrs.asdict(foreground) if foreground is not None else None), named
 
     def _was(self, now: float) -> None:
-        """Note on the tape what is so as a stretch of it begins."""
+        """Note the present state on the tape as a stretch of it begins."""
         if self._run is None:
             return
         self.tape.note("was", now, "foreground", *self._held(self._run.foreground), True)
@@ -536,7 +569,7 @@ class Pane:
 
 
 def _foreground(found: Identity, *, is_candidate: bool) -> Foreground | None:
-    """What the tracker is told of who holds the foreground; None for one that is of no interest."""
+    """What the tracker gets about who holds the foreground; None for one that is of no interest."""
     process = found.process or found.leader
     if process is None:
         return None

@@ -16,7 +16,7 @@ class Foregrounds(Protocol):
         """Who holds the foreground of process group *pgid*; the same object as long as nothing changed."""
 
     def anew(self, pgid: int) -> Identity:
-        """The same, of which nothing is remembered."""
+        """The same, without remembering anything."""
 
     def forget(self, pgid: int) -> None:
         """The pane that asked for *pgid* has another foreground now, or is gone."""

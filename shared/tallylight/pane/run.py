@@ -1,5 +1,5 @@
 """
-A run: one run of one agent in the foreground of a pane, and what its own files tell.
+A run: one run of one agent in the foreground of a pane, with its own files.
 
 The status file is looked for by the agent's process, the transcript by what the status file says. Neither is read here:
 `Run.request` names them, and `Run.read` is given their content.
@@ -35,7 +35,7 @@ class Run:
 
     identity: Identity
     titles: TitleReader
-    #: What the tracker was told of it.
+    #: What the tracker got about it.
     foreground: Foreground
     turns: Turns | None = None
     status_file: Path | None = None
@@ -49,7 +49,7 @@ class Run:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn is over, and a file has yet to tell how."""
+        """Whether a turn is over, and a file may still say how."""
         return self.turns is not None and self.turns.is_undecided
 
     def find_files(self, table: Table, now: float) -> None:
@@ -72,7 +72,7 @@ class Run:
             return None
         cwd = ""
         if self.turns is not None:
-            # Its status file tells where its transcript is.
+            # Its status file shows where its transcript is.
             cwd, session = self.turns.transcript or ("", "")
             if not session:
                 return None

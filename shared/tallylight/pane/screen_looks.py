@@ -1,5 +1,5 @@
 """
-Looks at the screen of a pane: what they tell its tracker, and whether it is worth looking at in every tick.
+Looks at the screen of a pane: what they report to its tracker, and whether it is worth looking at in every tick.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import re
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.looks import ScreenReader
-from tallylight.evidence.prompts import question_before
+from tallylight.evidence.prompts import before_prompt
 from tallylight.evidence.screen import Change, Look
 from tallylight.model.dialog import Dialog
 from tallylight.pane.run import Run
-from tallylight.tracker.tracker import Tracker
+from tallylight.tracker.tracker import Tracker, says_nothing
 
 #: After so many looks at an unchanged screen it is taken to be calm, and looked at in every so many ticks.
 CALM_LOOKS, CALM_EVERY = 16, 2
@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w")
 
 
 class ScreenLooks:
-    """The looks at one pane, told to its *tracker*. *now* is monotonic seconds."""
+    """The looks at one pane, for its *tracker*. *now* is monotonic seconds."""
 
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
@@ -34,7 +34,7 @@ class ScreenLooks:
     def begin(self, agent: Agent | None) -> None:
         """Another program holds the foreground: a run of *agent*, or None."""
         self._reader = ScreenReader(agent)
-        self._tracker.asks = str
+        self._tracker.says = says_nothing
 
     @property
     def dialog(self) -> Dialog | None:
@@ -64,8 +64,7 @@ class ScreenLooks:
         wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
         change = self._reader.look(look)
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
-        if change is not Change.NONE:
-            tracker.asks = functools.partial(question_before, look.lines)
+        tracker.says = functools.partial(before_prompt, look.lines)
         if not any(map(_WORD.search, look.lines)):
             tracker.blank(now)
         elif change.is_output and wants_output:
@@ -75,7 +74,7 @@ class ScreenLooks:
         before = self.dialog
         report = self._reader.read(look, now)
         if self.dialog != before:
-            tracker.touch()  # it is told to others, whatever becomes of the status
+            tracker.touch()  # others get it, whatever becomes of the status
         if report is not None:
             tracker.report(report, now, self._reader.since)
         if run is not None:

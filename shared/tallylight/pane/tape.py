@@ -53,7 +53,7 @@ class Tape:
         self._stretches: deque[tuple[float, list[int], list[bytes]]] = deque()
         self._look: Look | None = None
         self._before = b""
-        #: Whether a stretch begins, and what is noted tells what was so before.
+        #: Whether a stretch begins, and what is noted shows what was so before.
         self._begins = False
         self.size = 0
         _ALL.add(self)
@@ -122,7 +122,7 @@ class Tape:
 
 def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
     """
-    The entries of a tape: time, kind and data, those first that tell what was so before.
+    The entries of a tape: time, kind and data, first those of the state before.
 
     `ValueError` for bytes that are no tape.
     """

@@ -57,7 +57,7 @@ class Found:
     place: Place | None = None
     stamp: Stamp | None = None
     offset: int = 0
-    #: When the agent was started, in seconds since the epoch; 0 if nobody knows.
+    #: When the agent was started, in seconds since the epoch; 0 if unknown.
     started: float = 0.0
     reading: Reading | None = None
     #: How long ago the last turn ended or began, in seconds, when that was read.
@@ -75,7 +75,7 @@ class Found:
 
     @property
     def details(self) -> Details:
-        """What it tells beside the status."""
+        """What it has beside the status."""
         return self.reading.details if self.reading is not None and self.reading.is_known else NO_DETAILS
 
     @property
@@ -114,7 +114,7 @@ class TranscriptRequest:
         return (Path(folder if folder.startswith("/") else f"{home_of(environ)}/.{agent.name}", "records"),)
 
     def read(self) -> Found | None:
-        """What is new; None if nothing is that is told to anybody: then the next reading goes on from here."""
+        """What is new; None if nothing of it is shown anywhere: then the next reading goes on from here."""
         reader, found = READERS[self.transcript.agent.record], self.before
         if self.is_locating:
             found = self._located(reader)
@@ -184,7 +184,7 @@ def _with_reading(found: Found, before: Reading | None, reading: Reading) -> Fou
     """
     *found* with *reading* in the place of the one *before*, and how long ago its turn ended or began.
 
-    The wall clock tells that, and may have been set since, or have gone on while the machine was suspended. But what
+    The wall clock shows that, and may have been set since, or have gone on while the machine was suspended. But what
     was not there when it was read before is no older than that, by a clock of ours.
     """
     read_at, turn, known = time.monotonic(), reading.turn, before.turn if before is not None else None
@@ -248,14 +248,14 @@ class Transcript:
 
     @property
     def details(self) -> Details:
-        """What it tells beside the status."""
+        """What it has beside the status."""
         if self.found is not self._known:
             self._known, self._details = self.found, self.found.details
         return self._details
 
     @property
     def told(self) -> tuple[object, ...]:
-        """What of it is told to others."""
+        """The parts of it for others."""
         return self.details, self.is_strange
 
     @property
@@ -273,7 +273,7 @@ class Transcript:
 
     @property
     def is_strange(self) -> bool:
-        """Whether there is one in which nothing is known: a format of another version."""
+        """Whether there is one without anything known: a format of another version."""
         return self.found.is_strange
 
     def request(self, session: str, cwd: str, title: str) -> TranscriptRequest | None:
@@ -289,17 +289,17 @@ class Transcript:
         )
 
     def tell(self, found: Found, tracker: Tracker, conversation: Conversation, now: float) -> None:
-        """A worker has found something new, told at monotonic *now*: tell those who decide by it, and who show it."""
+        """A worker has found something new, at monotonic *now*: pass it to those who decide by it, and who show it."""
         before = self.told
         report = self.take(found, now)
         conversation.recorded(self.session)
         if report is not None:
             tracker.report(report, now, since=now - found.age)
         if self.told != before:
-            tracker.touch()  # it is told to others, whatever becomes of the status
+            tracker.touch()  # others get it, whatever becomes of the status
 
     def take(self, found: Found, now: float) -> Report | None:
-        """A worker has found something new, told at monotonic *now*; the report to make of it, if any."""
+        """A worker has found something new, at monotonic *now*; return the report to make of it, if any."""
         self.found = found
         turn = self._told_turn(now)
         report = Report(source=Source.RECORD, status=None, agent=self.agent.name, session=self.session)
@@ -321,7 +321,7 @@ class Transcript:
         return report
 
     def _told_turn(self, now: float) -> Turn | None:
-        """The turn that is told of: one that ended since, and of an exact transcript one that goes on."""
+        """The turn to report: one that ended since, and of an exact transcript one that goes on."""
         found = self.found
         if found.reading is None or (turn := found.reading.turn) is None:
             return None

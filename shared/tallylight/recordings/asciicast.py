@@ -4,7 +4,7 @@ A recording: asciicast v2, and evidence that is not output. https://docs.asciine
 A header and events in the order of time: `o` what the program wrote, `i` what was typed, `r` a new size, `m` a mark.
 Ours is `x`, which players skip: what a host learns of a pane in another way than from its output. Its data is a string,
 as all data of the format is, and holds one JSON object with a `type`: those of `recordings.events`, and `raw`, the
-bytes (`base64`) that the next `o` or `i` stands for where they are no UTF-8.
+bytes (`base64`) that the next `o` or `i` means where they are no UTF-8.
 
 `Encoder` makes lines; `recordings.decoder` reads them.
 """

@@ -215,7 +215,7 @@ def _rule(label: str, number: int, pattern: str, looks: Sequence[Sighting], reac
 
 def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[Sighting]) -> Iterator[Rule]:
     """
-    The input: what stands there whenever it is idle; at best never while it works or asks, but both are asked before.
+    The input: what is there whenever it is idle; at best never while it works or asks, but both are asked before.
     """
     left = _spread(idle)
     total = _weight(left)
@@ -278,7 +278,7 @@ def _ranked(
 
 
 def _patterns(row: str, *, is_prompt: bool = False) -> Iterator[str]:
-    """The patterns that *row* may stand for."""
+    """The patterns that *row* may mean."""
     prompt = _PROMPT.match(row)
     if not is_prompt:
         yield from (

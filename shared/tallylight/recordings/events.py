@@ -9,7 +9,7 @@ Each has a `type`:
 * `report`: what a source beside the output said, such as an agent's status file, see `model.report.Report`;
   With an `age` it was said so many seconds before;
 * `moment`: a host did something just then, `what`: it looked at the screen (`look`), let time pass (`tick`), saw a
-  progress bar come or go (`bar`, `no bar`), or saw a person look (`seen`). `told`: all such moments are told;
+  progress bar come or go (`bar`, `no bar`), or saw a person look (`seen`). `told`: all such moments are reported;
 * `exit`: the command ended, with a `code` or of a `signal`.
 
 `encode` makes one, `decode` reads one. Nothing that was read is believed to be of a known type or length.
@@ -45,7 +45,7 @@ _SOURCES = {source.word: source for source in Source}
 
 @attrs.frozen
 class ForegroundChange:
-    """*foreground* holds the foreground now; *is_gone* tells whether the one before has ended."""
+    """*foreground* holds the foreground now; *is_gone* shows whether the one before has ended."""
 
     foreground: Foreground | None
     is_gone: bool = True

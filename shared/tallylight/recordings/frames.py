@@ -1,5 +1,5 @@
 """
-Asking a person what screens of an agent showed: each is drawn as it stood, and answered with one key.
+Asking a person what screens of an agent showed: each is drawn as it was, and answered with one key.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Grid:
         self._other: tuple[list[list[str]], tuple[int, int]] | None = None
         self._saved = (0, 0)
         self._top, self._bottom = 0, self.rows - 1
-        #: The cursor stands behind the last column: the next character wraps.
+        #: The cursor is behind the last column: the next character wraps.
         self._wraps = False
         self._last = " "
         self._is_drawing = False

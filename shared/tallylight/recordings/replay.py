@@ -41,7 +41,7 @@ from tallylight.wire.user_var import UserVar
 
 #: The OSC numbers that terminals tell their hosts of.
 TOLD = frozenset({0, 2, 9, 99, 133, 777, 1337})
-#: By which a shell tells that a signal ended a command.
+#: By which a shell shows that a signal ended a command.
 _SIGNALLED = 128
 #: For so long, in seconds, a pane is looked at in which nothing happens: all that time alone decides is over by then.
 #: The rest of such a gap is passed over, as a host does after its machine was suspended.
@@ -74,7 +74,7 @@ class Replay:
         self._look: Look | None = None
         self._notifications = Notifications()
         self._has_bar = False
-        #: Whether the recording tells when its host did what.
+        #: Whether the recording shows when its host did what.
         self._is_told = False
         self._ticks = 0
         #: How the command ended, until its foreground is known to be gone.
@@ -162,7 +162,7 @@ class Replay:
         while True:
             deadline = self._pane.deadline()
             if deadline is not None and deadline <= self.now:
-                # One that stands although its time has come is not waited for again.
+                # One that is still there although its time has come is not waited for again.
                 deadline = self.now if ticked_at != self.now else None
             tick = (self._ticks + 1) * POLL_S
             relay = self._relay.deadline() if self._relay is not None else None

@@ -17,7 +17,7 @@ from tallylight.recordings.asciicast import Event, Mark
 GRACE_S = 0.5
 
 Track = Sequence[tuple[float, str]]
-#: A mark of a recording that tells what is true from then on.
+#: A mark of a recording that shows what is true from then on.
 _TRUTH = "truth "
 
 _CLASSES = {"working": "working", "waiting": "waiting", "limited": "waiting"}
@@ -140,7 +140,7 @@ def score(truth: Track, light: Track, end: float) -> Score:
 
 
 def _merged(track: Track) -> Track:
-    """A track whose every change is one of class; `starting` stands alone."""
+    """A track whose every change is one of class; `starting` is alone."""
     found: list[tuple[float, str]] = []
     for at, word in track:
         if found and class_of(found[-1][1]) == class_of(word) and "starting" not in (found[-1][1], word):

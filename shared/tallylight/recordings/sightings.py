@@ -46,7 +46,7 @@ _LATE_S = 0.75
 ROWS = 20
 #: Looks that are kept of one recording.
 MOST = 20_000
-#: Screens that a person is asked about, at most, and those of which they are chosen. Looks for which one has to stand
+#: Screens that a person is asked about, at most, and those of which they are chosen. Looks for which one has to be
 #: to be as good as any, and how unlike the others it has to be.
 MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
 #: From how much likeness on a screen is what an answer says of another; and how much less like one at rest than like
@@ -56,7 +56,7 @@ _CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽]")
 #: Hints of two keys, one that chooses and one that leaves, or letters to choose by.
 _CHOOSES = re.compile(r"\b(?:enter|return|space)\b|[⏎↵]|\[[YyAa1]\] ?\w", re.IGNORECASE)
 _LEAVES = re.compile(r"\besc(?:ape)?\b|\bcancel\b|\[[Nn]\] ?\w", re.IGNORECASE)
-#: A row of keys that choose among what stands above.
+#: A row of keys that choose among what is above.
 _SELECTS = re.compile(
     r"(?:[↑↓⇆⇄]|\barrows?\b).{0,40}\b(?:select|choose|navigate|move)\b.{0,60}\b(?:enter|return)\b"
     r"|(?:\benter\b|[⏎↵]).{1,4}(?:select|confirm|choose|submit)",
@@ -192,7 +192,7 @@ def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sig
     """
     The screens to ask a person about, each with the number of its recording: they stood still, and are unlike.
 
-    The one that stood longest comes first, then always the one that is most unlike those that are chosen.
+    The one that was shown longest comes first, then always the one that is most unlike those that are chosen.
     """
     groups: dict[tuple[str, ...], list[tuple[int, Sighting]]] = {}
     for number, one in enumerate(seen):

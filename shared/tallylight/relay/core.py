@@ -5,23 +5,23 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 `deadline`. The contract, each line of it a test:
 
 * What goes to the terminal is what the program wrote without the sequences consumed, in order, at once, and our own
-  writes in between, which never stand inside a sequence or a character. What goes to the program is what the terminal
+  writes in between, which are never inside a sequence or a character. What goes to the program is what the terminal
   sent, and the constant answers to `OSC 7501;?` and `OSC 88;query`, at most `ANSWERS_A_SECOND`, ahead of whatever the
   terminal answers.
 * Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88, 7501 and Warp's JSON (which kitty
   would show as a notification) whatever they say, and of the numbers that others use too (21337, 3008, 777) what a
-  codec of ours reads. All else is passed on, and so is a sequence whose ESC cuts off another: without it the terminal
+  codec of ours reads. All else is passed on, and so is a sequence that cuts off another by ESC: without it the terminal
   would be left inside that one. With *passthrough* nothing is consumed; it is read and answered all the same.
 * What may yet become such a sequence is held, `HELD_S` at most. If the rest comes later, it is passed on and not read;
   the terminal's parser is followed through it, so that nothing of ours is written into it.
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
   and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
-  remembered, in an envelope too. `resized` tells everything again.
+  remembered, in an envelope too. `resized` sends everything again.
 * The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. What comes faster, except for
-  what one must read to know whose it is, is consumed or passed on as it would be and read in its turn, the newest of
+  what one must read to know its owner, is consumed or passed on as it would be and read in its turn, the newest of
   each record alone: see `relay.pile`. So a flood costs little more than to find its sequences.
-* With *heartbeat* (WezTerm forgets variables when it is attached again) what is known is told again that often, marked
-  as a repetition. With nothing to tell, and without it, nothing wakes us.
+* With *heartbeat* (WezTerm forgets variables when it is attached again) what is known is sent again that often, marked
+  as a repetition. With nothing to send, and without it, nothing wakes us.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ANSWERS_A_SECOND = 64
 
 PACE = Limits(at_once=64, every=0.1, a_go=128, go_bytes=65_536, kept_bytes=131_072)
 
-#: The numbers that others use too: only a codec can tell whose a sequence is.
+#: The numbers that others use too: only a codec can decide on a sequence.
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
@@ -97,7 +97,7 @@ class RelayCore(Core):
             screen=screen,
         )
         self._records = records.Records(self._agent)
-        #: A notification that is yet to be told.
+        #: A notification that is yet to be reported.
         self._attention = ""
         #: What protocols that send only what changed have said before, and notifications in chunks.
         self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
@@ -114,7 +114,7 @@ class RelayCore(Core):
         self._held_at = 0.0
         self._next_write = 0.0
         self._heartbeat = heartbeat
-        #: When to tell everything again; None with nothing to tell.
+        #: When to send everything again; None with nothing to send.
         self._next_beat: float | None = None
         self._answers = float(ANSWERS_A_SECOND)
         self._answered_at = 0.0
@@ -153,7 +153,7 @@ class RelayCore(Core):
             self._pay()
 
     def tick(self, now: float) -> None:
-        """Let time pass: give up on what is held too long, tell what had to wait."""
+        """Let time pass: give up on what is held too long, send what had to wait."""
         if self._splitter.held and now >= self._held_at + HELD_S:
             self._splitter.release(self._terminal)
         if self._owed and now >= self._owed_at + KEY_S:
@@ -164,7 +164,7 @@ class RelayCore(Core):
         if self._is_changed:
             self._write(now)
         if self._next_beat is not None and now >= self._next_beat and self._splitter.position.is_safe:
-            # Tell again what the host was told, or stop where there is nothing left.
+            # Send again what the host has, or stop where there is nothing left.
             payloads = self._records.repeated(BATCH)
             self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
             if payloads:
@@ -174,7 +174,7 @@ class RelayCore(Core):
         """
         The terminal has another size, or the program was resumed after a stop: it may be another terminal.
 
-        It is told everything again.
+        It gets everything again.
         """
         self._rests = False
         self._records.renew()
@@ -186,7 +186,7 @@ class RelayCore(Core):
         The program has ended; nothing more comes from it.
 
         `done` and `error` stay, for a person to see. A program that ended well while `working` has done its work.
-        Everything else is withdrawn, and if it was `waiting` the host is told that the program did not take that back
+        Everything else is withdrawn, and if it was `waiting` the host learns that the program did not take that back
         itself: it stays until seen. One exception: of an agent that the host knows and that did not end well nothing is
         withdrawn. The host knows its last words, sees it leave the foreground with us, and concludes: `down` from
         `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.

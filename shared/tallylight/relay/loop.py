@@ -319,7 +319,7 @@ class Relay:
         _kill(self._monitor, signal.SIGCONT)
 
     def _hang_up(self) -> None:
-        """The terminal is gone: the program's goes too when we close our end, and the kernel tells it so."""
+        """The terminal is gone: the program's goes too when we close our end, and the kernel signals that."""
         self._out.clear()
         if self._status is None:
             self._status = signal.SIGHUP

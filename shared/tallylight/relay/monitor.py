@@ -1,7 +1,7 @@
 """
 The monitor: the process between the relay and its program, which makes job control work in the terminal it leads.
 
-The kernel lets nobody stop a group whose members have no parent in their own session: a program that led the inner
+The kernel lets nobody stop a group without a member that has a parent in its own session: a program that led the inner
 terminal itself could not be stopped with ctrl-Z. So the monitor leads it, and the program has a group of its own,
 in the foreground. The monitor says on a pipe what becomes of the program, a line each:
 
@@ -41,7 +41,7 @@ _IGNORED = (
 
 
 def start(command: list[str], outer: pty.Outer, inner: tuple[int, int], collected: signals.Signals) -> tuple[int, int]:
-    """Start a monitor and *command*; return the monitor's process id and the pipe on which it speaks."""
+    """Start a monitor and *command*; return the monitor's process id and the pipe that it writes to."""
     master, slave = inner
     read_end, write_end = os.pipe()
     pid = os.fork()
@@ -133,7 +133,7 @@ class _Monitor:
 
 
 def _own_group(pid: int) -> None:
-    """Both sides do it, for nobody knows which comes first."""
+    """Both sides do it, since either may come first."""
     with pty.ignoring(OSError):
         os.setpgid(pid, pid)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 class Core:
     """
-    What stands between a program and its terminal, without input, output or clock: bytes in, bytes out.
+    What is between a program and its terminal, without input, output or clock: bytes in, bytes out.
 
     Times are monotonic seconds. The shell around it moves the bytes, and sleeps until the `deadline`.
     """

@@ -28,12 +28,12 @@ _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([A-Za-z0-9_.,+/=-]*)\s*
 _OF_CHILD = re.compile(
     rb"\x1b\](?:7501;[^\x07\x1b]*?:id=|1338;[^\x07\x1b%]*?;id=[^;\x07\x1b%]++(?![^\x07\x1b]*;id=))"
 ).match
-#: What may concern the program itself, as far as that can be told without decoding anything.
+#: What may concern the program itself, as far as that is known without decoding anything.
 _OWN = re.compile(
     rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
     rb";[^\x07\x1b]*(?:\x07|\x1b\\)"
 )
-#: A recipe as it is carried: it tells no status.
+#: A recipe as it is carried: it has no status.
 _RECIPE = re.compile(rb";resume=(?!.*;state=)", re.DOTALL)
 _ID_7501 = re.compile(rb"[;:]\s*id\s*=")
 _VARIABLE = b"\x1b]1337;SetUserVar=tally="
@@ -166,10 +166,10 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
         return _newer(key) if key is not None else None
     if number == osc88.NUMBER:
         return Key(osc88.NUMBER)
-    # What tells only what has changed cannot be told apart; what is the same needs no second reading.
+    # Reports of changes alone cannot be told apart; an equal one needs no second reading.
     return Key(sequence.raw, is_many=True)
 
 
 def _newer(key: Key) -> Key:
-    """*key*; of one that is kept where it first stood, too, the newest counts here."""
+    """*key*; of one that is kept where it first was, too, the newest counts here."""
     return Key(key.name, is_many=True) if key.stays else key

@@ -1,5 +1,5 @@
 """
-Position: where a reader of control sequences stands after the bytes it got, in as little work as that takes.
+Position: where a reader of control sequences is after the bytes it got, in as little work as that takes.
 
 `note` takes the next bytes. An ESC starts afresh whatever it interrupts, so that only what follows the last one counts.
 `note_later` is for the many pieces nobody asks about: it only remembers the last of them, and looks at it when asked.

@@ -89,7 +89,7 @@ def _open_again(fd: int) -> int:
 
 
 def raw_modes(modes: list[Any]) -> list[Any]:
-    """The modes in which a terminal changes nothing, in either direction."""
+    """The modes of a terminal that changes nothing, in either direction."""
     raw = [*modes[:_CC], list(modes[_CC])]
     raw[_IFLAG] &= ~(
         termios.IGNBRK | termios.BRKINT | termios.PARMRK | termios.INPCK | termios.ISTRIP | termios.INLCR
@@ -128,7 +128,7 @@ def open_inner(outer: Outer) -> tuple[int, int]:
 
 
 def copy_size(source: int, target: int) -> None:
-    """Give *target* the size of *source*, in cells and in pixels. The kernel tells its program if that is new."""
+    """Give *target* the size of *source*, in cells and in pixels. The kernel signals its program if that is new."""
     with ignoring(OSError):  # one of them may be gone, which the next read will say
         fcntl.ioctl(target, termios.TIOCSWINSZ, fcntl.ioctl(source, termios.TIOCGWINSZ, _NO_SIZE))
 

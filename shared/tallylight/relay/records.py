@@ -1,12 +1,12 @@
 """
-Records of a relay: what the program said through all its protocols, as the one state the host is told.
+Records of a relay: what the program said through all its protocols, as the one state that the host gets.
 
 Reports go in; `take` gives the payloads of the `tally` user variable that bring the host up to date, one a changed
 record. A record keeps one claim for each rank of protocol. The best rank speaks, and the others fill the fields it
 leaves empty, because an agent often speaks several at once and the poorer ones would only blur it. A rank that has said
 nothing for `FUSE_S` before another one spoke has lost its say: one program may have followed another.
 
-At most `limit` records are kept, the least recently heard of goes first, and what the host was told of it is withdrawn.
+At most `limit` records are kept, the least recently heard of goes first, and its reports to the host are withdrawn.
 Of those that are gone and yet to be withdrawn at most twice as many are remembered; of more the half told longest ago
 is forgotten, because the host, which keeps as many records as we do, has heard of enough others since to have dropped
 them. What a report costs depends on those limits and not on how many came before.
@@ -23,7 +23,7 @@ from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
-#: An identical report is told again this long after the last time, in seconds: in the host it holds off the fuse.
+#: An identical report is reported again this long after the last time, in seconds: in the host it holds off the fuse.
 REFRESH_S = 30.0
 #: The host's own fuse for what a program says explicitly.
 FUSE_S = 300.0
@@ -37,7 +37,7 @@ _RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}
 _FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
 
-#: By rank: what was said, and when.
+#: By rank: the report, and its time.
 _Claims = dict[int, tuple[Report, float]]
 
 
@@ -63,9 +63,9 @@ class Records:
         self._agent = agent
         self._limit = limit
         self._records: OrderedDict[str, _Claims] = OrderedDict()
-        #: What the host knows of a record: what was told last (None for one to be told again), and when.
+        #: What the host knows of a record: what was reported last (None for one to be reported again), and when.
         self._published: dict[str, tuple[Report | None, float]] = {}
-        #: Those of them whose record is gone, the longest gone first.
+        #: Those of them without a record, the longest gone first.
         self._gone: dict[str, None] = {}
         #: Those of them that are withdrawn in place of a program that ended while it waited.
         self._left: set[str] = set()
@@ -75,7 +75,7 @@ class Records:
         self._arm = osc1338.Recipe()
         #: What the host knows of it.
         self._arm_published = osc1338.Recipe()
-        #: Ids to be looked at by `take`, in the order in which they changed.
+        #: Ids for `take` to look at, in the order of their changes.
         self._changed: dict[str, None] = {}
 
     def __len__(self) -> int:
@@ -83,7 +83,7 @@ class Records:
 
     @property
     def is_changed(self) -> bool:
-        """Whether there may be something to tell."""
+        """Whether there may be something to send."""
         return bool(self._changed)
 
     def current(self) -> list[Report]:
@@ -96,7 +96,7 @@ class Records:
         return claims[_best(claims)][0].status if claims else None
 
     def report(self, report: Report, now: float) -> None:
-        """Take in what the program said through a protocol that we tell on."""
+        """Take in what the program said through a protocol that we pass on."""
         rank = _RANKS.get(report.rule, 1)
         if report.status is None:
             self._withdraw(report.id, rank)
@@ -122,7 +122,7 @@ class Records:
             self._changed[report.id] = None
 
     def noted(self, report: Report, now: float) -> None:
-        """Take in what the program told the host itself: it is the newest, and need not be told again."""
+        """Take in what the program reported to the host itself: it is the newest, and need not be reported again."""
         self.report(report, now)
         self._changed.pop(report.id, None)
         self._forget(report.id)
@@ -172,7 +172,7 @@ class Records:
             self._changed[""] = None
 
     def take(self, limit: int, now: float) -> list[str]:
-        """Give out at most *limit* payloads that tell what has changed; withdrawals first."""
+        """Return at most *limit* payloads with changes; withdrawals first."""
         payloads: list[str] = []
         gone = [id_ for id_ in self._changed if id_ not in self._records]
         # Parents first: the host takes what is below a withdrawn record away with it.
@@ -205,7 +205,7 @@ class Records:
         return payloads
 
     def repeated(self, limit: int) -> list[str]:
-        """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
+        """At most *limit* payloads that the host has already, the newest last, each marked as a repetition."""
         published = [self._published[id_][0] for id_ in self._records if id_ in self._published]
         payloads = filter(None, map(_payload, published[-limit:]))
         return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
@@ -270,5 +270,5 @@ def _payload(report: Report | None) -> str:
     try:
         return osc1338.encode_payload(report, via=report.rule) if report is not None else ""
     except ValueError:
-        # An id or a status that has no word on the wire: there is nobody to tell it to.
+        # An id or a status that has no word on the wire: there is no way to send it.
         return ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def steps_aside() -> bool:
-    """Whether this process has nothing to relay: it is told not to, or it runs inside a relay already."""
+    """Whether this process has nothing to relay: it is configured not to, or it runs inside a relay already."""
     mark = os.environ.get(monitor.MARKER, "")
     if mark == "0":
         return True

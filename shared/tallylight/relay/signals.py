@@ -58,7 +58,7 @@ class Signals:
         return number in _DEADLY and self._before[number] != signal.SIG_IGN
 
     def close(self) -> None:
-        """Put every handler back, and let go of the pipe; in a forked child, whose parent's they are, too."""
+        """Put every handler back, and let go of the pipe; in a forked child, which shares them with its parent, too."""
         signal.set_wakeup_fd(self._wakeup)
         for number, before in self._before.items():
             signal.signal(number, before)

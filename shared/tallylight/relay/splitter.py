@@ -59,7 +59,7 @@ def _branches(words: list[bytes]) -> list[bytes]:
 
 
 _STARTS = {envelope: (envelope, *INTRODUCERS) for envelope in (_TMUX, _SCREEN)}
-#: Any start, but not a `BAR` of which that much is there; or RIS, as often as it stands in a row. A trie, because it is
+#: Any start, but not a `BAR` of which that much is there; or RIS, as often as it is in a row. A trie, because it is
 #: asked at every ESC of the stream.
 _SEARCH = {
     envelope: re.compile(
@@ -75,7 +75,7 @@ _LONGEST = max(map(len, INTRODUCERS))
 
 
 #: What a flood may consist of: of interest what is consumed unread and what is passed on, and else what leaves the
-#: terminal where something may be taken out: text in whole characters, colours, RIS, titles and the like.
+#: terminal where something may be taken out: text in whole characters, colours, RIS, titles and similar.
 _BODY = rb"[^\x07\x18\x1a\x1b]*+(?:\x07|\x1b\\)"
 _CONSUMED = (
     rb"\x1b\](?:7501;|1338;|26;|88;|777;notify;warp://cli-agent;)"
@@ -90,7 +90,7 @@ _OTHER = (
     rb"|\x1b\[[0-?]*[ -/]*[@-~]|\x1bc"
     rb"|\x1b\](?:[0-8];|9;4;|133;|3008;(?![^\x07\x1b]*;(?:event|kind)=)|21337;(?![^\x07\x1b]*[;a-z]=))" + _BODY
 )
-#: What an ESC breaks off, as often as it stands in a row.
+#: What an ESC breaks off, as often as it is in a row.
 _BROKEN = re.compile(rb"(?:\x1b\][^\x07\x18\x1a\x1b]*+(?=\x1b[^\\]))*+", re.DOTALL).match
 _FLOOD = re.compile(rb"(?:" + _CONSUMED + rb"|" + _PASSED + rb"|" + _OTHER + rb")*+").match
 _FLOOD_READ = re.compile(_CONSUMED + rb"|" + _PASSED).findall
@@ -138,7 +138,7 @@ class Splitter:
         self._envelope_stop = (_SCREEN_STOP if screen else _TMUX_STOP).match
         self._envelope_start = envelope
         self._partial = _PARTIAL[envelope]
-        #: Where the terminal stands after all that was passed on.
+        #: Where the terminal is after all that was passed on.
         self.position = Position()
         #: The start of an envelope's introducer that was released before it was whole.
         self._tail = b""
@@ -149,7 +149,7 @@ class Splitter:
         self._is_same = False
         #: Counts the beginnings of something held.
         self.holds = 0
-        #: Where in the list that `feed` appended to something else may stand: behind the last sequence consumed.
+        #: Where in the list that `feed` appended to something else may be: behind the last sequence consumed.
         self.gap: int | None = None
 
     @property
@@ -249,7 +249,7 @@ class Splitter:
         return found.end() if found else start
 
     def _pass_flood(self, data: bytes, begin: int, start: int, end: int, out: list[bytes]) -> None:
-        """Pass data[begin:end] on, but for what is consumed behind *start*; what there is of interest is read later."""
+        """Pass data[begin:end] on, except what is consumed behind *start*; what there is of interest is read later."""
         assert self._flood, "there is one"
         lay = self._flood[1]
         flood = data[start:end]

@@ -5,7 +5,7 @@ MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . What is shown is ret
 has received everything; an empty payload takes a topic back.
 
     PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
-    PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as it stands in a snapshot
+    PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as it is in a snapshot
     PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, what a person on another machine asks for
     PREFIX/MACHINE/namesake           as `machine`: what a second machine of the same name sends the first one
 

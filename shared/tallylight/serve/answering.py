@@ -39,7 +39,7 @@ MAX_ROWS, MAX_CELLS = 1000, 4000
 #: Pieces of one colour that a screen is shown in; of one that has more, the rest is shown without colours.
 MAX_RUNS = 20_000
 #: The statuses of an agent at its prompt.
-_AT_PROMPT = (Status.IDLE, Status.DONE)
+_AT_PROMPT = (Status.IDLE, Status.DONE, Status.QUIET)
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
 UNREACHED = Refusal("unreachable", "that pane cannot be seen or used from here")
@@ -115,7 +115,7 @@ class Answering:
 
 
 def _view_from_host(client: PaneClient, found: Found) -> model.Buffer | Refusal:
-    """What a terminal tells of a pane. What may be done goes by its status here: the terminal looks before it types."""
+    """A terminal's reply about a pane. Its status here decides what can be done: the terminal looks before it types."""
     screen = client.look(found, SCREEN)
     if not isinstance(screen, Rows):
         return screen if isinstance(screen, Refusal) else SILENT

@@ -73,7 +73,7 @@ class Service:
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
-    somebody listens; *labels* tells what a person gave conversations; *stale* tells why what is shown may be out of
+    somebody listens; *labels* returns the names of conversations; *stale* says why what is shown may be out of
     date, as `Feed.stale`; *push* sends messages to browsers, where there
     is one; *asking* finds who sends a request; *devices* are the browsers that stay signed in.
     """
@@ -171,7 +171,7 @@ class Service:
             if self._look_beside(is_new=snapshots is not None):
                 state = {address: self._session(found) for address, found in self._found.items()}
                 self._hub.publish(state, self._stale())
-        except Exception as error:  # listeners are told of the next change all the same
+        except Exception as error:  # listeners get the next change all the same
             fault = f"{type(error).__name__}: {error}"
             if fault != self._fault:
                 self._fault = fault

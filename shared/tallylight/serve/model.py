@@ -22,7 +22,7 @@ from tallylight.wire.text import sanitise
 VERSION: Literal[1] = 1
 #: Of a reply, in cells.
 REPLY_CELLS = 500
-StatusWord = Literal["working", "waiting", "limited", "background", "done", "error", "down", "idle", "active"]
+StatusWord = Literal["working", "waiting", "limited", "quiet", "background", "done", "error", "down", "idle", "active"]
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]

@@ -27,8 +27,8 @@ def made() -> Path:
     folder = Path(tallylight.__file__).parent / MADE
     if not folder.is_dir():
         raise TallyError(
-            "this Tallylight was not installed from a package, and only packages bring completions and manual pages: "
-            "`packaging/completions`, in a checkout, makes them; then run `./install.sh` again"
+            "this installation has no completions and manual pages, since it is from a checkout: run "
+            "`packaging/completions` there, then `./install.sh` again"
         )
     return folder
 

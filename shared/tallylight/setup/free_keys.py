@@ -125,7 +125,7 @@ def wishes(system: System) -> dict[str, str]:
 
 
 def plan(system: System, place: Layout, here: Kitty) -> tuple[list[key_bindings.Binding], Answer | None]:
-    """The bindings there are to be, and what kitty said to that."""
+    """The future bindings, and the reply of kitty to them."""
     before = environment.present_keys(place)
     wanted = wishes(system)
     asked = tuple(key for key in (*wanted.values(), *(binding.key for binding in before)) if key)

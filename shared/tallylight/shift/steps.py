@@ -2,12 +2,12 @@
 Steps: what becomes of a text that waits for the end of a limit, from one look to the next.
 
 `actions.queue` types it by its rules, once for each limit and for `MOST` limits in a row: the next limit is waited for
-as long as the turn goes on that the text began, and `WATCH_S` longer. It is given up, and the pane says why, when
+as long as the turn goes on that the text began, and `WATCH_S` longer. It is dropped, and the pane says why, when
 
 * the agent has gone on by itself, or has ended;
 * something was typed at its prompt;
 * it was not at its prompt within `TRY_S` of the limit's end;
-* it stands at a limit again that does not say when it ends, or at one more than `MOST`.
+* it is at a limit again that does not say when it ends, or at one more than `MOST`.
 
 What decides is the wall clock, which goes on while the machine sleeps. That a text is about to be typed is a step of
 its own: a host that keeps it before the next step never types it twice, whenever that host ends.
@@ -73,7 +73,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
         return Shift(pid=shift.pid, start=shift.start, text=shift.text, at=at, count=count)
     if shift.is_typed:
         return _watched(shift, moment)
-    if moment.status is Status.WORKING and shift.has_stood and not until:
+    if shift.has_stood and not until and moment.status not in (Status.LIMITED, Status.WAITING):
         return attrs.evolve(shift, problem=WENT_ON)
     if until and not shift.has_stood:
         shift = attrs.evolve(shift, has_stood=True)

@@ -72,6 +72,7 @@ class Pane:
     tab: str = key("", "its tab")
     os_window: str = key("", "its OS window")
     title: str = key("", "its title")
+    name: str = key("", "the name that you gave the conversation, if its host draws that", is_always=False)
     #: Of its detached session or workspace.
     host_title: str = key("", "the name of its session or workspace")
     terminal: str = key("", "the pane's own terminal, if known")

@@ -85,7 +85,7 @@ def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
 
 def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ) -> socket.socket:
     """
-    A connection to the host *name*, `kitty-4711`, whose calls take at most *timeout_s* each; `SocketError` if none.
+    A connection to the host *name*, `kitty-4711`, with calls of at most *timeout_s* each; `SocketError` if none.
 
     The directory and the socket must be this user's alone, and the process that listens the one that the name says.
     """

@@ -20,7 +20,6 @@ import attrs
 
 from tallylight.model import attributes
 from tallylight.model.limits import MAX_PANES as MAX_PANES
-from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.values import (
@@ -78,6 +77,7 @@ class Ending(enum.StrEnum):
 _ENDS = {
     Status.DONE: Ending.DONE,
     Status.BACKGROUND: Ending.DONE,
+    Status.QUIET: Ending.DONE,
     Status.ERROR: Ending.ERROR,
     Status.DOWN: Ending.DOWN,
     Status.IDLE: Ending.STOPPED,
@@ -319,7 +319,7 @@ class Turns:
             going.is_told = False
         going.phase = status
         going.turn = _described(going.turn, pane)
-        if status is not Status.WAITING or pane.reason.source == Source.HEURISTIC.word:
+        if status is not Status.WAITING:
             return
         turn, what = going.turn, _line(pane.asks or pane.message)
         if is_new and not is_older:

@@ -73,7 +73,7 @@ class WaitingTimeFile:
 
 
 def waited_today(environ: Mapping[str, str], clock: float) -> float:
-    """The seconds of today in which an agent waited, in all hosts that are and were."""
+    """The seconds of today when an agent waited, in all present and former hosts."""
     seconds = 0.0
     for path in _paths(directory(environ)):
         waited = _read(path)

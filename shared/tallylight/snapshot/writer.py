@@ -168,7 +168,7 @@ class SnapshotWriter:
         self.flush(now)
 
     def due(self, now: float) -> float | None:
-        """Return the time at which `flush` has something to do, or None."""
+        """Return when `flush` has something to do, or None."""
         if self._panes is None or (self._state == self._written and not self._is_stale):
             return None
         wait = max(RETRY, self.min_interval) if self.error else self.min_interval
@@ -280,7 +280,7 @@ def read_living(path: Path) -> Snapshot | SnapshotError | None:
 
 
 def stale(folder: Path, snapshots: Sequence[Snapshot]) -> list[StaleError]:
-    """What of *snapshots*, whose files are in *folder*, may not be what their hosts show now."""
+    """The *snapshots*, with files in *folder*, that may be older than what their hosts show now."""
     errors = [
         StaleError(folder / f"{one.name}.json", f"its host cannot write it; it is {_as_of([one])}")
         for one in snapshots

@@ -24,11 +24,13 @@ _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Sou
 def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
     """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
     source, status, has_ended = last.reason.source, last.status, was_agent and is_gone
-    if (status, source) == (Status.WAITING, Source.HEURISTIC) or status is Status.LIMITED:
-        return None  # it was silent, or had used up its limit: a program that has left is owed no answer
+    if status is Status.LIMITED:
+        return None  # a program that has left is owed no answer
     if has_ended and status is Status.WORKING:
         status = Status.DOWN if source in _OWN_WORDS else Status.DONE
         rule = "it vanished during a turn" if status is Status.DOWN else "it ended after its last output"
+    elif has_ended and status is Status.BACKGROUND:
+        status, rule = Status.DONE, "it ended after its turn"
     elif status in (NEEDS_PERSON if has_ended else (Status.WAITING, Status.DONE)):
         rule = f"it ended while {status}" if has_ended else _LEFT[is_gone]
     else:
@@ -43,7 +45,7 @@ def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
         return ended
     if ended.status is Status.DOWN and exit_code == 0:
         return _restated(ended, Status.DONE, "its command ended well")
-    if ended.status is Status.DONE and exit_code in _KILLED:
+    if ended.status is Status.DONE and ended.report.source not in _OWN_WORDS and exit_code in _KILLED:
         return _restated(ended, Status.DOWN, f"its command was killed (exit code {exit_code})")
     return ended
 

@@ -88,9 +88,9 @@ class Claim:
 
     @property
     def tells_how(self) -> bool:
-        """Whether it tells how the turn ended. An idle screen shows no more than that it is over."""
+        """Whether it tells how the turn ended. An idle screen shows no more than that it is over, silence even less."""
         is_open = self.report.status is Status.IDLE and self.report.source is Source.SCREEN
-        return self.is_over and not is_open and self.report.status is not Status.BACKGROUND
+        return self.is_over and not is_open and self.report.status not in (Status.BACKGROUND, Status.QUIET)
 
     def renewed(self, report: Report, at: float, told: int) -> None:
         """The source says the same *at* then, in the words of *report*."""

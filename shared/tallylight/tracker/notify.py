@@ -16,7 +16,6 @@ from collections.abc import Mapping
 import attrs
 
 from tallylight.model.decision import Decision
-from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import counts, request
 from tallylight.tracker.claims import is_other
@@ -31,10 +30,8 @@ SETTLE_S = 0.7
 QUESTION_S = 2.0
 #: A need that comes back within so many seconds never went: sources disagree for a moment. It is withdrawn after them.
 AGAIN_S = 1.5
-#: One pane is told of at most once in so many seconds, and of guesses less often; what is held back comes later, if it
-#: is still so.
+#: One pane is told of at most once in so many seconds; what is held back comes later, if it is still so.
 GAP_S = 5.0
-GUESS_GAP_S = 60.0
 #: A notification of the agent's own tells about what began up to so many seconds after it.
 OWN_S = 2.0
 TITLE_CELLS = 80
@@ -213,13 +210,10 @@ class Notifier:
         return notice(id_, view)
 
     def _is_due(self, pane: _Pane, need: _Need, view: View, now: float) -> bool:
-        """Whether *need* has lasted, and the last notice is long enough ago. Silence alone is no need."""
-        is_guess = view.decision.reason.source is Source.HEURISTIC
+        """Whether *need* has lasted, and the last notice is long enough ago."""
         is_unread = (need.status is Status.WAITING and not need.question) or not view.is_whole
         settle = QUESTION_S if is_unread else SETTLE_S
-        gap = GUESS_GAP_S if is_guess else GAP_S
-        is_late = now >= max(need.began + max(settle, self.settings.delay_s), pane.notified_at + gap)
-        return is_late and not (is_guess and not need.question)
+        return now >= max(need.began + max(settle, self.settings.delay_s), pane.notified_at + GAP_S)
 
     def is_resting(self, id_: str) -> bool:
         """Whether the next `look` at the pane does nothing, if it shows what the last one showed. There was one."""

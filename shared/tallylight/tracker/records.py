@@ -144,13 +144,9 @@ class Records:
             claim.shift(seconds)
         self._gone_at += seconds
 
-    def forget(self, *, but_ends: bool = False) -> None:
-        """Nothing is known of the pane and its children, *but* that something is done or has failed, if that counts."""
-        kept = [claim for claim in self.every_claim if claim.status in (Status.DONE, Status.ERROR)] if but_ends else []
-        self._claims, self._gone_at = OrderedDict({"": {}}), float("-inf")
-        for claim in kept:
-            self._claims.setdefault(claim.report.id, {})[claim.report.source] = claim
-        self._nested = sum("/" in id_ for id_ in self._claims)
+    def forget(self) -> None:
+        """Nothing is known of the pane and its children."""
+        self._claims, self._gone_at, self._nested = OrderedDict({"": {}}), float("-inf"), 0
 
     def _drop(self, id_: str) -> None:
         del self._claims[id_]

@@ -34,6 +34,7 @@ IMPLIES: dict[Status, tuple[str, str, str]] = {
     Status.WAITING: ("", "asks", ""),
     Status.BACKGROUND: ("over", "ended", "rest"),
     Status.DONE: ("over", "ended", "alone"),
+    Status.QUIET: ("over", "ended", "alone"),
     Status.IDLE: ("over", "ended", "alone"),
     Status.ERROR: ("over", "failed", "alone"),
 }

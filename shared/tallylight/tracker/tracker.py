@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import NEEDS_PERSON, Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.tracker import after_exit, subagents
 from tallylight.tracker.claims import Claim, merged
@@ -33,6 +33,11 @@ SEEN = "; seen"
 #: Who knows nothing of an agent's prompt.
 _GUESSES = (None, Source.SHELL, Source.HEURISTIC)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
+
+
+def says_nothing() -> tuple[str, bool]:
+    """Tell of a screen without a prompt what stands before it, and that this is no question."""
+    return "", False
 
 
 class Tracker:
@@ -53,8 +58,8 @@ class Tracker:
         self._start: Startup | None = None
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
-        #: Tells what stands before a prompt at the end of the screen: the question, if the agent falls silent.
-        self.asks: Callable[[], str] = str
+        #: Tells what stands before a prompt at the end of the screen, and whether that is a question.
+        self.says: Callable[[], tuple[str, bool]] = says_nothing
         #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
         self.held_until = 0.0
         self._now: float | None = None
@@ -235,13 +240,16 @@ class Tracker:
         self._settle(now)
 
     def command_end(self, exit_code: int | None, now: float) -> None:
-        """A command of the shell ended (OSC 133 D), or its prompt came (OSC 133 A), before which whatever ran ended."""
+        """A command of the shell ended (OSC 133 D), or its prompt appeared: whatever ran has ended."""
         now = self._advance(now)
         if self.after_exit_claim is not None:
             self.after_exit_claim = after_exit.corrected(self.after_exit_claim, exit_code, now)
         if self._foreground is not None:
             return  # some agents draw prompt marks around their own messages
-        self._forget(but_ends=True)
+        last = self._pending or self._shown
+        if self.after_exit_claim is None and last.status in NEEDS_PERSON:
+            self.after_exit_claim = after_exit.write(last, now, was_agent=True, is_gone=True)
+        self._forget()
         self._at_prompt = True
         self._settle(now)
 
@@ -279,7 +287,9 @@ class Tracker:
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
-                self._guess(Status.WAITING, Kind.INPUT, f"{self.timing.silence_s:g} s of silence", now, self.asks())
+                says, is_question = self.says()
+                status, kind = (Status.WAITING, Kind.INPUT) if is_question else (Status.QUIET, None)
+                self._guess(status, kind, f"{self.timing.silence_s:g} s of silence", now, says)
         self._settle(now)
 
     def pause(self, seconds: float) -> None:
@@ -311,9 +321,9 @@ class Tracker:
         """The agent in the foreground."""
         return self._foreground if self._foreground is not None and self._foreground.is_agent else None
 
-    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, asks: str = "") -> None:
+    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, says: str = "") -> None:
         if self._foreground is None or not self._foreground.is_candidate:
-            guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=asks)
+            guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=says)
             self._records.claim(guess, now)
 
     def _spoken(self) -> None:
@@ -346,8 +356,8 @@ class Tracker:
         """Whether the agent in the foreground may still report its own status."""
         return self._start is not None and now < self._start.ends
 
-    def _forget(self, *, but_ends: bool = False) -> None:
-        self._records.forget(but_ends=but_ends)
+    def _forget(self) -> None:
+        self._records.forget()
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
@@ -378,11 +388,7 @@ class Tracker:
     def _at_its_end(self, shown: tuple[Status, Claim] | None, now: float) -> tuple[Status, Claim] | None:
         """What is *shown* of the pane itself: at least what is left to say of an agent that is gone."""
         ended = self.after_exit_claim
-        if shown is None and ended is not None and now >= self.held_until:
-            shown = ended.status, ended
-        # A command has ended and was looked at: a plain shell needs no light for that.
-        is_old = shown is not None and shown[1].seen and self._at_prompt and self._foreground is None
-        return None if is_old else shown
+        return (ended.status, ended) if shown is None and ended is not None and now >= self.held_until else shown
 
     def _target(self, now: float) -> Decision:
         self._deadlines = []

@@ -54,9 +54,13 @@ def cost(pane: Pane) -> str:
 
 def limit(pane: Pane, now: float) -> str:
     """How long a limit yet stops it, and until when: `limit: 2 h 14, until 11:08`, or with the day."""
-    if pane.limited_until <= now:
-        return ""
-    return f"limit: {countdown(pane.limited_until - now)[0]}, until {clock(pane.limited_until, now)}"
+    left = time_left(pane, now)
+    return f"limit: {left}, until {clock(pane.limited_until, now)}" if left else ""
+
+
+def time_left(pane: Pane, now: float) -> str:
+    """How long a limit yet stops it: `2 h 14`; nothing for none."""
+    return countdown(pane.limited_until - now)[0] if pane.limited_until > now else ""
 
 
 def clock(at: float, now: float) -> str:

@@ -17,7 +17,7 @@ class Span:
     Text of one look. *chip* has the colour of that light, filled as its rank wants it; *is_mark*: it is the mark alone.
 
     *is_raised*: on a ground a little apart from the terminal's. What is in reverse as well is so only where the
-    terminal does not report its colours. *style* is that of a program whose screen is shown.
+    terminal does not report its colours. *style* is that of a program with its screen shown.
     """
 
     text: str

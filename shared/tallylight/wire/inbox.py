@@ -95,7 +95,7 @@ class Limits:
 
 @attributes.frozen
 class Pace:
-    """How many things a second were said and read when something was last left out."""
+    """How many things a second arrived and were read when something was last left out."""
 
     said: int = 0
     read: int = 0

@@ -78,7 +78,7 @@ class Notifications:
     """Puts together what comes in chunks; notifications that come whole pass through."""
 
     def __init__(self) -> None:
-        #: The one whose chunk came least recently first.
+        #: The one with the oldest last chunk first.
         self._unfinished: dict[str, dict[str, bytes]] = {}
 
     def __len__(self) -> int:

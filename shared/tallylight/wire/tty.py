@@ -120,7 +120,7 @@ def read_proc(pid: int) -> tuple[int, int, list[str]] | None:
     number &= 0xFFFFFFFF
     major, minor = (number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00)
     # An open descriptor of the process leads to the right device even where a container has a /dev/pts of its
-    # own, in which /dev/pts/3 is somebody else.
+    # own, where /dev/pts/3 is somebody else.
     paths = [f"/proc/{pid}/fd/{fd}" for fd in (0, 1, 2)]
     if 136 <= major <= 143:
         paths.append(f"/dev/pts/{minor + ((major - 136) << 8)}")
@@ -212,5 +212,5 @@ def write(fd: int, data: bytes, *, timeout: float = 1.0) -> None:
             left = end - monotonic()
             if left <= 0:
                 raise TerminalStuckError(sent, len(data)) from None
-            # Not select(2), whose module is slow to load: this is the rare case.
+            # Not select(2), which is slow to load: this is the rare case.
             sleep(min(0.005, left))

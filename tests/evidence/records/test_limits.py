@@ -22,18 +22,23 @@ def epoch(*parts: int) -> float:
     return datetime.datetime(*parts, tzinfo=UTC).timestamp()  # type: ignore[misc]
 
 
+def minute(*parts: int) -> float:
+    """Late in the minute of a clock that leaves out the seconds."""
+    return epoch(*parts) + 54
+
+
 #: What agents say, each in its own words, and when that is.
 SAID = {
     # Claude Code
-    "You've hit your 5-hour limit · resets 2:43pm (UTC)": epoch(2026, 11, 24, 14, 43),
+    "You've hit your 5-hour limit · resets 2:43pm (UTC)": minute(2026, 11, 24, 14, 43),
     "You've hit your session limit · resets 3pm (Europe/Berlin)": epoch(2026, 11, 24, 14),
     "You've hit your limit · resets 2am (Europe/Berlin)": epoch(2026, 11, 25, 1),
-    "You've hit your session limit · resets 5:30am (Asia/Calcutta)": epoch(2026, 11, 25, 0, 0),
+    "You've hit your session limit · resets 5:30am (Asia/Calcutta)": minute(2026, 11, 25, 0, 0),
     "You've hit your weekly limit · resets Nov 29, 3pm (UTC)": epoch(2026, 11, 29, 15),
     "You've hit your weekly limit · resets Jan 2 at 7pm (UTC)": epoch(2027, 1, 2, 19),
     "Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade to Max or turn on /extra-usage": epoch(2026, 11, 25, 1),
     "Weekly limit reached ∙ resets Mon 9am (UTC)": epoch(2026, 11, 30, 9),
-    "Weekly limit reached ∙ resets Thursday at 9:59 AM (UTC)": epoch(2026, 11, 26, 9, 59),
+    "Weekly limit reached ∙ resets Thursday at 9:59 AM (UTC)": minute(2026, 11, 26, 9, 59),
     "resets Tue 9am (UTC)": epoch(2026, 12, 1, 9),
     "resets Tuesday, 3pm (UTC)": epoch(2026, 11, 24, 15),
     "Claude usage limit reached. Your limit will reset at 2pm (America/New_York)": epoch(2026, 11, 24, 19),
@@ -44,20 +49,20 @@ SAID = {
     "11\nminutes.": AT + 5 * DAY + 22 * 3600 + 11 * 60,
     "You've hit your usage limit. Try again in 3 hours 2 minutes.": AT + 3 * 3600 + 120,
     "You've hit your usage limit. Upgrade to Plus to continue using Codex (https://chatgpt.com/explore/plus), or try "
-    "again at Jan 5th, 2027 8:19 PM (UTC).": epoch(2027, 1, 5, 20, 19),
+    "again at Jan 5th, 2027 8:19 PM (UTC).": minute(2027, 1, 5, 20, 19),
     # Gemini CLI
     "[API Error: You have exhausted your capacity on this model. Your quota will reset after 8h44m7s.]":
         AT + 8 * 3600 + 44 * 60 + 7,
-    "Usage limit reached for gemini-3-flash-preview.\nAccess resets at 10:57 PM GMT-3.": epoch(2026, 11, 25, 1, 57),
-    "Access resets at 11:00 AM GMT+2.": epoch(2026, 11, 25, 9),
-    "Access resets at 11:00 AM GMT+5:30.": epoch(2026, 11, 25, 5, 30),
+    "Usage limit reached for gemini-3-flash-preview.\nAccess resets at 10:57 PM GMT-3.": minute(2026, 11, 25, 1, 57),
+    "Access resets at 11:00 AM GMT+2.": minute(2026, 11, 25, 9),
+    "Access resets at 11:00 AM GMT+5:30.": minute(2026, 11, 25, 5, 30),
     "Please retry in 7200s.": AT + 7_200,
     "Please retry in 30.5s.": AT + 30.5,
     # Copilot
     "Sorry, you've hit a rate limit that restricts the number of Copilot model requests you can make within a specific "
     "time period. Please try again in 51 hours. Please review our Terms of Service": AT + 51 * 3600,
     "You've reached your weekly rate limit. Please wait for your limit to reset on April 20, 2027 at 2:00 AM (UTC) or "
-    "switch to auto model": epoch(2027, 4, 20, 2),
+    "switch to auto model": minute(2027, 4, 20, 2),
     "Sorry, you have been rate-limited. Please wait 2 minutes before trying again": AT + 120,
     "Sorry, your request was rate-limited. Please wait 587 hours 33 minutes before trying again.":
         AT + 587 * 3600 + 33 * 60,
@@ -70,9 +75,9 @@ SAID = {
     "try again at 2026-11-27T03:00:00.5+02:00": epoch(2026, 11, 27, 1) + 0.5,
     "resets 12am (UTC)": epoch(2026, 11, 25),
     "resets 12pm (UTC)": epoch(2026, 11, 25, 12),
-    "resets 21:55 UTC": epoch(2026, 11, 24, 21, 55),
-    "resets 12:43pm (UTC)": epoch(2026, 11, 24, 12, 43),  # this minute, and not tomorrow
-    "resets 12:42pm (UTC)": epoch(2026, 11, 25, 12, 42),
+    "resets 21:55 UTC": minute(2026, 11, 24, 21, 55),
+    "resets 12:43pm (UTC)": minute(2026, 11, 24, 12, 43),  # this minute, and not tomorrow
+    "resets 12:42pm (UTC)": minute(2026, 11, 25, 12, 42),
     "resets Jan 2, 2027, 3pm (Europe/Berlin)": epoch(2027, 1, 2, 14),
 }  # fmt: skip
 #: What is no time.
@@ -123,9 +128,9 @@ def test_the_clock_of_this_place() -> None:
     here += datetime.timedelta(days=here.timestamp() < AT)
 
     for text in ("try again at 3:05 PM.", "resets 3:05pm"):
-        assert limits.ends(text, AT) == here.timestamp()
+        assert limits.ends(text, AT) == here.timestamp() + 54
     day = datetime.datetime(2026, 11, 29, 11, 8).timestamp()  # noqa: DTZ001
-    assert limits.ends("try again at Nov 29th, 2026 11:08 AM", AT) == day
+    assert limits.ends("try again at Nov 29th, 2026 11:08 AM", AT) == day + 54
 
 
 @each(("header", "expected"), [("7200", AT + 7_200), ("0", AT), ("-1", 0), ("1e9", 0), ("٣", 0), (7200, 0), (None, 0)])
@@ -169,7 +174,7 @@ def test_a_limit_of_claude_code() -> None:
     told = next(line for line in record.lines if b'"quotaLimits"' in line)
     entry = json.loads(told)
     in_words = json.dumps({key: value for key, value in entry.items() if key != "quotaLimits"}, separators=(",", ":"))
-    assert 0 <= found.limited_until - read(in_words.encode(), None).limited_until < 60
+    assert 0 <= read(in_words.encode(), None).limited_until - found.limited_until < 60
     for odd in (-1, "soon", None, True, [], 1e300):
         assert read(json.dumps(entry | {"quotaLimits": {"resetsAt": odd}}, separators=(",", ":")).encode(), None)
     assert list(record.steps())[-1].limited_until == 0

@@ -33,6 +33,7 @@ def test_as_the_real_one_wrote_it() -> None:
         ["› 1. Yes, proceed", "  2. No, tell it what to do"],
         ["● Bash(touch made)", "  ⎿  Running…"],
         ["✻ Mending things… (3s · esc to interrupt)"],
+        ["✻ Thinking…"],
         [" Bash command", "╌" * 40, " rm", "╌" * 40, " Do you want to proceed?"],
         [" ↑ 27 more lines", "↓ 3 more", "  … +12 lines (ctrl+o to expand)", "[… 52 lines] ^a view all"],
         ["│ Always allow 'touch…' │", "  2. Always allow run 'touch *' comm…"],

@@ -17,10 +17,11 @@ from tallylight.hosts.polling import host as poller_module
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look
-from tallylight.snapshot import open_conversations, requests, writer
+from tallylight.snapshot import labels_file, open_conversations, requests, writer
+from tallylight.snapshot.labels import Label
 from tallylight.snapshot.requests import Request
 from tests.hosts.detached.polling import HandSource, System, until
-from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, HandTable, rows, status_file
+from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, SHELL, HandTable, rows, status_file
 
 
 def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource) -> None:
@@ -34,6 +35,36 @@ def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource
     entry = system.entry()
     assert (entry.status, entry.agent, entry.agent_pid) == (Status.WAITING, "claude", CLAUDE.pid)
     assert (entry.tab, entry.host_title, entry.attach) == ("0", "build", ("screen", "-r", "1.build"))
+
+
+def test_idle_shells_are_looked_at_more_seldom(system: System, source: HandSource) -> None:
+    """Where no agent runs and nothing moves, half of the ticks are left out; as soon as one is seen, none is."""
+    source.source_panes = [SourcePane(id="a", group=SHELL.pid)]
+    ticks = []
+    for group, seconds in ((SHELL.pid, 8), (SHELL.pid, 8), (CLAUDE.pid, 2), (CLAUDE.pid, 8)):
+        source.source_panes = [SourcePane(id="a", group=group)]
+        before = system.poller._ticks
+        system.steps(seconds)
+        ticks.append((system.poller._ticks - before) / seconds)
+
+    assert ticks[1] == pytest.approx(ticks[3] / 2, rel=0.1)
+    assert ticks[0] > ticks[1]
+
+
+def test_a_name_given_in_the_list(system: System, source: HandSource) -> None:
+    """A host whose terminal draws names hears of one within seconds, and of its end, while nothing else changes."""
+    status_file(str(system.home), status="waiting", waitingFor="permission prompt")
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid)]
+    system.steps(3)
+    host, entry = writer.read(system.path).name, system.entry()
+    file = labels_file.path(system.environ)
+
+    def told(name: str) -> list[str]:
+        labels_file.change(file, lambda labels: labels.with_label(host, entry, Label(name), 1.0))
+        system.steps(4)
+        return [system.entry().name, source.told[-1]["a"].name]
+
+    assert [told("checkout"), told("")] == [["checkout"] * 2, ["", ""]]
 
 
 def test_a_level_is_lowered_at_once_and_raised_at_the_next_start(system: System, source: HandSource) -> None:

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from tallylight.model.status import Kind, Status
+from tests.evidence.test_generic import TEXTS
 from tests.hosts.detached.conftest import everywhere
 from tests.hosts.detached.yard import Screen, Yard, agent, names
 from tests.real_agents.driver import wait_until
@@ -40,6 +41,25 @@ def test_an_agent_that_asks(yard: Yard) -> None:
     assert (other.status, other.agent) == (Status.ACTIVE, "")
     assert names(yard.lights[other.id]) == ["active"]
     assert yard.log() == ""
+
+
+@everywhere
+def test_texts_of_agents_that_no_file_describes(yard: Yard) -> None:
+    """What says that it works is blue for as long as it stands there, amber has a question, all else is quiet."""
+    path = yard.home / "bin/crush"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('#!/bin/sh\ncat "$1"\nwhile sleep 1; do :; done\n')
+    path.chmod(0o755)
+    for number, (text, _, _) in enumerate(TEXTS):
+        (yard.home / f"text-{number}").write_text(text)
+        Screen(yard, f"t{number}-", str(path), str(yard.home / f"text-{number}"))
+    yard.start_host()
+    ids = [yard.pane(f"t{number}-").id for number in range(len(TEXTS))]
+    lights = [str(status) for _, status, _ in TEXTS]
+
+    wait_until(lambda: [str(yard.lights[id_][-1].pane.status) for id_ in ids] == lights, 60, "the light of each")
+    was_amber = ["waiting" in {str(light.pane.status) for light in yard.lights[id_]} for id_ in ids]
+    assert was_amber == [light == "waiting" for light in lights]
 
 
 HOSTILE = ["a b  c", 'it\'s "$(touch was-here)"; `touch was-here`', "-r", "%n^[[31m", "ü❯", "L" * 40, "x\ty"]

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import attrs
 import pytest
 
-from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, WATCH_S
+from tallylight.actions.queue import ENDED, MARGIN_S, READY_S
 from tallylight.actions.say import Busy
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
+from tallylight.shift.steps import WATCH_S
 from tests.actions.desk import PID, START, holder, look
 from tests.actions.words import asked
 from tests.hosts.kitty.fakes import Kitty
@@ -139,9 +140,11 @@ def test_a_text_for_the_end_of_a_limit(room: Room) -> None:
     room.pane.limited_until = ENDS
     room.pane.queue(Queued(pid=PID, start=START, text="continue", at=ENDS + MARGIN_S))
     room.ticks(604)
-    assert room.window.written == [] and room.pane.changes == 1
+    assert room.window.written == []
+    assert room.pane.changes == 2
     room.ticks(4)
-    assert len(room.window.written) == 1 and room.pane.queued is not None and room.pane.queued.typed == 1
-    room.pane.status = Status.WORKING
+    assert len(room.window.written) == 1
+    assert room.pane.queued.is_typed
+    room.pane.status = Status.DONE
     room.ticks(WATCH_S)
     assert len(room.window.written) == 1 and room.pane.queued is None

@@ -27,7 +27,7 @@ PAGE = ROOT / "docs/contrast.md"
 STYLES = ("fade", "powerline")
 #: Cells of a tab: one of every kind, and both ends of each.
 SIZES = (1, 2, 3, 4, 5, 6, 9, 10, 20, 40)
-LIT = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED, Status.WORKING, Status.BACKGROUND)
+LIT = tuple(status for status in Status if status not in (Status.IDLE, Status.ACTIVE))
 #: How much of its cell a mark covers, roughly: `●` in common fonts.
 INK = 0.4
 #: Of two colours beside each other that nobody takes for one, by the lightness of OKLab.
@@ -175,6 +175,35 @@ def test_a_tab_is_as_wide_as_it_is_to_be(size: int, status: Status, *, is_box: b
 def test_what_is_asked_follows_the_name_as_far_as_it_can(room: int, expected: str) -> None:
     """Five cells of it at least, or the name alone."""
     assert tab_look.fitted("shop", "npm test", room) == expected
+
+
+@pytest.mark.parametrize(
+    ("what", "project", "most", "expected"),
+    [
+        ("", "shop", 2, ["Fix the ro…", "\x1b[22mshop"]),
+        ("", "Fix the rounding", 2, ["Fix the ro…"]),
+        ("", "", 3, ["Fix the ro…"]),
+        ("", "a-long-project", 2, ["Fix the ro…", "\x1b[22ma-long-pro…"]),
+        ("", "shop", 1, ["Fix the ro…"]),
+    ],
+)
+def test_the_project_is_below_the_title(what: str, project: str, most: int, expected: list[str]) -> None:
+    """In one line of its own where there is one, and not where the title is the same."""
+    assert tab_look.stacked("Fix the rounding", what, project, 11, most, is_folded=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (1, ["Fix the ro…"]),
+        (2, ["Fix the", "rounding"]),
+        (3, ["Fix the", "rounding:", "npm test"]),
+        (4, ["Fix the", "rounding:", "npm test", "\x1b[22mshop"]),
+    ],
+)
+def test_a_folded_title_goes_before_the_project(most: int, expected: list[str]) -> None:
+    """What is asked is worth more than where: the project has the line that is left."""
+    assert tab_look.stacked("Fix the rounding", "npm test", "shop", 11, most, is_folded=True) == expected
 
 
 def drawn() -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -126,3 +129,66 @@ def test_a_tab_without_a_light_has_kittys_title(rig: Rig, tab: Tab) -> None:
     tab.windows.pop()
     rig.tick()
     assert title(rig) is None
+
+
+class DrawData(NamedTuple):
+    """How a kitty draws tabs that can give them several lines, in a bar at a side."""
+
+    title_template: str = "{index}: {title}"
+    max_tab_title_lines: int = 2
+    wrap_width: int = 0
+    active_title_template: str | None = None
+    default_bg: int = 0
+    active_bg: int = 0
+    inactive_bg: int = 0
+    tab_bar_edge: str = "left"
+    leading_spaces: int = 0
+    alpha: tuple[float, ...] = (0.25, 0.5, 0.75, 1)
+
+    def tab_bg(self, _tab: Any) -> int:
+        return self.inactive_bg
+
+    tab_fg = tab_bg
+
+
+class TabData(NamedTuple):
+    title: str
+    tab_id: int = 1
+    is_active: bool = True
+
+
+@pytest.mark.parametrize(
+    ("draw_data", "style", "names", "expected"),
+    [
+        (DrawData(max_tab_title_lines=1), "separator", True, "Fix the rounding"),
+        (DrawData(), "separator", True, "Fix the rounding\n     \x1b[22mshop"),
+        (DrawData(), "slant", True, "Fix the rounding\n       \x1b[22mshop"),
+        (DrawData(), "fade", True, "Fix the rounding\n      \x1b[22mshop"),
+        (DrawData(), "separator", False, "◐ Fix the rounding"),
+        (DrawData("{title} {tab.tally_project}"), "separator", True, "Fix the rounding"),
+        (DrawData("{tab.active_wd}\\n{title}"), "separator", True, "Fix the rounding"),
+        (DrawData("{tab.active_wd}\\n{title}", 3), "separator", True, "Fix the rounding\n\x1b[22mshop"),
+        (DrawData("{index}: {title}", 3, 15), "separator", True, "Fix the\n     rounding\n     \x1b[22mshop"),
+    ],
+)
+def test_the_project_stands_below_in_a_kitty_with_lines_for_it(
+    rig: Rig, tab: Tab, monkeypatch: pytest.MonkeyPatch, draw_data: DrawData, style: str, names: bool, expected: str
+) -> None:
+    """Where the person has let tabs have several lines, and their own template leaves one. Drawn as it was measured."""
+    report(rig, "state=working;tool=claude;project=shop")
+    rig.kitty.options.tab_bar_style = style  # type: ignore[attr-defined]
+
+    def apply(data: DrawData, one: TabData, index: int, _length: int) -> str:
+        text = data.title_template.replace("\\n", "\n").replace("{tab.tally}", "● ").replace("{tab.active_wd}", "/a")
+        return text.replace("{index}", str(index)).replace("{title}", one.title)
+
+    monkeypatch.setattr(sys.modules["kitty.tab_bar"], "apply_title_template", apply, raising=False)
+    rig.host.surfaces.rollup.names = names
+    seen: list[TabData] = []
+    screen = SimpleNamespace(columns=40, cursor=SimpleNamespace(x=0, fg=0, bg=0))
+    bar: Any = SimpleNamespace(draw_data=draw_data, screen=screen, draw_func=lambda *given: seen.append(given[2]))
+    (one,) = rig.host.surfaces.tabs._prepared(bar, [TabData("vim")])
+    for is_layout in (True, False):
+        bar.draw_func(bar.draw_data, screen, one, 0, 39, 1, True, SimpleNamespace(for_layout=is_layout))
+    assert [one.title for one in seen] == [expected] * 2
+    assert not rig.kitty.log

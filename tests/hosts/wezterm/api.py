@@ -106,7 +106,11 @@ PROCINFO = {
 
 #: Actions and the keys of their one table, or None for one that takes something else.
 ACTIONS: dict[str, set[str] | None] = {
-    "EmitEvent": None, "ActivateTab": None, "ActivatePaneByIndex": None, "SwitchToWorkspace": {"name", "spawn"},
+    "EmitEvent": None,
+    "ActivateKeyTable": {
+        "name", "timeout_milliseconds", "replace_current", "one_shot", "until_unknown", "prevent_fallback",
+    },
+    "ActivateTab": None, "ActivatePaneByIndex": None, "SwitchToWorkspace": {"name", "spawn"},
     "SplitPane": {"direction", "command", "size", "top_level"}, "Multiple": None, "Nop": None,
     "InputSelector": {
         "title", "choices", "action", "fuzzy", "alphabet", "description", "fuzzy_description",

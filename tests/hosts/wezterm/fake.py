@@ -284,7 +284,7 @@ class Fake:
         return {key: self.to_python(each) for key, each in value.items()}
 
     def wezterm_on(self, name: str, handler: Any) -> None:
-        if name not in api.EVENTS and not name.startswith(("tallylight.", "user.")):
+        if name not in api.EVENTS and not name.startswith(("tallylight.", "Tallylight: ", "user.")):
             raise LuaError(f"the fake: WezTerm never emits {name}")
         self.handlers.setdefault(name, []).append(handler)
 

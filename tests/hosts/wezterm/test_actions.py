@@ -6,31 +6,68 @@ import pytest
 
 from tests.hosts.wezterm.conftest import Bench
 
+#: What the keys emit, by what they do: the command palette of WezTerm shows these words.
+EVENTS = {
+    "jump": "Tallylight: go to the agent that waits",
+    "list": "Tallylight: list of agents",
+    "panel": "Tallylight: open or close the panel of this tab",
+    "fork": "Tallylight: fork the conversation of this pane",
+    "resume": "Tallylight: resume the conversation of this pane",
+}
 
-def keys(bench: Bench, config: object) -> dict[str, tuple[str, str]]:
-    found = bench.fake.to_python(config["keys"])  # type: ignore[index]
-    return {key["action"].get("argument", ""): (key["key"], key["mods"]) for key in found}
+
+def keys(bench: Bench, config: object) -> dict[str, tuple[str, ...]]:
+    """The keys of each action, one after the other; the prefix among them."""
+    found: dict[str, tuple[str, ...]] = {}
+    tables = bench.fake.to_python(config["key_tables"] or {})  # type: ignore[index]
+    for binding in bench.fake.to_python(config["keys"]):  # type: ignore[index]
+        action, key = binding["action"], f"{binding['mods']} {binding['key']}"
+        if action["__action"] == "ActivateKeyTable":
+            assert action["argument"]["one_shot"] is True
+            for behind in tables[action["argument"]["name"]]:
+                found[behind["action"]["argument"]] = key, behind["key"]
+        else:
+            found[action.get("argument", "")] = (key,)
+    names = {event: name for name, event in EVENTS.items()}
+    return {names.get(event, event): chords for event, chords in found.items()}
 
 
 def test_default_keys(bench: Bench) -> None:
-    """Five keys, each an event of ours."""
-    mods = "CTRL|SHIFT|ALT"
+    """Those of kitty: two by themselves and three behind a prefix, each an event of ours."""
+    prefix = "CTRL|SHIFT a"
     assert keys(bench, bench.config()) == {
-        "tallylight.jump": ("j", mods),
-        "tallylight.list": ("l", mods),
-        "tallylight.panel": ("p", mods),
-        "tallylight.fork": ("f", mods),
-        "tallylight.resume": ("r", mods),
+        "jump": ("CTRL|SHIFT y",),
+        "list": ("CTRL|SHIFT i",),
+        "panel": (prefix, "p"),
+        "fork": (prefix, "f"),
+        "resume": (prefix, "r"),
     }
 
 
 def test_own_keys(bench: Bench) -> None:
-    """A key can be another one, or none; with `keys = false` there is none of ours."""
-    config = bench.config("{keys={jump={key='w', mods='LEADER'}, fork=false}}")
-    assert keys(bench, config)["tallylight.jump"] == ("w", "LEADER")
-    assert "tallylight.fork" not in keys(bench, config)
+    """A key can be another one, or none, and the prefix too; with `keys = false` there is none of ours."""
+    found = keys(bench, bench.config("{keys={jump={key='w', mods='LEADER'}, panel={key='o', mods='ALT'}, fork=false}}"))
+    assert found == {
+        "jump": ("LEADER w",), "list": ("CTRL|SHIFT i",), "panel": ("ALT o",), "resume": ("CTRL|SHIFT a", "r"),
+    }  # fmt: skip
     bench.start()
-    assert bench.config("{keys=false}")["keys"] is None
+    assert keys(bench, bench.config("{keys={prefix={key='t', mods='ALT'}}}"))["fork"] == ("ALT t", "f")
+    bench.start()
+    assert keys(bench, bench.config("{keys={prefix=false}}")).keys() == {"jump", "list"}
+    bench.start()
+    config = bench.config("{keys=false}")
+    assert config["keys"] is None and config["key_tables"] is None
+
+
+def test_keys_of_others_stay(bench: Bench) -> None:
+    """What is bound before keeps its action, however it is written, and key tables of others stay."""
+    mine = "{key='Y', mods='CTRL', action=wezterm.action.Nop}, {key='I', mods='SHIFT|CTRL', action=wezterm.action.Nop}"
+    config = bench.config(before=f"config.keys = {{{mine}}}; config.key_tables = {{mine={{}}}}")
+    found = bench.fake.to_python(config["keys"])
+    assert [(binding["mods"], binding["key"]) for binding in found] == [
+        ("CTRL", "Y"), ("SHIFT|CTRL", "I"), ("CTRL|SHIFT", "a"),
+    ]  # fmt: skip
+    assert bench.fake.to_python(config["key_tables"]).keys() == {"mine", "tallylight"}
 
 
 def test_jump(bench: Bench) -> None:
@@ -134,13 +171,14 @@ def test_no_agents(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("verb", ["fork", "resume"])
-def test_fork(bench: Bench, verb: str) -> None:
+@pytest.mark.parametrize("is_key", [True, False])
+def test_fork(bench: Bench, verb: str, is_key: bool) -> None:
     """`tally` shows its page in a split beside the pane, on this machine, and runs there what is agreed to."""
     bench.config()
     bench.tick()
     here = bench.panes[0]
     here.domain = "SSHMUX:build"
-    bench.fake.press(f"tallylight.{verb}", here)
+    bench.fake.press(EVENTS[verb] if is_key else f"tallylight.{verb}", here)
     argv = ["tally", verb, "--here", f"wezterm-99:{here.id}"]
     assert here.split == [{"args": argv, "direction": "Right", "domain": {"DomainName": "local"}}]
     assert bench.window.performed == [] and {argv[1] for argv in bench.fake.commands} == {"host"}
@@ -164,20 +202,6 @@ def test_nothing_without_a_key(bench: Bench) -> None:
         bench.fake.pump()
     assert {argv[1] for argv in bench.fake.commands} == {"host"}
     assert bench.panes[1].split == [] and bench.panes[1].activated == 0
-
-
-def test_palette(bench: Bench) -> None:
-    """The command palette has the same actions, if it is asked for; WezTerm asks one plugin only."""
-    bench.config()
-    assert "augment-command-palette" not in bench.fake.handlers
-    bench.start()
-    bench.config("{palette=true}")
-    pane = bench.fake.object("Pane", bench.panes[0].id)
-    entries = bench.fake.to_python(bench.fake.emit_sync("augment-command-palette", None, pane))
-    assert [entry["action"]["argument"] for entry in entries] == [
-        "tallylight.jump", "tallylight.list", "tallylight.panel", "tallylight.fork", "tallylight.resume",
-    ]  # fmt: skip
-    assert all(entry["brief"].startswith("Tallylight: ") for entry in entries)
 
 
 def test_a_fault_is_told(bench: Bench) -> None:

@@ -97,7 +97,7 @@ def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monke
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tallylight_sidecar", "tallylight_told"])
+@pytest.mark.parametrize("name", ["tallylight_sidecar", "tallylight_told", "tallylight_snapshot"])
 def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
     """What stands in WezTerm's memory under our names may be anybody's."""
     kept = ["", "null", "5", "[]", "{", '"x"', "[" * 5000]

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import pytest
 
 import tallylight
+from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
+from tallylight.evidence.process_table import ForegroundReader
 from tallylight.files.program import Ran
 from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm import source as source_module
 from tallylight.hosts.wezterm.pane_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
 from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.source import SELDOM_S, WezTermSource
+from tallylight.model.status import Status
+from tallylight.model.timing import Timing
+from tallylight.pane.pane import Pane as ScreenedPane
+from tallylight.snapshot.schema import Pane
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 from tests.tables import each
 
@@ -122,6 +130,47 @@ def test_each_word_is_heard_once(tmp_path: Path) -> None:
     assert hears("four", (1, "f")) == ["f"]
 
 
+def test_a_pane_that_was_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a pane is, the feed tells as it happens; the list, which is asked for seldom, where the feed does not."""
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed", Started(""))
+    monkeypatch.setattr(WezTermSource, "_cli", lambda *_: Ran(0, b'[{"pane_id": 4, "tab_id": 3, "window_id": 1}]'))
+    refreshed: list[WezTermSource] = []
+    poller = SimpleNamespace(heard=lambda _: None, peek=lambda _: None, refresh=refreshed.append)
+
+    def place(**told: object) -> tuple[str, str, int]:
+        (tmp_path / "feed").write_text(json.dumps({"version": 1, "life": "one", "panes": {"4": told}}))
+        source.listen(poller, 1.0)  # type: ignore[arg-type]
+        found = next(iter(source.look() or ()))
+        return found.tab, found.os_window, len(refreshed)
+
+    assert [place(), place(tab=3, window=1), place(tab=3, window=1, title="t"), place(tab=7, window=2)] == [
+        ("3", "1", 1), ("3", "1", 2), ("3", "1", 2), ("7", "2", 3),
+    ]  # fmt: skip
+
+
+def test_what_is_told_once_is_not_told_again(tmp_path: Path) -> None:
+    """A pane is worked out anew for a word, a title or a bar of its own, and not in each round of the loop."""
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+    table = HandTable(str(tmp_path))
+    source, told = WezTermSource({}, 1, "wezterm", tmp_path / "feed", table), list[str]()
+    pane = ScreenedPane(Timing(), ForegroundReader(agents, table), table)
+    known: dict[str, ScreenedPane] = {}
+    poller = SimpleNamespace(heard=lambda _: None, peek=known.get, refresh=lambda _: None, pane=told.append)
+
+    def rounds(**fed: object) -> int:
+        told.clear()
+        (tmp_path / "feed").write_text(json.dumps({"version": 1, "life": "one", "panes": {"4": fed}}))
+        for now in range(5):
+            source.listen(poller, float(now))  # type: ignore[arg-type]
+        return len(told)
+
+    said = [{"n": 1, "value": "state=waiting"}]
+    assert rounds(title="t") == 0
+    known["4"] = pane
+    assert [rounds(title="t"), rounds(title="t"), rounds(title="u"), rounds(title="u", said=said)] == [1, 0, 1, 1]
+    assert [rounds(title="u", said=said, progress=bar) for bar in (True, True, False)] == [1, 0, 1]
+
+
 class Started(HandTable):
     """One in which the GUI process has started these."""
 
@@ -156,6 +205,29 @@ def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: p
     table.started = (CLAUDE,)
     assert [asks("4", "5"), asks("4", "5")] == [1, 0]
     assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
+
+
+_ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run it?", since=1.0)
+
+
+@each(
+    "change",
+    [
+        {"what": "Bash: touch b"}, {"question": "Go on?"}, {"since": 2.0}, {"name": "checkout"}, {"outcome": "Done."},
+        {"diffstat": (3, 1)}, {"vars": (("a", "b"),)}, {"status": Status.DONE}, {"message": "m"}, {"project": "shop"},
+    ],
+)  # fmt: skip
+def test_wezterm_is_woken_for_all_that_lua_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    """Whatever of it becomes another: WezTerm would else show the command before. The same again wakes nobody."""
+    woken: list[int] = []
+    monkeypatch.setattr(WezTermSource, "_knock", lambda _: woken.append(1))
+    monkeypatch.setattr(source_module.time, "sleep", lambda _: None)
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed")
+    for entry in (_ASKED, _ASKED, attrs.evolve(_ASKED, **change)):
+        source.shown({"4": attrs.evolve(entry, title=str(len(woken)))})
+    assert len(woken) == 2
 
 
 def test_another_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

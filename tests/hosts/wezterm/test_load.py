@@ -47,8 +47,24 @@ def test_all_together(profile: str) -> None:
 def test_applying_only_registers(bench: Bench) -> None:
     """`apply_to_config` reads no file and no clock, starts nothing and logs nothing: it registers handlers."""
     bench.config()
-    assert set(bench.fake.counts) == {"load wezterm.on"}
+    assert set(bench.fake.counts) == {"load wezterm.on", "load wezterm.json_parse"}
     assert bench.fake.log == [] and bench.fake.commands == []
+
+
+@pytest.mark.parametrize("page", ["start", "wezterm"])
+def test_the_pages_show_lua_that_runs(bench: Bench, page: str) -> None:
+    """Each block in a configuration of its own; `…` is nothing, and there is a tab, a plugin and tabline."""
+    text = (LUA.parent / f"docs/{page}.md").read_text("utf-8")
+    given = """
+    local wezterm, tallylight = require 'wezterm', require 'tallylight'
+    local config, tabline = wezterm.config_builder(), { setup = function() end }
+    local tab = { tab_id = 1, panes = {}, active_pane = { pane_id = 1, title = 'x', user_vars = {} } }
+    """
+    for block in re.findall(r"^```lua\n(.*?)^```", text, re.M | re.S):
+        bench.start()
+        code = re.sub(r"wezterm\.plugin\.require '[^']*'", "tallylight", block.replace("…", ""))
+        bench.fake.evaluate(f"{given}{code}\nreturn config")
+        assert bench.fake.log == []
 
 
 def test_applied_twice(bench: Bench) -> None:
@@ -71,6 +87,30 @@ def test_reload_registers_again(bench: Bench) -> None:
     assert bench.light(bench.panes[1]) == "!"
 
 
+def test_a_reload_draws_before_it_looks(bench: Bench) -> None:
+    """What the sidecar said stands from the first drawing on, over what a variable has held for long."""
+    bench.config()
+    first, second = bench.panes
+    bench.say(first, "state=working;tool=claude")
+    bench.write_snapshot(
+        {"id": str(first.id), "status": "down"}, {"id": str(second.id), "status": "waiting"}, heard=2**52
+    )
+    bench.tick(5)
+    assert (bench.light(first), bench.light(second)) == ("▼", "!")
+    bench.start()
+    bench.config()
+    assert (bench.light(first), bench.light(second)) == ("▼", "!")
+    bench.fake.loaded()
+    assert (bench.light(first), bench.light(second)) == ("▼", "!")
+    # A word that comes then counts at once, and what another sidecar wrote does not.
+    bench.say(first, "state=done;tool=claude")
+    assert bench.light(first) == "✓"
+    bench.system.globals["tallylight_snapshot"] = bench.snapshot.read_text().replace('"pid":99', '"pid":98')
+    bench.start()
+    bench.config()
+    assert bench.light(second) == ""
+
+
 def test_mux_server() -> None:
     """The mux server evaluates the configuration too; it has no GUI, and gets no handler."""
     fake = Fake(has_gui=False)
@@ -89,6 +129,8 @@ def test_mux_server() -> None:
         "{names='all'}",
         "{colours={waiting='red'}}",
         "{keys={jmup=false}}",
+        "{keys={prefix={key='a'}}}",
+        "{palette=true}",
         "{tick_seconds=0.1}",
     ],
 )

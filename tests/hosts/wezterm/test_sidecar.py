@@ -96,29 +96,29 @@ def talk(agents: list[Agent], lines: int = 10) -> list[tuple[float, float]]:
 
 
 def test_the_time_line_of_an_agent_that_only_prints(desk: Desk) -> None:
-    """Blue on output, amber after four silent seconds, typing changes neither, exit and kill take the light along."""
+    """Blue on output, quiet after four silent seconds, typing changes neither, exit and kill take the light along."""
     server = desk.spawn(FAKE=str(desk.home))
     desk.send(server, "server\r")
     agents = [Agent(desk, face, face) for face in ("plain", "boxed")]
     for agent, (_, last) in zip(agents, talk(agents), strict=True):
         # A poll of half a second, and a program that has to be started for it, come on top of what kitty allows; on a
         # machine that has others to serve first that takes its time.
-        assert 3.9 <= desk.wait_light(agent.pane, "waiting", last) - last <= 10.0
+        assert 3.9 <= desk.wait_light(agent.pane, "quiet", last) - last <= 10.0
     typing = time.monotonic()
     for agent in agents:
         desk.send(agent.pane, "what do you think")
     time.sleep(1.5)
     for agent in agents:
-        assert agent.lights(typing) <= {"waiting"}
-        assert desk.status(agent.pane) == "waiting"
+        assert agent.lights(typing) <= {"quiet"}
+        assert desk.status(agent.pane) == "quiet"
     for agent, (first, _) in zip(agents, talk(agents), strict=True):
         assert desk.wait_light(agent.pane, "working", typing) - first <= 5.0
     left = time.monotonic()
     os.kill(int((agents[0].folder / "pid").read_text()), signal.SIGKILL)
     desk.send(agents[1].pane, "exit\r")
     for agent in agents:
-        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "waiting"), "the end of the light")
-        assert agent.lights(left) <= {"working", "waiting", "active", "idle", "done"}
+        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "quiet"), "the end of the light")
+        assert agent.lights(left) <= {"working", "quiet", "active", "idle", "done"}
     assert {name for _, name in desk.lights[server]} <= {"active", "idle"}
 
 
@@ -426,7 +426,7 @@ def variable(payload: str) -> str:
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 def test_emit_and_read(desk: Desk, shell: str) -> None:
     """
-    `tally emit waiting …; read answer` in a plain shell: amber while it waits, dark at its prompt.
+    `tally emit waiting …; read answer` in a plain shell: amber while it waits, and at its prompt until a look.
 
     WezTerm tells nothing of the shell's marks. bash is seen to edit a line; of another shell it is seen that a program
     that was in the foreground has ended.
@@ -443,7 +443,9 @@ def test_emit_and_read(desk: Desk, shell: str) -> None:
     desk.wait(lambda: len(desk.calls("list")) >= lists + 2, "two more looks")
     assert desk.status(pane) == "waiting"
     desk.send(pane, "yes\r")
-    desk.wait(lambda: desk.status(pane) != "waiting", "the end of the light")
+    desk.wait(lambda: desk.panes()[pane].reason.rule == "it ended while waiting", "the prompt")
+    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting")]}, front=str(pane), workspace="nowhere")
+    desk.wait(lambda: desk.status(pane) != "waiting", "the look")
     found = desk.panes()[pane]
     assert (found.status.value, found.reason.source) == ("idle", "shell")
     # What a command said when it was done stands at the prompt until it was looked at, and leaves nothing.
@@ -484,9 +486,9 @@ def test_a_mux_server(desk: Desk, tmp_path: Path) -> None:
     host = subprocess.Popen([*desk.tally, "host", "wezterm-mux", "--wezterm", str(desk.wezterm)], env=env)
     try:
         desk.wait(lambda: desk.variables(agent.pane).get("tally_mux"), "the first word")
-        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") == "waiting:input", "the silence")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") == "quiet", "the silence")
         desk.send(agent.pane, "exit\r")
-        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") not in ("waiting:input", "working"), "its end")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") not in ("quiet", "working"), "its end")
         again = subprocess.run(
             [*desk.tally, "host", "wezterm-mux"], env=env, capture_output=True, text=True, timeout=60, check=False
         )

@@ -401,6 +401,26 @@ def test_what_is_asked(bench: Bench, what: str, question: str, shown: str) -> No
     assert drawn(bench)[0].text == (f" ! 2: shop: {shown} " if shown else " ! 2: shop ")
 
 
+def test_the_name_given_in_the_list(bench: Bench) -> None:
+    """A conversation's name stands before its program's title, idle too, and in toasts; not before the tab's own."""
+    bench.config(before=RETRO)
+    bench.fake.advance(10)
+    bench.panes[1].title = "✳ Fix the tests"
+    row = {"id": str(bench.panes[1].id), "agent": "claude", "project": "shop", "name": "check\x1bout"}
+    bench.write_snapshot({**row, "status": "waiting", "what": "Bash: npm test"})
+    bench.wake()
+    assert drawn(bench)[0].text == " ! 2: checkout: npm test "
+    assert bench.window.toasts[0][0] == "checkout: npm test"
+    bench.fake.press("tallylight.list", bench.panes[0])
+    assert "checkout" in bench.fake.selector(bench.window)[1][0]
+    bench.tabs[1].title = "mine"
+    assert drawn(bench)[0].text == " ! 2: mine: npm test "
+    bench.tabs[1].title = ""
+    bench.write_snapshot({**row, "status": "idle"}, written=bench.fake.now + 1)
+    bench.wake()
+    assert drawn(bench) == [Run("2: checkout ")]
+
+
 def test_whose_name(bench: Bench) -> None:
     """The name is that of the pane whose light is shown, not of the shell beside it that is in front."""
     bench.config(before=RETRO)
@@ -696,6 +716,8 @@ def test_tabline_component(bench: Bench) -> None:
     assert bench.title(bench.panes[1]) == "tab"
     bench.say(bench.panes[1], WAITING)
     assert bench.title(bench.panes[1]) == "! tab"
+    bench.say(bench.panes[1], "state=idle;tool=claude")
+    assert bench.title(bench.panes[1]) == "tab", "in a tab an idle agent has no mark"
 
 
 def test_summary(bench: Bench) -> None:
@@ -716,12 +738,12 @@ def test_a_plain_configuration_stays(bench: Bench) -> None:
     """What a user has set is there after ours, and nothing but keys is added."""
     config = bench.config(
         before="""config.font_size = 13
-        config.keys = {{key='J', mods='ALT|SHIFT|CTRL', action=wezterm.action.Nop}}"""
+        config.keys = {{key='Y', mods='SHIFT|CTRL', action=wezterm.action.Nop}}"""
     )
     assert config.font_size == 13
     keys = bench.fake.to_python(config["keys"])
     assert [(key["key"], key["mods"]) for key in keys] == [
-        ("J", "ALT|SHIFT|CTRL"), *((key, "CTRL|SHIFT|ALT") for key in "lpfr")
+        ("Y", "SHIFT|CTRL"), ("i", "CTRL|SHIFT"), ("a", "CTRL|SHIFT"),
     ]  # fmt: skip
 
 

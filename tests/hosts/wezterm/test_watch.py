@@ -147,7 +147,8 @@ def test_the_feed(bench: Bench) -> None:
     assert [word["value"] for word in said] == ["state=working", WAITING, "state=working;id=sub", WAITING]
     assert [word["n"] for word in said] == [1, 2, 3, 4]
     bar = {"progress": False} if bench.profile == "nightly" else {}
-    assert feed["panes"][str(first.id)] == {"title": "bash", "is_local": True, **bar}
+    place = {"tab": first.tab.id, "window": bench.window.id}
+    assert feed["panes"][str(first.id)] == {"title": "bash", "is_local": True, **place, **bar}
     assert feed["panes"][str(second.id)]["is_local"] is False
     assert feed["front"] == str(first.id)
     written = (bench.folder / "wezterm-4711.feed.json").stat().st_mtime_ns
@@ -656,9 +657,12 @@ def problems(bench: Bench) -> list[str]:
     return [line for level, line in bench.fake.log if level == "warn"]
 
 
-def test_keys_that_were_set_later(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    "after", ["config.keys = {{key='x', mods='ALT', action=wezterm.action.Nop}}", "config.key_tables = {}"]
+)
+def test_keys_that_were_set_later(bench: Bench, after: str) -> None:
     """`config.keys = …` behind us takes our keys away: one line says so, and the sidecar is told."""
-    bench.config(after="config.keys = {{key='x', mods='ALT', action=wezterm.action.Nop}}")
+    bench.config(after=after)
     for _ in range(3):
         bench.tick()
     assert len(problems(bench)) == 1 and "config.keys was set after" in problems(bench)[0]

@@ -112,8 +112,8 @@ def test_the_head_drops_words_and_never_numbers(columns: int) -> None:
     """What needs somebody first, all of it counted."""
     panes = [pane(n, status) for n, status in enumerate(Status) if status is not Status.ACTIVE]
     head = texts(listed(*panes, columns=columns))[0]
-    assert [word for word in head.split() if word in "!×▼✓◷●○·"] == list("!×▼✓◷●○·")
-    assert head.count("1") == 8 and width(head) <= columns
+    assert [word for word in head.split() if word in "!×▼✓◷◇●○·"] == list("!×▼✓◷◇●○·")
+    assert head.count("1") == 9 and width(head) <= columns
     assert ("1 wait" in head, "1 working" in head) == (columns > 60, columns > 80)
 
 

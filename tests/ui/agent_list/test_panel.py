@@ -59,6 +59,13 @@ def test_one_line_where_there_is_not() -> None:
     assert texts(panel(*FEW, *idle))[4] == " ·  3 idle: docs, p4, p5"
 
 
+def test_a_limit_tells_how_long_it_lasts() -> None:
+    """In place of its age, and until it has ended."""
+    limited = pane(1, "limited", 60, project="shop", limited_until=NOW + 8000)
+    assert texts(panel(limited))[1] == " ◷  shop          2 h 14"
+    assert texts(panel(attrs.evolve(limited, limited_until=NOW)))[1] == " ◷  shop              1m"
+
+
 def test_wider_is_the_list() -> None:
     """From 41 columns on it is the list as elsewhere."""
     busy = pane(1, project="shop", message="Writing", progress="3/7", tasks=("a", "b", "c", "Test"), context=42)

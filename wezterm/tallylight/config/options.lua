@@ -6,7 +6,7 @@ local M = {}
 
 ---@class tallylight.Key
 ---@field key string
----@field mods string
+---@field mods string|nil # none: pressed after the key called `prefix`
 
 ---@class tallylight.Options
 ---@field title 'auto'|'own'|'manual'|false # who draws tab titles: see ui/titles.lua
@@ -17,7 +17,6 @@ local M = {}
 ---@field toasts string[]|false # the statuses that raise a toast when their pane is not in front
 ---@field keys table<string, tallylight.Key|false>|false
 ---@field tally string|false # the program; false to do without
----@field palette boolean # whether the command palette has our actions; WezTerm asks only one plugin for them
 ---@field tick_seconds number # how often to look for news where WezTerm itself is idle; 0 for never
 
 ---@type tallylight.Options
@@ -29,14 +28,14 @@ M.DEFAULTS = {
   colours = {},
   toasts = { 'waiting' },
   keys = {
-    jump = { key = 'j', mods = 'CTRL|SHIFT|ALT' },
-    list = { key = 'l', mods = 'CTRL|SHIFT|ALT' },
-    panel = { key = 'p', mods = 'CTRL|SHIFT|ALT' },
-    fork = { key = 'f', mods = 'CTRL|SHIFT|ALT' },
-    resume = { key = 'r', mods = 'CTRL|SHIFT|ALT' },
+    jump = { key = 'y', mods = 'CTRL|SHIFT' },
+    list = { key = 'i', mods = 'CTRL|SHIFT' },
+    prefix = { key = 'a', mods = 'CTRL|SHIFT' },
+    panel = { key = 'p' },
+    fork = { key = 'f' },
+    resume = { key = 'r' },
   },
   tally = 'tally',
-  palette = false,
   tick_seconds = 5,
 }
 
@@ -57,7 +56,8 @@ local CHECKS = {
   end,
   keys = function(value)
     for name, key in pairs(value) do
-      local is_key = type(key) == 'table' and type(key.key) == 'string' and type(key.mods) == 'string'
+      local is_key = type(key) == 'table' and type(key.key) == 'string'
+      is_key = is_key and (type(key.mods) == 'string' or (key.mods == nil and name ~= 'prefix'))
       if not M.DEFAULTS.keys[name] or not (key == false or is_key) then
         return false
       end
@@ -70,7 +70,7 @@ local CHECKS = {
 }
 
 --- Options of earlier versions, and what became of them.
-local RETIRED = { mark = 'each light has its mark' }
+local RETIRED = { mark = 'each light has its mark', palette = 'the command palette lists the keys by itself' }
 
 local FALSE_TOO = { toasts = true, keys = true, tally = true, title = true }
 

@@ -110,6 +110,7 @@ local ENCODED = {
   done = 'ZG9uZQ==',
   error = 'ZXJyb3I=',
   down = 'ZG93bg==',
+  quiet = 'cXVpZXQ=',
   idle = 'aWRsZQ==',
 }
 
@@ -302,12 +303,14 @@ function M.tick(window, is_news)
   tell_age(window)
   local seen, by_id, states, living, vars = {}, {}, {}, {}, {}
   local workspace = wezterm.mux.get_active_workspace()
-  M.each_pane(function(pane, _, mux_window)
+  M.each_pane(function(pane, tab, mux_window)
     local id = pane:pane_id()
     local user_vars = pane:get_user_vars()
     panes.hear(id, user_vars.tally, now, false, mux_window:get_workspace() == workspace)
     seen[id] = {
       title = pane:get_title(),
+      tab = tab:tab_id(),
+      window = mux_window:window_id(),
       is_local = pane:get_domain_name() == 'local',
       progress = has_progress(pane),
     }

@@ -15,6 +15,8 @@ M.TITLE_CELLS = 128
 
 ---@class tallylight.Seen
 ---@field title string
+---@field tab integer
+---@field window integer
 ---@field is_local boolean
 ---@field progress boolean|nil # whether a progress bar is shown; nil where WezTerm cannot tell
 
@@ -34,7 +36,14 @@ local function row(id, seen)
   end
   local title = text.sanitise(seen.title, M.TITLE_CELLS)
   -- An empty table would be written as a map.
-  return { title = title, is_local = seen.is_local, said = #said > 0 and said or nil, progress = seen.progress }
+  return {
+    title = title,
+    tab = seen.tab,
+    window = seen.window,
+    is_local = seen.is_local,
+    said = #said > 0 and said or nil,
+    progress = seen.progress,
+  }
 end
 
 --- The text of the file, but for its number: the same as long as nothing changed.

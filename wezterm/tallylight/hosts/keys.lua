@@ -16,6 +16,8 @@ local words = require('tallylight.model.status')
 local M = {}
 
 M.NAMES = { 'jump', 'list', 'panel', 'fork', 'resume' }
+--- The keys that are pressed after the prefix, as a key table of WezTerm's, and how long it waits for one.
+local TABLE, PREFIX_MS = 'tallylight', 3000
 
 ---@class tallylight.Lit
 ---@field state tallylight.State
@@ -103,8 +105,9 @@ end
 ---@return string
 function M.label(state, now)
   local parts = { words.mark(state.status, state.kind) .. ' ' .. (state.agent ~= '' and state.agent or 'agent') }
-  if state.project ~= '' then
-    parts[#parts + 1] = state.project
+  local name = state.name ~= '' and state.name or state.project
+  if name ~= '' then
+    parts[#parts + 1] = name
   end
   parts[#parts + 1] = state.message ~= '' and state.message or (state.kind or state.status)
   if state.since > 0 then
@@ -160,37 +163,61 @@ function M.chosen(_, _, id)
   end
 end
 
---- Register the events. A fault is one toast and one line in the log.
+--- What the command palette calls the keys: it lists each by the name of its event, with the key.
+local EVENTS = {
+  jump = 'Tallylight: go to the agent that waits',
+  list = 'Tallylight: list of agents',
+  panel = 'Tallylight: open or close the panel of this tab',
+  fork = 'Tallylight: fork the conversation of this pane',
+  resume = 'Tallylight: resume the conversation of this pane',
+}
+
+--- Register the events, each under a name for configurations too. A fault is one toast and one line in the log.
 function M.register()
   for _, name in ipairs({ 'jump', 'list', 'panel', 'fork', 'resume', 'chosen' }) do
     local act = M[name] or forks[name] or panels[name]
-    wezterm.on('tallylight.' .. name, function(window, pane, ...)
+    local function guarded(window, pane, ...)
       local is_good, problem = pcall(act, window, pane, ...)
       if not is_good then
         wezterm.log_error('tallylight: ' .. name .. ': ' .. tostring(problem))
         pcall(forks.tell, window, name .. ' failed; see the log')
       end
-    end)
+    end
+    wezterm.on('tallylight.' .. name, guarded)
+    if EVENTS[name] then
+      wezterm.on(EVENTS[name], guarded)
+    end
   end
 end
 
-local PALETTE = {
-  jump = 'go to the agent that waits',
-  list = 'list of agents',
-  panel = 'open or close the panel of this tab',
-  fork = 'fork the conversation of this pane',
-  resume = 'resume the conversation of this pane',
-}
-
---- The entries of the command palette.
----@return table[]
-function M.palette()
-  local entries = {}
-  for _, name in ipairs(M.NAMES) do
-    local action = wezterm.action.EmitEvent('tallylight.' .. name)
-    entries[#entries + 1] = { brief = 'Tallylight: ' .. PALETTE[name], action = action }
+--- The keys that are bound in a list of them.
+---@param bindings table[]|nil
+---@return table<string, boolean>
+local function chords_of(bindings)
+  local taken = {}
+  for _, binding in ipairs(bindings or {}) do
+    taken[M.chord(binding)] = true
   end
-  return entries
+  return taken
+end
+
+--- Our keys: those that are pressed by themselves, and those after the prefix, each as WezTerm wants it.
+---@param keys table<string, tallylight.Key|false>
+---@return table[] direct, table[] behind
+local function bindings_of(keys)
+  local direct, behind = {}, {}
+  for _, name in ipairs(M.NAMES) do
+    local key = keys[name]
+    if key and (key.mods or keys.prefix) then
+      local list = key.mods and direct or behind
+      list[#list + 1] = { key = key.key, mods = key.mods, action = wezterm.action.EmitEvent(EVENTS[name]) }
+    end
+  end
+  if behind[1] then
+    local table_ = wezterm.action.ActivateKeyTable({ name = TABLE, one_shot = true, timeout_milliseconds = PREFIX_MS })
+    direct[#direct + 1] = { key = keys.prefix.key, mods = keys.prefix.mods, action = table_ }
+  end
+  return direct, behind
 end
 
 --- Append our keys to the user's, but for those that are bound already.
@@ -200,19 +227,22 @@ function M.bind(config, keys)
   if not keys then
     return
   end
-  local bound = {}
-  local taken = {}
-  for _, binding in ipairs(config.keys or {}) do
-    bound[#bound + 1] = binding
-    taken[M.chord(binding)] = true
-  end
-  for _, name in ipairs(M.NAMES) do
-    local key = keys[name]
-    if key and not taken[M.chord(key)] then
-      bound[#bound + 1] = { key = key.key, mods = key.mods, action = wezterm.action.EmitEvent('tallylight.' .. name) }
+  local direct, behind = bindings_of(keys)
+  local bound, taken = { table.unpack(config.keys or {}) }, chords_of(config.keys)
+  for _, binding in ipairs(direct) do
+    if not taken[M.chord(binding)] then
+      bound[#bound + 1] = binding
     end
   end
   config.keys = bound
+  if behind[1] then
+    local tables = {}
+    for name, list in pairs(config.key_tables or {}) do
+      tables[name] = list
+    end
+    tables[TABLE] = behind
+    config.key_tables = tables
+  end
 end
 
 --- Whether a key of ours that was bound is not in the configuration any more: `config.keys = …` came after us.
@@ -220,16 +250,14 @@ end
 ---@param keys table<string, tallylight.Key|false>|false
 ---@return boolean
 function M.are_lost(config, keys)
-  local taken = {}
-  for _, binding in ipairs(config.keys or {}) do
-    taken[M.chord(binding)] = true
-  end
-  for _, name in ipairs(keys and M.NAMES or {}) do
-    if keys[name] and not taken[M.chord(keys[name])] then
+  local direct, behind = bindings_of(keys or {})
+  local taken = chords_of(config.keys)
+  for _, binding in ipairs(direct) do
+    if not taken[M.chord(binding)] then
       return true
     end
   end
-  return false
+  return behind[1] ~= nil and (config.key_tables or {})[TABLE] == nil
 end
 
 --- A key with its modifiers in one order, to compare.
@@ -237,11 +265,15 @@ end
 ---@return string
 function M.chord(binding)
   local mods = {}
-  for mod in tostring(binding.mods or 'NONE'):upper():gmatch('[%w_]+') do
+  local key = tostring(binding.key)
+  local named = tostring(binding.mods or 'NONE'):upper()
+  -- WezTerm itself writes `P` with CTRL for ctrl+shift+p.
+  named = key:find('^%u$') and not named:find('SHIFT', 1, true) and named .. '|SHIFT' or named
+  for mod in named:gmatch('[%w_]+') do
     mods[#mods + 1] = mod
   end
   table.sort(mods)
-  return table.concat(mods, '|') .. ' ' .. tostring(binding.key):lower()
+  return table.concat(mods, '|') .. ' ' .. key:lower()
 end
 
 return M

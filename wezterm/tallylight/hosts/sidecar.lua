@@ -205,13 +205,20 @@ function M.refresh()
   if not known then
     return 0
   end
-  local found, of
-  found, written, is_stale, of = snapshot.read(known.snapshot, known.pid, written)
+  local found, of, data
+  found, written, is_stale, of, data = snapshot.read(known.snapshot, known.pid, written)
   if found then
     heard, speaker = of or 0, known.pid
     panes.set_entries(found)
+    wezterm.GLOBAL.tallylight_snapshot = data
   end
   return heard
+end
+
+--- Take in what the Lua state before this one had read last: WezTerm draws anew before any event is emitted to us.
+function M.recall()
+  local kept, data = checked(memory()), wezterm.GLOBAL.tallylight_snapshot
+  panes.set_entries(kept and type(data) == 'string' and snapshot.parse(data, kept.pid) or {})
 end
 
 --- The sidecar whose snapshot is shown; 0 for none.

@@ -2,7 +2,7 @@
 ---
 --- Pure data. A test compares every table here with Python's.
 
----@alias tallylight.Status 'working'|'waiting'|'limited'|'background'|'done'|'error'|'down'|'idle'|'active'
+---@alias tallylight.Status 'working'|'waiting'|'limited'|'background'|'done'|'error'|'down'|'quiet'|'idle'|'active'
 ---@alias tallylight.Kind 'permission'|'question'|'input'|'auth'|'limit'
 
 local M = {}
@@ -10,11 +10,12 @@ local M = {}
 --- How urgent a status is, for lists.
 ---@type table<tallylight.Status, integer>
 M.URGENCY = {
-  waiting = 9,
-  error = 8,
-  down = 7,
-  done = 6,
-  limited = 5,
+  waiting = 10,
+  error = 9,
+  down = 8,
+  done = 7,
+  limited = 6,
+  quiet = 5,
   background = 4,
   working = 3,
   idle = 2,
@@ -24,20 +25,21 @@ M.URGENCY = {
 --- What a tab shows of several panes: no green while any of them works.
 ---@type table<tallylight.Status, integer>
 M.PRECEDENCE = {
-  waiting = 9,
-  error = 8,
-  down = 7,
-  working = 6,
-  background = 5,
-  done = 4,
-  limited = 3,
+  waiting = 10,
+  error = 9,
+  down = 8,
+  working = 7,
+  background = 6,
+  done = 5,
+  limited = 4,
+  quiet = 3,
   idle = 2,
   active = 1,
 }
 
 --- What is concluded, and never accepted from a program.
 ---@type table<string, boolean>
-M.CONCLUDED = { down = true, limited = true }
+M.CONCLUDED = { down = true, limited = true, quiet = true }
 
 ---@type table<tallylight.Kind, boolean>
 M.KINDS = { permission = true, question = true, input = true, auth = true, limit = true }
@@ -65,6 +67,7 @@ M.COLOURS = {
   limited = '#E5484D',
   error = '#E5484D',
   down = '#E5484D',
+  quiet = '#888888',
   idle = '#888888',
 }
 
@@ -78,6 +81,7 @@ M.MARKS = {
   limited = '◷',
   error = '×',
   down = '▼',
+  quiet = '◇',
   idle = '·',
   active = ' ',
 }
@@ -108,7 +112,7 @@ end
 ---@param status tallylight.Status
 ---@return string # one cell
 function M.stripe(status)
-  return status == 'down' and M.HOLLOW_STRIPE or M.STRIPE
+  return M.CONCLUDED[status] and M.HOLLOW_STRIPE or M.STRIPE
 end
 
 return M

@@ -13,6 +13,7 @@ local words = require('tallylight.model.status')
 ---@field kind tallylight.Kind|nil
 ---@field agent string
 ---@field project string
+---@field name string # what the person called the conversation in the list
 ---@field message string
 ---@field request string|nil # what it waits for in few words, where that is known
 ---@field outcome string|nil # what the turn came to that is over, where that is known
@@ -83,6 +84,13 @@ local function count_of(records)
   return count
 end
 
+--- Whether what a variable holds was weighed by the sidecar already: before the first look, of which there is an entry.
+---@param pane_id integer
+---@return boolean
+local function was_weighed(pane_id)
+  return is_first and entries[tostring(pane_id)] ~= nil
+end
+
 --- Take note of a value of the variable. A repetition that only reminds is none, unless it is news to us.
 ---
 --- WezTerm lets a value be read before it emits the event of it: that event is not a word of its own.
@@ -139,7 +147,7 @@ function M.hear(pane_id, payload, now, is_new, has_events)
   if #pane.said > M.MAX_SAID then
     table.remove(pane.said, 1)
   end
-  pane.is_fresh, pane.fresh_at, pane.told_at = true, now, nil
+  pane.is_fresh, pane.fresh_at, pane.told_at = not was_weighed(pane_id), now, nil
   -- At the first look there are values that were set long before.
   pane.awaited = not is_new and has_events and not is_first and bare or nil
   return true
@@ -324,6 +332,7 @@ function M.state(pane_id, user_vars)
   local pane = heard[pane_id]
   local is_unheard = type(payload) == 'string'
     and payload ~= ''
+    and not was_weighed(pane_id)
     and (pane == nil or pane.last ~= carrier.without_beat(payload))
   local shown, own = entry, own_state(pane_id, payload)
   local is_newer = own and (not entry or is_unheard or (pane and pane.is_fresh))
@@ -341,7 +350,7 @@ function M.state(pane_id, user_vars)
   for key, value in pairs(shown) do
     state[key] = value
   end
-  state.pane_id, state.title = pane_id, own and own.title or ''
+  state.pane_id, state.title, state.name = pane_id, own and own.title or '', entry and entry.name or ''
   return state
 end
 

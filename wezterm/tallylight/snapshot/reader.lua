@@ -65,6 +65,7 @@ local function entry_of(pane)
       kind = words.KINDS[pane.kind] and pane.kind or nil,
       agent = text.sanitise(pane.agent, 64),
       project = text.sanitise(pane.project, 128),
+      name = text.sanitise(pane.name, 40),
       message = asks ~= '' and asks or text.sanitise(pane.message),
       request = what ~= '' and titles.request(what) or nil,
       outcome = outcome_of(pane),
@@ -127,6 +128,7 @@ end
 ---@return string|nil # when it was written; nil if there is no file
 ---@return boolean # whether its writer shows something else by now, and cannot write it
 ---@return integer|nil # the last feed that its writer had read, where there is something new
+---@return string|nil # the text of the file, where there is something new
 function M.read(path, pid, written)
   local file, is_stale = open(path)
   if not file then
@@ -145,7 +147,7 @@ function M.read(path, pid, written)
     return nil, now, is_stale
   end
   local entries, heard = M.parse(data, pid)
-  return entries, now, is_stale, heard
+  return entries, now, is_stale, heard, entries and data or nil
 end
 
 return M

@@ -333,8 +333,8 @@ end
 ---@field percent number|nil
 ---@field is_error boolean|nil
 
---- What a tab is called: by the person, else by its program; by its session or its project where that says no more
---- than which program it is.
+--- What a tab is called: by the person, as a tab or in the list, else by its program; by its session or its project
+--- where that says no more than which program it is.
 ---@param tab table # TabInformation
 ---@param state tallylight.State
 ---@param owner table
@@ -344,7 +344,9 @@ local function title_of(tab, state, owner)
   if title.name == '' then
     title.name = M.options.names and said.clean(owner.title) or text.sanitise(owner.title)
     local name = said.is_bare(state.title, state.agent) and state.project or state.title
-    if M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
+    if M.options.names and state.name ~= '' then
+      title.name, title.is_ours = state.name, true
+    elseif M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
       title.name, title.is_ours = name, true
     end
   end
@@ -492,7 +494,7 @@ end
 ---@return string
 function M.component(tab)
   local state = M.options.title ~= false and M.tab_state(tab) or nil
-  return state and words.mark(state.status, state.kind) .. ' ' or ''
+  return state and is_lit(state) and words.mark(state.status, state.kind) .. ' ' or ''
 end
 
 --- For a status bar: how many panes wait, have ended, work; `!2 ●1`. Nothing where there is none.
@@ -503,7 +505,7 @@ function M.summary()
     counts[state.status] = (counts[state.status] or 0) + 1
   end
   local parts = {}
-  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'limited', 'background', 'working' }) do
+  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'limited', 'quiet', 'background', 'working' }) do
     if counts[status] then
       parts[#parts + 1] = words.mark(status) .. counts[status]
     end

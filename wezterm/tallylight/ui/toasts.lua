@@ -19,6 +19,7 @@ local WORDS = {
   down = 'is gone',
   done = 'is done',
   limited = 'has used up its limit',
+  quiet = 'is quiet',
   background = 'has work in the background',
   working = 'works',
   idle = 'is ready',
@@ -66,7 +67,8 @@ end
 function M.words(state)
   local who = state.agent ~= '' and state.agent or 'agent'
   local needs = who .. ' ' .. WORDS[state.status]
-  local where = state.project ~= '' and state.project .. ': ' or ''
+  local name = state.name ~= '' and state.name or state.project
+  local where = name ~= '' and name .. ': ' or ''
   if state.status == 'waiting' and state.request then
     return (where ~= '' and where or who .. ': ') .. state.request, needs .. ': ' .. state.message
   end

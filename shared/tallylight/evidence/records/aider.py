@@ -22,7 +22,7 @@ _MODEL = re.compile(r"> (?:Main )?[Mm]odel: (\S{1,128})")
 _TOKENS = re.compile(r"> Tokens: ([0-9.]{1,12})(k|M)? sent")
 _COST = re.compile(r"Cost: \$[0-9.,]{1,16} message, \$([0-9.]{1,16}) session")
 _SCALE = {None: 1, "k": 1_000, "M": 1_000_000}
-#: Levels of directories above that of the process in which the root of the project is looked for.
+#: Levels of directories above that of the process where the root of the project is looked for.
 _LEVELS = 32
 
 

@@ -1,5 +1,5 @@
 """
-Claude Code's transcript, for what it tells beside the status: `<config>/projects/<directory>/<session>.jsonl`.
+Claude Code's transcript, for what it has beside the status: `<config>/projects/<directory>/<session>.jsonl`.
 
 As seen in 2.1.330. Which session it is, its status file says (`claude_status`); how a turn ended is `claude_ending`'s.
 The list of what is to be done comes task by task (`TaskCreate`, `TaskUpdate`) or as a whole (`TodoWrite`).
@@ -30,7 +30,7 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 
 _WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"')
-#: What `/context` calls the windows of models; the transcript does not tell them.
+#: What `/context` calls the windows of models; the transcript does not have them.
 _WINDOWS = {"claude-opus-5-5": 1_000_000}
 _STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
 _NOTICE = re.compile(r"<task-id>([A-Za-z0-9_-]{1,64})</task-id>.{0,4096}?<status>([a-z_]{1,32})</status>", re.S)

@@ -2,18 +2,18 @@
 How a turn of Claude Code ended, and the call it asks a permission for, read from the end of its own transcript.
 
 Its status file says `idle` after a finished turn, an interrupted one and a failed one alike. The transcript
-(`projects/<directory>/<session>.jsonl` beside the status files) tells them apart, about 0.1 s later. As seen in
+(`projects/<directory>/<session>.jsonl` beside the status files) distinguishes them, about 0.1 s later. As seen in
 2.1.329:
 
 * finished: a `system` entry of subtype `turn_duration`, with the number of background agents it left running; or,
   where `showTurnDuration` is off, a last `assistant` entry with `stop_reason` `end_turn`;
 * failed: an `assistant` entry with `isApiErrorMessage`, and why: some errors only a login mends, some are a limit;
-* interrupted, or a dialog dismissed: a `user` entry whose text begins `[Request interrupted by user`.
+* interrupted, or a dialog dismissed: a `user` entry with a text that begins `[Request interrupted by user`.
 
 While an agent of a turn that is over still runs, the status file goes on saying `busy`; then the transcript alone tells
 that the turn is over, by the number in `turn_duration`.
 
-While it asks, the call stands there without a result: an `assistant` entry with a `tool_use`, and no `tool_result` of
+While it asks, the call is there without a result: an `assistant` entry with a `tool_use`, and no `tool_result` of
 the same id behind it.
 
 Undocumented, so whatever has another shape is no evidence. Bytes in, a value or None out; the caller reads at
@@ -83,7 +83,7 @@ def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
     """
     How the turn that began at *after* (seconds since the epoch) ended, by the last lines of its transcript.
 
-    None while the transcript does not tell: the turn goes on, or was broken off before anything was written. What was
+    None while the transcript does not say: the turn goes on, or was broken off before anything was written. What was
     written after *until* is of a turn before: the clock has been set back since.
     """
     for entry, at in _from_end(tail, _DECISIVE):
@@ -103,7 +103,7 @@ def left_running(tail: bytes, after: float) -> int:
     """
     How many agents still run of the turn that began at *after* (seconds since the epoch), and that is over.
 
-    0 while the turn goes on: nothing of the conversation stands behind the entry that tells its end.
+    0 while the turn goes on: nothing of the conversation is behind the entry of its end.
     """
     for entry, at in _from_end(tail, (b'"turn_duration"', *_CONVERSATION)):
         if entry and entry.get("isSidechain") is not True:
@@ -143,7 +143,7 @@ def pending_call(tail: bytes, cwd: str, after: float) -> str:
     waiting: list[str] = []
     for entry, at in itertools.islice(_from_end(tail, (b'"tool_use"', b'"tool_result"')), _MAX_CALLS):
         if at is None or at < after:
-            break  # it is cut off, or of a dialog before: what stands before it is older
+            break  # it is cut off, or of a dialog before: what is before it is older
         if entry.get("isSidechain") is True:
             continue
         for part in tables(table(entry, "message").get("content")):
@@ -155,7 +155,7 @@ def pending_call(tail: bytes, cwd: str, after: float) -> str:
 
 
 def is_limit(entry: dict[str, Any]) -> bool:
-    """Whether an entry that tells of an API error says that nothing more is available."""
+    """Whether the entry of an API error says that nothing more is available."""
     return values.text(entry.get("error"), _MAX_WORD) in LIMITS
 
 

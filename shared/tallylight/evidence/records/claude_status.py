@@ -44,7 +44,7 @@ class Reading:
 
 def sessions_file(pid: int, environ: Mapping[str, str], home: str) -> str | None:
     """
-    The path of the status file of process *pid*, whose environment is *environ*; None if it cannot be told.
+    The path of the status file of process *pid* with the environment *environ*; None if it is unknown.
 
     *home* is the user's, for an environment that may not be read.
     """

@@ -2,17 +2,17 @@
 The turns of one Claude Code process: successive readings of its status file, and the ends of its transcript.
 
 The status file alone says `idle` after a finished, a failed and an interrupted turn. So when it comes to `idle`, the
-last report stands until the transcript tells how the turn ended, for at most `UNDECIDED_S`; a turn that left no
+last report counts until the transcript shows how the turn ended, for at most `UNDECIDED_S`; a turn that left no
 ending behind was broken off before anything was written. A dialog that was dismissed is no turn that ended.
 
-While agents of a turn that is over still run, the file says `busy` as before; the transcript tells (`left_running`),
+While agents of a turn that is over still run, the file says `busy` as before; the transcript shows it (`left_running`),
 and is therefore read again while it grows.
 
-While it asks for a permission the transcript tells what for, if it does within `CALL_S`: by a call that is newer than
-what the file said before. The dialog may be told before its call is, while the one before still has no result there.
+While it asks for a permission the transcript shows what for, if it does within `CALL_S`: by a call that is newer than
+what the file said before. The dialog may be known before its call is, while the one before still has no result there.
 
 A turn can be shorter than the time between two looks at the file, and so can what is left of it behind a dialog. Its
-own time stamp tells that one went by.
+own time stamp shows that one went by.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ UNDECIDED_S = 0.6
 CALL_S = 2.0
 #: So long before it asks, in seconds, the call was made at most: an older one ran, and its result is yet to be written.
 CLOSE_S = 1.0
-#: How far apart, in seconds, the file and the transcript may tell one thing, where the clock has been set back and what
-#: stands in front of that seems to be of later.
+#: How far apart, in seconds, the file and the transcript may have one thing, where the clock has been set back and what
+#: is in front of that seems to be of later.
 NEAR_S = 3.0
 #: What its `waitingFor` means, by its own table.
 _KINDS = {
@@ -44,7 +44,7 @@ _KINDS = {
     "goal proposal": Kind.PERMISSION,
     "input needed": Kind.QUESTION,
 }
-#: A menu that the person has opened, such as `/help`: it waits, but for somebody who knows.
+#: A menu that the person has opened, such as `/help`: it waits, but the person knows that.
 _OWN_MENU = "dialog open"
 
 
@@ -124,13 +124,22 @@ class Turns:
             # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
             # busy it was idle in between, for less than the time between two looks.
             self._turn_began = reading.at / 1000
+        self._undecided = self._open(reading, now, before)
+
+    def _open(self, reading: Reading, now: float, before: float) -> tuple[float, float] | None:
+        """When it came to rest with its ending unknown, and when that turn began; the last reading was *before*."""
+        last = self._last
+        if reading.waiting_for == _OWN_MENU and last is not None and last.raw == "busy":
+            # Nobody has opened it: after a limit it asks what to do, at the end of a moment's work for that.
+            return now, self._turn_began - NEAR_S
         if reading.raw != "idle":
-            self._undecided = None
-        elif last is not None and last.session == reading.session:
+            return None
+        if last is not None and last.session == reading.session:
             if last.raw in ("busy", "shell"):
-                self._undecided = now, self._turn_began
-            elif (last.raw == "idle" and reading.at != last.at) or _asks(last):
-                self._undecided = now, before
+                return now, self._turn_began
+            if (last.raw == "idle" and reading.at != last.at) or _asks(last):
+                return now, before
+        return self._undecided
 
     def _before(self, reading: Reading) -> float:
         """When the last reading was (epoch), as the clock is by now; it may have been set back since."""
@@ -150,8 +159,7 @@ class Turns:
             return self._report_of(reading, Status.WORKING, "status file: busy")
         if reading.raw == "waiting":
             if not _asks(reading):
-                is_news = not self._is_settled
-                return self._report_of(reading, Status.IDLE, "status file: a menu is open") if is_news else None
+                return self._at_rest(reading, tail, now)
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
             if self._asked is not None:
                 self._what = pending_call(tail, reading.cwd, max(self._went_on, reading.at / 1000 - CLOSE_S))
@@ -161,20 +169,27 @@ class Turns:
             return self._report_of(reading, Status.WAITING, rule, kind=kind, what=self._what)
         if reading.raw == "shell":
             return self._report_of(reading, Status.BACKGROUND, "status file: a background shell runs")
+        return self._at_rest(reading, tail, now)
+
+    def _at_rest(self, reading: Reading, tail: bytes, now: float) -> Report | None:
+        """Its turn is over: how that ended. In front of it may be a menu."""
+        is_menu = reading.raw == "waiting"
+        rule = "status file: a menu is open" if is_menu else "status file: idle"
         if self._undecided is None:
             # Whatever it was at the end of the last turn, it still is; a dialog that was dismissed ended nothing.
-            return None if self._is_settled else self._report_of(reading, Status.IDLE, "status file: idle")
+            return None if self._is_settled else self._report_of(reading, Status.IDLE, rule)
         since, began = self._undecided
         found = ending(tail, began, self._until)
-        if found is not None:
+        if found is not None and (found.kind is Kind.LIMIT or not is_menu):
             self._undecided = None
-            rule = f"transcript: the turn ended as {found.status}"
+            rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
             about = {"kind": found.kind, "message": found.message, "background": found.background}
             return self._report_of(reading, found.status, rule, **about)
         if now - since < UNDECIDED_S:
             return None
         self._undecided = None
-        return self._report_of(reading, Status.IDLE, "status file: idle, without an end of the turn in its transcript")
+        more = "" if is_menu else ", without an end of the turn in its transcript"
+        return self._report_of(reading, Status.IDLE, rule + more)
 
     @property
     def _is_settled(self) -> bool:

@@ -1,11 +1,11 @@
 """
-Cline's session: `~/.cline/data/sessions/<session>/<session>.messages.json`, one JSON document, written anew each time.
+Cline's session: `~/.cline/data/sessions/<session>/<session>.messages.json`, one JSON document, written again each time.
 
 As seen in 3.0.65. The database `db/sessions.db` beside it, which the process has open, says which session a process
-holds: whose it is is certain. The document has one message an entry of `messages`, indented by four blanks. An answer
+holds: its owner is certain. The document has one message an entry of `messages`, indented by four blanks. An answer
 without a call of a tool ends the turn, and so does an error. A prompt comes into it with the answer alone; that a turn
 goes on, waits for a call to be permitted, or is over, `<session>.json` beside it says at once: `running`, `pending`,
-`idle`. A question of the agent's own is told by its call. The window of the model is in neither.
+`idle`. A question of the agent's own is known by its call. The window of the model is in neither.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ def _phase(beside: bytes, before: Phase) -> Phase:
     name = values.text(entry_of(text).get("status"), 16)
     if name == before.name or name not in (_GOES_ON, _ASKS, _RESTS):
         return before  # else it is being written
-    # What stands there at first was so before anybody looked.
+    # What is there at first was so before anybody looked.
     at = (number_of(written, values.LATEST) or 0.0) if before.name else 0.0
     return Phase(name, at, at if before.name == _RESTS else before.began)
 
 
 def _settle_turn(found: Reading) -> None:
-    """That the turn began, goes on, waits or is over, where only the file beside the document tells that by now."""
+    """That the turn began, goes on, waits or is over, where only the file beside the document shows that by now."""
     phase, turn = found.phase, found.turn
     at = turn.at if turn is not None else 0.0
     is_going, is_next = turn is not None and turn.status is Status.WORKING, at < phase.began

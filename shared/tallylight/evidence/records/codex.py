@@ -2,7 +2,7 @@
 Codex's rollout: `<CODEX_HOME>/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`, one JSON object a line.
 
 As seen in 0.169.0. The file is made at the first prompt, by the program itself or by the daemon behind all of them, so
-that open files tell little: a session belongs to the one process that worked in its directory when it began. A turn
+that open files say little: a session belongs to the one process that worked in its directory when it began. A turn
 begins with `task_started` and ends with `task_complete`, with an `error` where it failed, or `turn_aborted`. What a
 person is asked is not in it.
 """
@@ -23,7 +23,7 @@ from tallylight.wire import values
 _DAYS = 32
 _NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f-]{36})\.jsonl")
 _WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"custom_tool_call"', b'"session_meta"')
-#: All that is looked for stands at the start of a line; what a command wrote does not.
+#: All that is looked for is at the start of a line; what a command wrote is not.
 _WITHIN = 160
 
 
@@ -109,7 +109,7 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
             found.replied(payload.get("last_agent_message"))
             error = payload.get("error")
             if not isinstance(error, dict):
-                found.left = working  # what becomes of them stands in records of their own
+                found.left = working  # what becomes of them is in records of their own
                 found.ended(Status.DONE, at, rule="the turn is complete")
             elif error.get("codex_error_info") == "usage_limit_exceeded":
                 found.limited(at, error.get("message"))

@@ -1,11 +1,11 @@
 """
 GitHub Copilot's events: `<COPILOT_HOME>/session-state/<session>/events.jsonl`, one JSON object a line.
 
-As seen in 1.0.102. Beside it lies `inuse.<pid>.lock`, and the process holds `inuse.<pid>.hold` open: whose session it
-is is certain. A turn begins with `user.message`, and goes on with each `assistant.turn_start`. It has ended when
+As seen in 1.0.102. Beside it lies `inuse.<pid>.lock`, and the process holds `inuse.<pid>.hold` open: its session
+is certain. A turn begins with `user.message`, and goes on with each `assistant.turn_start`. It has ended when
 `assistant.turn_end` follows a message that calls no tool; `abort` and `session.error` come after a `turn_end` of their
-own. Commands in the background outlive it, and each is told of once when it has ended. What a person is asked is in it,
-from `permission.requested` to `permission.completed`, or as a call of `ask_user`: turns are told exactly.
+own. Commands in the background outlive it, and each is noted once when it has ended. What a person is asked is in it,
+from `permission.requested` to `permission.completed`, or as a call of `ask_user`: turns are reported exactly.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
     return True
 
 
-#: What becomes of a subagent by the event that tells it.
+#: What becomes of a subagent, by its event.
 _CHILD = {
     "subagent.started": Status.WORKING,
     "subagent.completed": Status.DONE,

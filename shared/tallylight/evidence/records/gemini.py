@@ -2,7 +2,7 @@
 Gemini CLI's chat: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, one JSON object a line.
 
 As seen in 0.61.0. An entry is a message, which may be written again with more in it, or `$set`, which changes the head.
-Which `<project>` a directory has stands in `~/.gemini/projects.json`. Nothing tells the process: a session belongs to
+Which `<project>` a directory has is in `~/.gemini/projects.json`. Nothing names the process: a session belongs to
 the one that worked in the directory when it began. What a person is asked is not in it, and neither is the end of a
 turn: a message with a text may be followed by a tool.
 """

@@ -1,7 +1,7 @@
 """
 When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again in 2 h 14 min`, `|1762952400`.
 
-A text that names no time, or one that cannot be, tells nothing.
+A text without a time, or with an impossible one, counts for nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from tallylight.wire import values
 
 #: Of the text that is searched.
 _MAX_TEXT = 1024
+#: A clock with minutes leaves out the seconds: so late in that minute it is believed, and what waits for it a moment
+#: longer never comes too early.
+_IN_MINUTE_S = 54
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 #: A time of the day. Without a date or a day it is the next such time, without a zone one of this place.
@@ -42,7 +45,7 @@ _ISO = re.compile(r"\b(?:resets?|again)(?: at)? (\d{4}-\d\d-\d\dT[\d:.]{5,15}(?:
 
 
 def ends(text: object, at: float | None) -> float:
-    """When the limit ends that *text*, written *at*, tells of, in seconds since the epoch; 0 if it does not say."""
+    """When the limit in *text*, written *at*, ends, in seconds since the epoch; 0 if it does not say."""
     words = values.text(text, _MAX_TEXT)
     if at is None:
         return 0.0
@@ -61,6 +64,10 @@ def ends(text: object, at: float | None) -> float:
 
 def _next(found: re.Match[str], at: float) -> float:
     """The time of the day that was *found*, the next one from *at* on."""
+    return _minute(found, at) + _IN_MINUTE_S * bool(found["minute"])
+
+
+def _minute(found: re.Match[str], at: float) -> float:
     now = datetime.datetime.fromtimestamp(at, _zone(found["zone"] or found["bare"])).replace(second=0, microsecond=0)
     told = f"{found['hour']}:{found['minute'] or '00'} {found['half'] or ''}".strip()
     time = datetime.datetime.strptime(told, "%I:%M %p" if found["half"] else "%H:%M")  # noqa: DTZ007

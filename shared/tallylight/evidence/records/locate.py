@@ -28,7 +28,7 @@ MAX_CANDIDATES = 256
 @attrs.frozen(kw_only=True)
 class Facts:
     """
-    What is known of one process of an agent. Times are seconds since the epoch; *started* is 0 where nobody knows.
+    What is known of one process of an agent. Times are seconds since the epoch; *started* is 0 where it is unknown.
 
     *open_files* are those of the process and of what it started in its own group. *others* are the start times of other
     processes of the same agent in the same directory. *session* is the one it was heard to hold, *title* what it wrote

@@ -8,7 +8,7 @@ A turn is a user's message and those of the assistant after it: the last one of 
 `tool-calls` when another follows) and `error` how it went. `finish` is there 0.1 to 0.3 s before `completed`, and no
 less an end: what comes between is the agent's own. A call that was refused ends a turn as well. What a person is asked
 is not in it. Which process has which session is not either: a session belongs to the one that worked in its directory
-when it began, or whose window has its title.
+when it began, or has its title on the window.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def tail(rows: Sequence[tuple[object, ...]]) -> bytes:
 
 
 def read(tail: bytes, state: Reading | None) -> Reading:
-    """What the rows say. They tell everything again, except for a reply that is longer ago than they go back."""
+    """What the rows say. They repeat everything, except for a reply that is longer ago than they go back."""
     found = Reading(reply=state.reply, outcome=state.outcome) if state is not None else Reading()
     rows: dict[str, list[dict[str, Any]]] = {"session": [], "message": [], "part": [], "todo": [], "child": []}
     for entry in entries(tail, (b'"row"',)):
@@ -132,7 +132,7 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
     elif error:
         _failed(found, table(error, "data"), end)
     elif data.get("finish") == "stop" and (said or completed) is not None:
-        # The same time in both, or it would be told as two ends.
+        # The same time in both, or it would be reported as two ends.
         found.ended(Status.DONE, said or completed)
     elif completed is not None and is_refused:
         found.ended(Status.IDLE, completed, rule="a call was refused")

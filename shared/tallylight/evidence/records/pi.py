@@ -2,7 +2,7 @@
 pi's session: `~/.pi/agent/sessions/--<directory>--/<time>_<session>.jsonl`, one JSON object a line.
 
 As seen in 1.5.2. A session begins with its process, and its file is made with the first answer: until then there is
-none. Nothing tells the process: a session belongs to the one that worked in its directory when it began. An answer
+none. Nothing names the process: a session belongs to the one that worked in its directory when it began. An answer
 tells by `stopReason` how it went: `stop` ends the turn, `toolUse` goes on. What a person is asked, by an extension, is
 not in it; nor is the window of the model. Most errors it tries again, and only the others end a turn.
 """

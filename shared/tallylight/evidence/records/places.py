@@ -24,9 +24,9 @@ from tallylight.evidence.records.reading import TAIL_BYTES
 MAX_NAMES, HEAD_BYTES = 4_096, 65_536
 #: Rows of one answer of a database, and bytes of all.
 MAX_ROWS, MAX_TEXT = 256, 262_144
-#: Files of which it is remembered whether they grew.
+#: Files with a remembered size.
 MAX_SEEN = 256
-#: Steps of a query, in thousands, before it is given up: some 0.1 s.
+#: Steps of a query, in thousands, before it is dropped: some 0.1 s.
 _MAX_STEPS = 2_000
 
 Stamp = tuple[int, int, int]
@@ -39,7 +39,7 @@ class Place:
     """
     A record: a file, or the *session* in a database file.
 
-    *beside* is a small file that is read with one that is written anew each time: when it was written, in seconds since
+    *beside* is a small file that is read with one that is rewritten each time: when it was written, in seconds since
     the epoch, a line's end, its text and a NUL are what the reader is given before the record.
     """
 
@@ -91,7 +91,7 @@ class Places:
         """
         When it was last seen to grow while no other process of the agent was in the directory; 0 if never.
 
-        So it is of a session in a database, of which no growth of its own is known.
+        So it is of a session in a database, without a known growth of its own.
         """
         if place.session:
             return 0.0
@@ -136,7 +136,7 @@ def read_part(path: str | Path, start: int, size: int) -> bytes | None:
 
 
 def stamp(place: Place) -> Stamp | None:
-    """What tells one content of a record from the next: file number, size and time of writing; None if it is gone."""
+    """The identity of a record's content: file number, size and time of writing; None if it is gone."""
     paths = [place.path, *([place.path + "-wal"] if place.session else []), *([place.beside] if place.beside else [])]
     written = [found for path in paths if (found := _stat(path))]
     if not written or (found := _stat(place.path)) is None:
@@ -153,7 +153,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def whole(place: Place) -> bytes:
-    """The end of a file that is written anew each time, at most `TAIL_BYTES`, after what stands beside it."""
+    """The end of a file that is written again each time, at most `TAIL_BYTES`, after what is beside it."""
     data = read_part(place.path, -TAIL_BYTES, TAIL_BYTES) or b""
     beside = _stat(place.beside) if place.beside else None
     if beside is None:
@@ -213,6 +213,6 @@ def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> lis
 
 
 def home_of(environ: Mapping[str, str]) -> str:
-    """The home of a process with *environ*; ours where it tells none."""
+    """The home of a process with *environ*; ours where it names none."""
     home = environ.get("HOME", "")
     return home if home.startswith("/") else str(Path(os.environ.get("HOME", "/")))

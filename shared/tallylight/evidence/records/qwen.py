@@ -1,7 +1,7 @@
 """
 Qwen Code's chat: `~/.qwen/projects/<directory>/chats/<session>.jsonl`, one JSON object a line.
 
-As seen in 0.24.4. `~/.qwen/sessions/<pid>.json` says which session a process holds: whose it is is certain. What a
+As seen in 0.24.4. `~/.qwen/sessions/<pid>.json` says which session a process holds: its owner is certain. What a
 person is asked is not in it, nor that a turn was broken off.
 """
 

@@ -29,7 +29,7 @@ class Reader:
     queries: tuple[str, ...] = ()
     rows: Callable[[Sequence[tuple[object, ...]]], bytes] = lambda _: b""
     is_rewritten: bool = False
-    #: Whether it tells all of a turn as it is: that it goes on, that a person is asked and has answered, how it ended.
+    #: Whether it has all of a turn as it is: that it goes on, that a person is asked and has answered, how it ended.
     is_exact: bool = False
     #: Where the record of a subagent is, by its id and the place of its agent's, if it has one of its own.
     child: Callable[[Place, str, Places], str] | None = None

@@ -1,5 +1,5 @@
 """
-A reading: what the record of one session has said so far, and what every reader of records is made of.
+A reading: the contents of one session's record so far, and the parts of every reader of records.
 
 A reader takes the end of a record, or what was added since, and the reading of before, and gives the next one. It
 believes nothing: an entry of another shape than the known one costs that entry.
@@ -45,7 +45,7 @@ class Turn:
     """
     How the last turn ended, and when, in seconds since the epoch by the agent's clock.
 
-    *status* is `working` while it goes on; a record that cannot tell that is left at the end before. `idle` is a turn
+    *status* is `working` while it goes on; a record that does not show that is left at the end before. `idle` is a turn
     that a person broke off, and `waiting` one that goes on once a person has answered, or a limit has ended.
     """
 
@@ -82,10 +82,10 @@ class Edit:
 @attrs.define(kw_only=True)
 class Reading:
     """
-    What a record has said so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
+    The contents of a record so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
 
     *tasks* are names by key, each with whether it is done (True), current (None) or yet to come (False); *calls* are
-    the words of calls without a result, by id, of a record that tells that it asks; *children* subagents by id.
+    the words of calls without a result, by id, of a record that shows that it asks; *children* subagents by id.
     """
 
     session: str = ""
@@ -103,7 +103,7 @@ class Reading:
     limited_until: float = 0.0
     cost: float | None = None
     turn: Turn | None = None
-    #: What a person is asked and has not answered, by id: for records that tell it.
+    #: What a person is asked and has not answered, by id: for records that report it.
     asked: dict[str, Kind] = attrs.Factory(dict)
     #: Whether the last message of the agent called no tool: for readers that need to know.
     is_answered: bool = False
@@ -111,7 +111,7 @@ class Reading:
     background: frozenset[str] = frozenset()
     #: Subagents that went on when the turn ended, by id, where each has a record of its own.
     left: dict[str, Child] = attrs.Factory(dict)
-    #: Of records that tell it in a file of its own.
+    #: Of records that keep it in a file of its own.
     phase: Phase = Phase()
     #: What it has written of late, the latest last.
     edits: tuple[Edit, ...] = ()
@@ -157,7 +157,7 @@ class Reading:
     # What readers write down ---------------------------------------------------------------------------------
 
     def named(self, model: object) -> None:
-        """The model, where it is told."""
+        """The model, where it is reported."""
         if name := word(model):
             self.model = name
 
@@ -236,7 +236,7 @@ class Reading:
         self.calls, self.asked = {}, {}
 
     def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
-        """The turn ended because nothing more is available, *until* then, or as the *message* tells."""
+        """The turn ended because nothing more is available, *until* then, or as the *message* says."""
         self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
         self.limited_until = max(self.limited_until, until or limits.ends(message, at))
 

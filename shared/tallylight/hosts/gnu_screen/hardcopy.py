@@ -63,6 +63,7 @@ _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         # `✻ Mending… (3s · esc to interrupt)`: both ends of the word that says that it works.
         (r'^[";=36\xb7*](?= \w[\w ]{0,40}& \((?:\d+[ms]|esc ))', "✻"),
         (r"(?<=^✻ )(\w[\w ]{0,40})&(?= \((?:\d|esc ))", r"\1…"),
+        (r'^[";=36\xb7*\xd0-\xd3](?= Thinking…)', "✻"),
     )
 ]
 

@@ -58,7 +58,7 @@ class Looks:
 
     def foreground(self, window: Any, pane: Pane, now: float) -> None:
         """Look at who is in the foreground of *window*, for its *pane*."""
-        # One whose child has ended has a closed descriptor, or one that is another window's by now.
+        # One with an ended child has a closed descriptor, or one that is another window's by now.
         fd = window.child.child_fd if window.id in self.boss.window_id_map else None
         if fd is None:
             return

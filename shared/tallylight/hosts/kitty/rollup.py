@@ -1,7 +1,7 @@
 """
 The light of each tab of kitty: the decision of one of its panes; and the pulse of the tabs that wait.
 
-Which pane is in which tab is asked of kitty each time, for windows move between tabs.
+kitty is asked each time which pane is in which tab, since windows move between tabs.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tallylight.model import contrast, lights
 from tallylight.model.contrast import Fills
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
-from tallylight.ui.layout import clean
+from tallylight.ui.layout import clean, folded
 from tallylight.wire.text import sanitise, width
 
 #: A tab with fewer cells is drawn by us whatever the style, for kitty's styles have ends of up to eight cells; one with
@@ -22,6 +22,7 @@ from tallylight.wire.text import sanitise, width
 NARROW, NAMELESS, TINY = 10, 6, 3
 #: Of what is asked so much is to be seen, or nothing.
 LEAST_WHAT = 5
+_NOT_BOLD = "\x1b[22m"
 #: An active tab that is nearer to amber or red than this, in OKLab, counts as what a fill touches.
 NEAR = 0.15
 
@@ -106,3 +107,17 @@ def fitted(name: str, what: str, room: int) -> str:
     if what and left >= min(LEAST_WHAT, width(what)):
         return f"{name}: {clean(what, left)}"
     return clean(name, room)
+
+
+def stacked(name: str, what: str, project: str, room: int, most: int, *, is_folded: bool) -> list[str]:
+    """
+    The title of a tab of at most *most* lines, each in *room* cells; *project* below it, unless that is its *name*.
+
+    The title has one line, or where it *is_folded* as many as it needs.
+    """
+    rows = folded(fitted(name, what, room * most), room) if is_folded else [fitted(name, what, room)]
+    if len(rows) > most:
+        rows[most - 1 :] = [clean(" ".join(rows[most - 1 :]), room)]
+    elif len(rows) < most and project not in ("", name):
+        rows.append(f"{_NOT_BOLD}{clean(project, room)}")
+    return rows

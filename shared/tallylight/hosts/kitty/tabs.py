@@ -10,7 +10,8 @@ tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_
 and `{tab.tally_var_NAME}` what its agent gave that name. Narrow tabs are drawn here.
 
 kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
-kind goes by its share of the bar, and its text is fitted when it is drawn.
+kind depends on its share of the bar, and its text is fitted when it is drawn. Where a person has given tabs several
+lines (`tab_title_max_lines`, of bars at a side since kitty 0.49), the project is below the title.
 
 A fault in here is logged once and the tabs are drawn as without us.
 """
@@ -23,6 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
+import kitty.tab_bar as kitty_bar
 from kitty.fast_data_types import get_options
 from kitty.tab_bar import ColorFormatter, TabAccessor, TabBar, draw_attributed_string
 
@@ -50,11 +52,14 @@ WHAT_CELLS = 40
 _HAS_FIELD = re.compile(r"\btab\.tally\b")
 _WHAT_FIELD = f"{FIELD}_what"
 _VAR_FIELD = "tally_var_"
+_TITLE = "{title}"
 _SGR = re.compile(r"\x1b\[[0-9:;]*m")
 #: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it, and
 #: where tabs have fewer cells than the last.
 _ENDS = {"fade": 8, "slant": 3, "powerline": 2}
 _SHORT_FADE, WIDE = 2, 20
+#: Of these, what stands in front of the title.
+_STARTS = {"fade": 1, "slant": 2, "powerline": 1}
 FEATURE = "tab bar"
 
 
@@ -308,23 +313,51 @@ class TabLights:
         if tab.tab_id in self._filled:
             screen.cursor.bold = True
         # A title with colours was written by the person, as it is to be.
-        return (
-            (draw_data, tab) if "\x1b" in tab.title else self._worded(shown, draw_data, tab, length, extra.for_layout)
-        )
-
-    def _worded(self, shown: TabLight, draw_data: Any, tab: Any, length: int, is_layout: bool) -> tuple[Any, Any]:
-        """The same with the name and what is asked, as far as it fits; all of it where *is_layout*."""
-        template = draw_data.active_title_template if tab.is_active else None
-        says_what = self.rollup.names and _WHAT_FIELD not in (template or draw_data.title_template)
+        if "\x1b" in tab.title:
+            return draw_data, tab
+        template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
+        says_what = self.rollup.names and _WHAT_FIELD not in template
         what = middle(shown.request, WHAT_CELLS) if says_what else ""
+        if getattr(draw_data, "max_tab_title_lines", 1) > 1 and template.endswith(_TITLE) and style != "custom":
+            return self._stacked(shown, draw_data, tab, what, length, index)
+        return self._worded(draw_data, tab, what, length, extra.for_layout)
+
+    def _worded(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
+        """The same with the name and *what* is asked, as far as it fits; all of it where *is_layout*."""
         style = get_options().tab_bar_style
         ends = _ENDS.get(style, 0)
         left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))
         whole = tab_look.fitted(tab.title, what, MAX_TITLE_CELLS)
         if style == "fade" and (self._cells < WIDE or (width(whole) + ends > left and not is_layout)):
-            ends, draw_data = _SHORT_FADE, draw_data._replace(alpha=draw_data.alpha[1:2] or draw_data.alpha)
+            ends, draw_data = _SHORT_FADE, _with_short_fade(draw_data)
         title = whole if is_layout else tab_look.fitted(tab.title, what, max(1, left - ends))
         return draw_data, tab._replace(title=title)
+
+    def _stacked(
+        self, shown: TabLight, draw_data: Any, tab: Any, what: str, length: int, index: int
+    ) -> tuple[Any, Any]:
+        """The same in a tab of several lines, the project below; folded where the person has kitty do that."""
+        # What the template puts above and in front of the title.
+        frame = kitty_bar.apply_title_template(draw_data, tab._replace(title=""), index, length)
+        *above, before = _SGR.sub("", frame).split("\n")
+        style, lead, most = get_options().tab_bar_style, width(before), draw_data.max_tab_title_lines - len(above)
+        start = _STARTS.get(style, draw_data.leading_spaces)
+        ends = _ENDS.get(style, 0)
+        if style == "fade":
+            # kitty has one end of a tab in its first line, and the other one in its last.
+            ends, draw_data = _SHORT_FADE, _with_short_fade(draw_data)
+        room = length - lead - ends
+        if draw_data.wrap_width:
+            room = min(room, draw_data.wrap_width - lead - start)
+        rows = tab_look.stacked(
+            tab.title,
+            what,
+            shown.project if self.rollup.names else "",
+            max(1, room),
+            max(1, most),
+            is_folded=draw_data.wrap_width > 0,
+        )
+        return draw_data, tab._replace(title=f"\n{' ' * (start + lead)}".join(rows))
 
     def _draw_narrow(
         self, shown: TabLight, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool
@@ -370,6 +403,10 @@ def _written(run: Run, ground: RGB) -> str:
     """*run* as text with its colours, and *ground* behind it."""
     text = f"{lights.sgr_foreground(run.fore)}{run.text}"
     return text if run.back is None else f"{lights.sgr_background(run.back)}{text}{lights.sgr_background(ground)}"
+
+
+def _with_short_fade(draw_data: Any) -> Any:
+    return draw_data._replace(alpha=draw_data.alpha[1:2] or draw_data.alpha)
 
 
 def _clean(title: str) -> str:

@@ -43,12 +43,15 @@ from tallylight.hosts.store import Store, at_once
 from tallylight.pane import marks as requested
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
+from tallylight.snapshot import labels_file
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import MAX_PANES
 
 #: How many ticks come to a look at what programs may do by the configuration.
 POWERS_EVERY = 4
+#: Between two ticks there are so many times the usual time while there is no agent, and nothing is likely to happen.
+IDLE_TIMES = 2
 #: Problems that are reported.
 MAX_REPORTED = 50
 #: The longest sleep between two steps.
@@ -102,6 +105,8 @@ class PollingHost(Engine[str]):
             told=self._report_once,
         )
         self._groups = process_table.Groups(table)
+        #: The names that the person gave conversations; what is wrong with their file, the list tells.
+        self._labels = labels_file.LabelsFile(labels_file.path(environ))
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         self._screens = Screens(self._jobs, clock, self._touched.add)
@@ -159,6 +164,11 @@ class PollingHost(Engine[str]):
         self.post(hurry)
 
     @property
+    def _is_busy(self) -> bool:
+        is_quiet = all(published.is_quiet for published in self._published.values())
+        return not is_quiet or any(pane.agent is not None for pane in self._panes.values())
+
+    @property
     def is_written(self) -> bool:
         """Whether the snapshot says all that was decided. May be asked on any thread."""
         return not self._is_unsaved and not self._store.pending
@@ -212,14 +222,14 @@ class PollingHost(Engine[str]):
             if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
                 asked.due = now + asked.source.every
         if is_tick := now >= self._tick_due:
-            self._tick_due = now + self.config.poll_s
+            self._tick_due = now + self.config.poll_s * (1 if self._is_busy else IDLE_TIMES)
             self._begin(now)
         self._take_turns(now)
         self._screens.flush(now)
         if is_tick:
             self.guarded("requests", self._store.take)(self._carry_out, now)
             if self._ticks % POWERS_EVERY == 0:
-                self._jobs.submit("settings", self._powers.look, self._looked_at_powers)
+                self._jobs.submit("settings", lambda: (self._powers.look(), self._labels.poll()), self._looked_at_files)
             self.guarded("ledger", self._keep_ledger)(now)
             if self._notices is not None:
                 self.guarded("notifications", self._notices.look)(now)
@@ -255,9 +265,12 @@ class PollingHost(Engine[str]):
         """What programs may do to its panes."""
         return self._store.allow
 
-    def _looked_at_powers(self, is_new: object) -> None:
-        """Of the configuration, which is read at the start, what gives programs less power is taken over."""
-        if is_new is True:
+    def _looked_at_files(self, are_new: object) -> None:
+        """Of the configuration, which is read at the start, what gives programs less power is taken over; all names."""
+        is_config_new, are_names_new = are_new if isinstance(are_new, tuple) else (False, False)
+        if are_names_new:
+            self._touched.update(self._panes)
+        if is_config_new:
             self.problems.pop(ALLOW, None)
             self._store.allow, self._is_unsaved = self._powers.config.scripting, True
             self._store.withheld = tuple(one.key for one in self._powers.withheld)
@@ -340,7 +353,8 @@ class PollingHost(Engine[str]):
     def _place(self, id_: str) -> object:
         # Not its title: that is the pane's, which knows a spinner that turns.
         seen = self._held[id_].source_pane
-        return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, seen.visible, seen.inside
+        inside = seen.visible, seen.inside, self._labels.labels
+        return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, inside
 
     def _entry(self, id_: str, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         seen = self._held[id_].source_pane
@@ -350,6 +364,7 @@ class PollingHost(Engine[str]):
         )
         return attrs.evolve(
             with_inside(entry, seen.inside),
+            name=self._labels.labels.of(f"{self._host}-{os.getpid()}", entry).name,
             host_title=seen.host_title,
             attach=seen.attach,
             terminals=seen.terminals,

@@ -58,7 +58,7 @@ class Source(Protocol):
     every: float
 
     def look(self) -> Sequence[SourcePane] | None:
-        """All panes there are now; None if they stay as they were, or nothing can be said. On another thread."""
+        """All panes there are now; None if they stay as they were, or are unknown. On another thread."""
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
         """What its panes show now, by id, after any of that has changed. On another thread."""

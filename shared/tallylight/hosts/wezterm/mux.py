@@ -50,6 +50,18 @@ class MuxSource(WezTermSource):
         self._words: dict[str, str] = {}
         #: What was written to the terminals of its panes, and when.
         self._written: dict[str, tuple[str, float]] = {}
+        #: Those in whose foreground is an agent of this machine or their own shell: the others are not written to.
+        self._plain: dict[str, Terminal] = {}
+
+    def note(self, poller: PollingHost) -> None:
+        """Note to whose terminals may be written."""
+        terminals_ = {id_: terminal for id_ in self._rows if (terminal := self.own_terminal(id_)) is not None}
+        self._plain = {
+            id_: terminal
+            for id_, terminal in terminals_.items()
+            if (pane := poller.peek(id_)) is not None
+            and (pane.pid == terminal.leader or (pane.agent is not None and not pane.unknown.is_remote))
+        }
 
     def look(self) -> list[SourcePane] | None:
         """The panes of the server; what is to be told to their terminals is, if there is a moment."""
@@ -71,7 +83,7 @@ class MuxSource(WezTermSource):
         for id_, word in self._words.items():
             before, at = self._written.get(id_, (_DARK, 0.0))
             is_due = word != before or (word != _DARK and now - at >= REPEAT_S)
-            if is_due and (terminal := self.terminal(id_)) is not None:
+            if is_due and (terminal := self._plain.get(id_)) is not None:
                 due[terminal] = id_
         words = {terminal: terminals.MUX_WORDS[self._words[id_]] for terminal, id_ in due.items()}
         for terminal in terminals.tell(words, self._table, patience=PATIENCE_S):
@@ -112,7 +124,7 @@ def serve(
     poller = PollingHost(HOST, [source], environ, table=table, report=report)
 
     def is_over() -> bool:
-        source.listen(poller, time.monotonic())
+        source.note(poller)
         return table.start(server) != born
 
     started(poller)

@@ -6,7 +6,7 @@ feed has both, because only WezTerm's own process knows them:
 
     {"number": 1700000000000, "version": 1, "life": "…", "front": "3,4", "workspace": "default", "problems": "keys",
      "release": "0.1.0",
-     "panes": {"3": {"title": "…", "is_local": true, "progress": false,
+     "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false,
                      "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
 
 `n` counts what a pane has said, from 1 in each life of WezTerm's Lua state; `number` is another one in each feed.
@@ -57,9 +57,11 @@ class Row:
 
 @attrs.frozen(kw_only=True)
 class FedPane:
-    """What the feed says of one pane: its title, and what its `tally` variable said, with the number of each word."""
+    """What the feed says of one pane: its place, its title, and what its `tally` variable said, each word numbered."""
 
     title: str = ""
+    tab: str = ""
+    window: str = ""
     said: tuple[tuple[int, str], ...] = ()
     #: Whether it shows a progress bar; None where WezTerm cannot tell.
     progress: bool | None = None
@@ -78,6 +80,11 @@ class FeedState:
     #: Of the Lua that wrote it; empty for one from before it was said.
     release: str = ""
     panes: dict[str, FedPane] = attrs.field(factory=dict)
+
+    @property
+    def places(self) -> dict[str, tuple[str, str]]:
+        """The tab and the window of each pane."""
+        return {id_: (fed.tab, fed.window) for id_, fed in self.panes.items()}
 
 
 def read_list(data: bytes) -> list[Row] | None:
@@ -142,6 +149,8 @@ def _fed(value: dict[str, Any]) -> FedPane:
     ]
     return FedPane(
         title=_text(value.get("title")),
+        tab=_id(value.get("tab")),
+        window=_id(value.get("window")),
         # A longer one is no word that the carrier takes.
         said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
         progress=bar if isinstance(bar := value.get("progress"), bool) else None,

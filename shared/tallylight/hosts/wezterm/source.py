@@ -28,11 +28,11 @@ from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal
 from tallylight.hosts.wezterm import pane_list, terminals
-from tallylight.hosts.wezterm.pane_list import FeedState, Row
+from tallylight.hosts.wezterm.pane_list import FedPane, FeedState, Row
 from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
-from tallylight.pane.pane import Look, Pane
+from tallylight.pane.pane import Look
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -40,8 +40,9 @@ from tallylight.snapshot.writer import directory
 
 #: Seconds between two looks while an agent is there, and while there is none.
 LIST_S, IDLE_LIST_S = 1.0, 3.0
-#: A list this old, in seconds, is asked for again although neither the feed nor the processes tell of another pane.
-SELDOM_S = 10.0
+#: A list this old, in seconds, is asked for again although neither the feed nor the processes tell of another pane: it
+#: alone says which workspace a window is in.
+SELDOM_S = 60.0
 #: Seconds between two readings of one screen.
 READ_S = 0.5
 #: A list this young, in seconds, still says where the cursor is.
@@ -85,6 +86,8 @@ class WezTermSource:
         self._feed_path = feed
         self._feed_stamp: object = None
         self._feed = FeedState()
+        #: Whether any of it has yet to be told to a pane.
+        self._is_owed = False
         self._received: dict[str, _Received] = {}
         self._titles: dict[str, str] = {}
         self._leaders: dict[str, int] = {}
@@ -92,12 +95,9 @@ class WezTermSource:
         self._listed_at = 0.0
         #: What the GUI process has started.
         self._started: tuple[int, ...] = ()
-        self._bars: dict[str, bool] = {}
         #: What was last shown, as far as Lua draws it, and when WezTerm was last woken for it.
         self._drawn: dict[str, tuple[object, ...]] = {}
         self._woken_at = 0.0
-        #: The panes in whose foreground is an agent of this machine or their own shell.
-        self._plain: frozenset[str] = frozenset()
         #: Whether the snapshot says all that was decided. Set by whoever writes it.
         self.is_written: Callable[[], bool] = lambda: True
         #: Seconds between two looks.
@@ -113,7 +113,7 @@ class WezTermSource:
         ttys = {row.tty for row in rows if row.tty}
         if any(not process_table.is_on_terminal(self._leaders.get(tty, 0), tty, self._table) for tty in ttys):
             self._leaders = terminals.leaders(self._gui, ttys, self._table)
-        feed = self._feed
+        feed, nothing = self._feed, FedPane()
         self._sessions.poll(time.monotonic())
         inside = by_terminal(pane for snapshot in self._sessions.snapshots for pane in snapshot.panes)
         return [
@@ -124,8 +124,8 @@ class WezTermSource:
                 title=None if row.id in feed.panes else row.title,
                 read=functools.partial(self._read, row.id),
                 read_every=READ_S,
-                tab=row.tab,
-                os_window=row.window,
+                tab=feed.panes.get(row.id, nothing).tab or row.tab,
+                os_window=feed.panes.get(row.id, nothing).window or row.window,
                 host_title=row.workspace,
                 visible=row.id in feed.front,
                 terminal=row.tty,
@@ -201,22 +201,11 @@ class WezTermSource:
         """Bring a pane to the front of its window."""
         self._cli("activate-pane", "--pane-id", request.pane)
 
-    def terminal(self, id_: str) -> Terminal | None:
-        """The terminal of a pane, if an agent of this machine or the pane's own shell is in its foreground."""
-        return self._own_terminal(id_) if id_ in self._plain else None
-
-    def _own_terminal(self, id_: str) -> Terminal | None:
+    def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
         row = self._rows.get(id_)
         leader = self._leaders.get(row.tty, 0) if row is not None else 0
         return Terminal(row.tty, leader) if row is not None and leader else None
-
-    @staticmethod
-    def _is_plain(pane: Pane | None, terminal: Terminal | None) -> bool:
-        if pane is None:
-            return False
-        is_shell = terminal is not None and pane.pid == terminal.leader
-        return is_shell or (pane.agent is not None and not pane.unknown.is_remote)
 
     # On the loop ----------------------------------------------------------------------------------------------
 
@@ -226,7 +215,6 @@ class WezTermSource:
 
     def listen(self, poller: PollingHost, now: float) -> None:
         """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
-        self._plain = frozenset(id_ for id_ in self._rows if self._is_plain(poller.peek(id_), self._own_terminal(id_)))
         stamp = read_write.stamp(self._feed_path)
         if stamp is None:
             return
@@ -238,26 +226,31 @@ class WezTermSource:
                 feed = None
             if feed is None:
                 return
-            is_moved = feed.front != self._feed.front or feed.panes.keys() != self._feed.panes.keys()
+            is_moved = feed.front != self._feed.front or feed.places != self._feed.places
             self._feed = feed
             self._received = {id_: received for id_, received in self._received.items() if id_ in feed.panes}
-            self._bars = {id_: bar for id_, bar in self._bars.items() if id_ in feed.panes}
             poller.heard(feed.number)
             if is_moved:
                 poller.refresh(self)
-        self._hand_over(poller, now)
+            self._is_owed = True
+        if self._is_owed or any(poller.peek(id_) is None for id_ in self._feed.panes):
+            self._hand_over(poller, now)
         self._look_at_prompts(poller, now)
 
     def _hand_over(self, poller: PollingHost, now: float) -> None:
-        """Hand the panes what is new to them; one that is not known yet gets it later."""
+        """Hand the panes what is new to them; one that is not known yet gets it later, and whose bar it is, too."""
+        self._is_owed = False
         for id_, fed in self._feed.panes.items():
-            pane = poller.pane(id_)
+            pane = poller.peek(id_)
             if pane is None:
                 self._titles.pop(id_, None)
                 continue
             words = self._new_words(id_, fed.said)
             is_titled = self._titles.get(id_) != fed.title
-            terminal = self._own_terminal(id_)
+            is_barred = fed.progress is not None and fed.progress is not pane.has_bar
+            if words or is_titled or is_barred:
+                poller.pane(id_)  # so that it is published
+            terminal = self.own_terminal(id_)
             if terminal is not None and (words or is_titled):
                 pane.foreground(self._groups.look(terminal.leader, now), now)
             if is_titled:
@@ -265,9 +258,9 @@ class WezTermSource:
                 pane.title(fed.title, now)
             for word in words:
                 pane.carrier(word, now)
-            if fed.progress is not None and (fed.progress or id_ in self._bars):
-                self._bars[id_] = fed.progress
-                pane.progress(fed.progress, now)
+            if is_barred or pane.has_bar:
+                pane.progress(bool(fed.progress), now)
+                self._is_owed = self._is_owed or pane.has_bar
 
     def _look_at_prompts(self, poller: PollingHost, now: float) -> None:
         """
@@ -276,7 +269,7 @@ class WezTermSource:
         Only panes are looked at that are lit by what was said there, with no agent in the foreground.
         """
         for id_, received in self._received.items():
-            pane, terminal = poller.peek(id_), self._own_terminal(id_)
+            pane, terminal = poller.peek(id_), self.own_terminal(id_)
             if pane is None or terminal is None or pane.agent is not None or not pane.decision.is_lit:
                 received.is_away = None
                 continue
@@ -322,8 +315,9 @@ class WezTermSource:
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:
-    """What Lua draws of a pane, and toasts; nothing for one without a light."""
+    """What Lua draws of a pane, and toasts: what `snapshot/reader.lua` reads; nothing for one without a light."""
     if entry.status is Status.ACTIVE:
         return ()
-    until = entry.snoozed_until, entry.muted_until, entry.limited_until
-    return entry.status, entry.kind, entry.agent, entry.project, entry.message, entry.question, *until
+    asked = entry.message, entry.question, entry.what, entry.outcome, entry.diffstat
+    more = entry.since, entry.snoozed_until, entry.muted_until, entry.limited_until, entry.vars
+    return entry.status, entry.kind, entry.agent, entry.project, entry.name, asked, more

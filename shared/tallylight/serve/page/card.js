@@ -3,7 +3,7 @@
 // before it types.
 "use strict";
 
-const MARKS = { waiting: "!", error: "×", down: "▼", done: "✓", limited: "◷", background: "○", working: "●", idle: "·" };
+const MARKS = { waiting: "!", error: "×", down: "▼", done: "✓", limited: "◷", quiet: "◇", background: "○", working: "●", idle: "·" };
 // Milliseconds between two looks at an open screen; and how long a button must have stood where it is pressed.
 const LOOK_MS = 1000, STEADY_MS = 700;
 // When a card was last put to another place.

@@ -2,7 +2,7 @@
 // Text of programs goes into text nodes only.
 "use strict";
 
-const ORDER = ["waiting", "error", "down", "done", "limited", "background", "working", "idle", "active"];
+const ORDER = ["waiting", "error", "down", "done", "limited", "quiet", "background", "working", "idle", "active"];
 const NEEDS = 5;
 // What is told to those who listen to the page: a change to one of these.
 const NEWS = new Set(["waiting", "error", "down", "done", "limited"]);

@@ -32,6 +32,7 @@ _VERBS = {
     Status.DOWN: "has ended",
     Status.DONE: "is done",
     Status.LIMITED: "has reached a limit",
+    Status.QUIET: "is quiet",
     Status.WORKING: "works",
     Status.BACKGROUND: "works in the background",
     Status.IDLE: "is idle",

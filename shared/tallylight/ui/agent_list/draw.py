@@ -25,7 +25,7 @@ from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
 #: Lights that the head counts without a fill.
-_QUIET = (Status.LIMITED, Status.WORKING, Status.BACKGROUND, Status.IDLE)
+_PLAIN = (Status.LIMITED, Status.QUIET, Status.WORKING, Status.BACKGROUND, Status.IDLE)
 
 
 def draw(state: State) -> list[Line]:
@@ -99,21 +99,21 @@ def _head(state: State) -> Line:
     return next((head for head in heads if cells(head) <= state.columns), heads[-1])
 
 
-def _counts(state: State, has_total: int, has_words: int, is_quiet_worded: int) -> Line:
+def _counts(state: State, has_total: int, has_words: int, is_plain_worded: int) -> Line:
     """How many agents there are of each light. Words go where there is no room, numbers never."""
     counts = Counter(row.pane.status for row in state.rows if not is_snoozed(row.pane, state.now))
     total = f" {counted(len(state.rows), 'agent')}"
     spans, gap = [Span(total if has_total else "", is_bold=True)], "  " * has_total
-    for status in (*(one for one in rows.WORDS if one not in _QUIET), *_QUIET):
+    for status in (*(one for one in rows.WORDS if one not in _PLAIN), *_PLAIN):
         if not counts[status]:
             continue
-        is_quiet = status in _QUIET
-        word = f" {rows.WORDS[status]}" if (is_quiet_worded if is_quiet else has_words) else ""
-        spans.append(Span(gap if has_words or not is_quiet else ""))
-        spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_quiet))
+        is_plain = status in _PLAIN
+        word = f" {rows.WORDS[status]}" if (is_plain_worded if is_plain else has_words) else ""
+        spans.append(Span(gap if word else ""))
+        spans.append(Span(f" {lights.mark(status)}", chip=status, is_mark=True, is_bold=not is_plain))
         chip = status if status in lights.FILLED or status is Status.DONE else None
-        text = f" {counts[status]}{word}{'' if is_quiet else ' '}"
-        spans.append(Span(text, chip=chip, is_mark=status is Status.DONE, is_bold=not is_quiet, is_dim=is_quiet))
+        text = f" {counts[status]}{word}{'' if is_plain else ' '}"
+        spans.append(Span(text, chip=chip, is_mark=status is Status.DONE, is_bold=not is_plain, is_dim=is_plain))
         gap = " "
     return tuple(spans)
 

@@ -3,7 +3,7 @@ Asking: a question as the list shows it, whole, wrapped and scrolled; and whethe
 
 What is asked and its choices are one text of `Part`s. A choice can be pressed once every line of the dialog has been
 drawn: what could not be shown cannot be agreed to. Of a question that is not whole on its screen, the choices are shown
-without numbers, and what is missing is said. Blank lines of the dialog go first where there is little room.
+without numbers, with what is missing. Blank lines of the dialog go first where there is little room.
 """
 
 from __future__ import annotations

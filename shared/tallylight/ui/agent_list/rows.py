@@ -13,6 +13,7 @@ import attrs
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
+from tallylight.ui import details
 from tallylight.ui.agent_list import geometry, table
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.layout import GAP, age, clean, pad
@@ -27,6 +28,7 @@ WORDS = {
     Status.DOWN: "ended",
     Status.DONE: "done",
     Status.LIMITED: "limited",
+    Status.QUIET: "quiet",
     Status.WORKING: "working",
     Status.BACKGROUND: "background",
     Status.IDLE: "idle",
@@ -140,7 +142,8 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
 def _narrow(row: Row, state: State, height: int) -> list[Line]:
     """A row of a panel: its mark, its name and its age; below, if there is room, what it asks."""
     is_selected = state.has_focus and row.address == state.selected
-    look, is_needy, since = look_of(row, state), table.needs(row, state.now), aged(row, state)
+    look, is_needy = look_of(row, state), table.needs(row, state.now)
+    since = details.time_left(row.pane, state.now) or aged(row, state)
     on = functools.partial(_on, is_selected)
     room = max(1, state.columns - _NARROW)
     name = clean(table.name_of(row), max(1, room - width(since) - 2))

@@ -1,0 +1,1 @@
+const words: number = "x";

@@ -101,9 +101,11 @@ class _Group:
         last = before.edits[-1:] if before is not None else ()
         new = list(itertools.takewhile(lambda edit: (edit,) != last, reversed(party.edits)))
         names = _names(new) | (_names(party.edits[-_LAST:]) - told) | set(map(posixpath.basename, party.asks))
+        if not names:
+            return False
         others = [one for one in parties if one is not party]
         trees = {one.top for one in others} - {party.top}
-        theirs = (*(_names(one.edits) for one in others), *(self.found.names.get(top, frozenset()) for top in trees))
+        theirs = (*(one.written for one in others), *(self.found.names.get(top, frozenset()) for top in trees))
         return any(not names.isdisjoint(found) for found in theirs)
 
 
@@ -272,13 +274,15 @@ class Collisions(Generic[Id]):
 
 def _own_party(address: str, pane: Pane, top: str, cwd: str) -> Party:
     decision, transcript = pane.decision, pane.transcript
+    edits = transcript.edits if transcript is not None else ()
     is_asking = decision.status is Status.WAITING
     return Party(
         address=address,
         name=pane.project or pane.clean_title,
         top=top,
         cwd=cwd,
-        edits=transcript.edits if transcript is not None else (),
+        edits=edits,
+        written=frozenset(_names(edits)),
         asks=asked(decision.report.what) if is_asking else (),
         is_busy=decision.status in _BUSY,
         since=decision.since,

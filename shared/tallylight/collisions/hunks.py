@@ -22,7 +22,7 @@ Lines = tuple[int, int]
 MAX_HUNKS, MAX_TOLD = 256, 3
 _FILE = re.compile(r"(?:---|\+\+\+) (?:[ab]/([^\t]*)\t?|/dev/null)")
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-#: A line with fewer characters stands in every file: `}`, `else:`.
+#: A line with fewer characters is in every file: `}`, `else:`.
 _TELLING = 8
 
 

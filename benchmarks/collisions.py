@@ -11,7 +11,7 @@ the second write until both panes are marked.
 two work trees of the commit before. A merge of git tells whether they collide. A pair counts as twelve minutes of work,
 so that forty are eight hours.
 
-*Cost*: ten work trees of a repository with 20,000 files, in each an agent that writes another file every minute, for an
+*Cost*: ten work trees of a repository with 4,000 files, in each an agent that writes another file every minute, for an
 hour by a clock that nobody waits for: the processor time of all looks, with that of git, as a share of that hour.
 """
 
@@ -44,12 +44,12 @@ from tallylight.pane.transcript import Found
 
 TOLD = Aim("collisions: from the second write to both marks, 95 % of pairs", "the clock", most=2.0, unit="s")
 FALSE = Aim("collisions: false marks in eight hours", "a merge of git", most=1.0, unit="marks")
-COST = Aim("collisions: ten work trees of 20,000 files, ten agents at work", "a core", most=0.1, unit="%")
+COST = Aim("collisions: ten work trees of 4,000 files, ten agents at work", "a core", most=0.1, unit="%")
 AIMS = (TOLD, FALSE, COST)
 QUICK = ()
 
 ROOT = Path(__file__).resolve().parents[1]
-PAIRS, HISTORY, TREES, FILES, MINUTES = 20, 40, 10, 20_000, 60
+PAIRS, HISTORY, TREES, FILES, MINUTES = 20, 40, 10, 4_000, 60
 #: A host looks so often, in seconds, and reads the files of agents at every second look.
 POLL_S = 0.25
 LINES = 60

@@ -35,7 +35,7 @@ class Desk:
     """An agent in each work tree of a shop, and what a host does for them. Each look takes *cost* seconds."""
 
     shop: Shop
-    cost: float = 0.01
+    cost: float = 0.001
     now: float = 100.0
     told: list[int] = attrs.field(factory=list)
     asked: list[Any] = attrs.field(factory=list)
@@ -131,11 +131,11 @@ def test_where_nothing_happens_git_is_not_asked(desk: Desk) -> None:
 def test_what_it_costs_is_bounded(desk: Desk) -> None:
     """An agent that works is looked at seldom, and the more seldom the longer that takes."""
     desk.shows(1, Status.WORKING)
-    desk.passes(2 * CALM[0])
-    assert desk.passes(100 * CALM[0]) in range(95, 102)
-    desk.cost = 0.1
-    desk.passes(10 * CALM[0])
-    assert desk.passes(100 * CALM[0]) in range(8, 12)
+    for cost in (0.001, 0.01, 0.1):
+        desk.cost = cost
+        desk.passes(20 * CALM[0])
+        every = max(CALM[0], CALM[1] * cost)
+        assert desk.passes(20 * every) in range(18, 22)
 
 
 def test_a_repository_that_is_slow(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ def test_one_that_is_gone(desk: Desk) -> None:
     for number, top in enumerate((desk.shop.trap.root, desk.shop.other), 1):
         desk.shop.write(changed(40, word=f"{number}"), top)
         desk.shows(number, Status.WORKING)
-    desk.passes(2 * CALM[0])
+    desk.passes(3 * CALM[0])
     assert desk.panes[1].collides
     del desk.panes[2]
     desk.passes(EVERY_S)
@@ -194,7 +194,7 @@ def test_nobody_wants_it(desk: Desk) -> None:
     for number, top in enumerate((desk.shop.trap.root, desk.shop.other), 1):
         desk.shop.write(changed(40, word=f"{number}"), top)
         desk.shows(number, Status.WORKING)
-    desk.passes(2 * CALM[0])
+    desk.passes(3 * CALM[0])
     assert desk.panes[1].collides
     desk.passes(EVERY_S, is_wanted=False)
     assert desk.panes[1].collisions == ()
@@ -213,7 +213,7 @@ def test_an_agent_of_another_host(desk: Desk, trap: Trap) -> None:
     desk.shop.write(changed(40))
     desk.shop.write(changed(40, word="theirs"), desk.shop.other)
     desk.shows(1, Status.WORKING)
-    desk.passes(OTHERS_S + 2 * CALM[0])
+    desk.passes(OTHERS_S + 3 * CALM[0])
     assert desk.lines(1) == [(f"kitty-{os.getpid()}:7", "40", True)]
     host.close()
     desk.passes(2 * OTHERS_S)

@@ -65,6 +65,8 @@ class Party:
     top: str
     cwd: str
     edits: tuple[Edit, ...] = ()
+    #: The names of the files of these.
+    written: frozenset[str] = frozenset()
     asks: tuple[str, ...] = ()
     is_own: bool = True
     is_busy: bool = False

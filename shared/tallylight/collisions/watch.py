@@ -2,13 +2,14 @@
 Watch: which agents work in one repository, and when that is looked at.
 
 A look comes at once where an agent has written, or asks to write, a file that another one has changed. All else comes
-seldom: git is asked of a work tree once its agent has done something, and so seldom that it takes a thousandth of a
-core. Where no agent does anything git is not asked, unless there is a collision that may be over.
+seldom: git is asked of a work tree once its agent has done something, and so seldom that it takes less than a
+thousandth of a core. Where no agent does anything git is not asked, unless there is a collision that may be over.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import posixpath
 import resource
@@ -40,7 +41,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 EVERY_S, OTHERS_S = 0.5, 2.0
 #: Seconds between two looks at a repository, and how many times as long as the last one took that is at least: where an
 #: agent has just written a file of another one, where there is a collision, and else.
-SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1000)
+SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1500)
 #: Repositories that are looked at at a time, and directories that are known.
 MAX_ASKED, MAX_KNOWN = 4, 512
 #: Of what an agent has written, the last so many may not have been on the disk yet at the last look.
@@ -64,6 +65,8 @@ class _Group:
     cost: float = 0.0
     rests_until: float = float("-inf")
     is_asked: bool = False
+    #: The work trees that may have changed since git was asked of them, in the order in which that is to be done.
+    stale: dict[str, None] = attrs.field(factory=dict)
     #: Whether a look in a hurry is to be made once more: what a record tells may be written a moment later.
     is_due_again: bool = False
 
@@ -78,10 +81,16 @@ class _Group:
         until = self.looked_at + max(least, times * self.cost)
         return until if is_urgent or self.is_marked else max(until, self.rests_until)
 
-    def active(self, parties: Sequence[Party]) -> list[Party]:
-        """Those whose work trees may have changed: whoever ends a collision, that it is over is to be seen."""
-        known = self.parties.get
-        return [one for one in parties if self.is_marked or one.is_busy or known(one.address) != one]
+    def note(self, parties: Sequence[Party]) -> None:
+        """Note which work trees may have changed: whoever ends a collision, that it is over is to be seen."""
+        known, is_marked = self.parties.get, self.is_marked
+        changed = (one.top for one in parties if is_marked or one.is_busy or known(one.address) != one)
+        self.stale |= dict.fromkeys(changed)
+
+    def wanted(self, *, is_urgent: bool) -> frozenset[str]:
+        """The work trees that git is to be asked of now: none in a hurry, for the records tell what was written."""
+        count = 0 if is_urgent else len(self.stale) if self.is_marked else 1
+        return frozenset(itertools.islice(self.stale, count if self.parties else None))
 
     def concerns_others(self, party: Party, parties: Iterable[Party]) -> bool:
         """Whether *party* has just written, or asks to write, a file that others have changed, by its name."""
@@ -89,11 +98,14 @@ class _Group:
         if before is party or before == party:
             return False
         told = {posixpath.basename(entry.file) for entry in self.found.entries.get(party.address, ())}
-        new = [edit for edit in party.edits if before is None or edit not in before.edits]
+        last = before.edits[-1:] if before is not None else ()
+        new = list(itertools.takewhile(lambda edit: (edit,) != last, reversed(party.edits)))
         names = _names(new) | (_names(party.edits[-_LAST:]) - told) | set(map(posixpath.basename, party.asks))
+        if not names:
+            return False
         others = [one for one in parties if one is not party]
         trees = {one.top for one in others} - {party.top}
-        theirs = (*(_names(one.edits) for one in others), *(self.found.names.get(top, frozenset()) for top in trees))
+        theirs = (*(one.written for one in others), *(self.found.names.get(top, frozenset()) for top in trees))
         return any(not names.isdisjoint(found) for found in theirs)
 
 
@@ -183,17 +195,17 @@ class Collisions(Generic[Id]):
         group = self._groups[common]
         is_new = any(group.concerns_others(party, parties) for party in parties)
         is_urgent = is_new or group.is_due_again
-        active = group.active(parties)
-        is_worth_it = active or is_urgent or len(parties) != len(group.parties)
+        group.note(parties)
+        is_worth_it = group.stale or is_urgent or len(parties) != len(group.parties)
         if not is_worth_it or group.is_asked or now < group.due(is_urgent=is_urgent):
             return
-        # In a hurry what has been written is known from the records.
-        stale = frozenset(() if is_urgent else (party.top for party in active))
+        stale = group.wanted(is_urgent=is_urgent)
         job = functools.partial(_look, group.looks, tuple(parties), stale)
         here = {party.address: party for party in parties}
         done = functools.partial(self._was_looked, group, here, now, is_new)
         if sum(map(attrgetter("is_asked"), self._groups.values())) < MAX_ASKED:
             group.is_asked = True
+            group.stale = {top: None for top in group.stale if top not in stale}
             if not self.submit(("collisions", common), job, done):
                 group.is_asked = False
 
@@ -262,13 +274,15 @@ class Collisions(Generic[Id]):
 
 def _own_party(address: str, pane: Pane, top: str, cwd: str) -> Party:
     decision, transcript = pane.decision, pane.transcript
+    edits = transcript.edits if transcript is not None else ()
     is_asking = decision.status is Status.WAITING
     return Party(
         address=address,
         name=pane.project or pane.clean_title,
         top=top,
         cwd=cwd,
-        edits=transcript.edits if transcript is not None else (),
+        edits=edits,
+        written=frozenset(_names(edits)),
         asks=asked(decision.report.what) if is_asking else (),
         is_busy=decision.status in _BUSY,
         since=decision.since,

@@ -63,7 +63,7 @@ def test_show_some(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "show", "colours", "stale_s"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
     assert [line.split("#")[-1].strip() for line in lines] == [
-        "line 2", "", "[colours]", "line 1", *["the theme chooses"] * 7
+        "line 2", "", "[colours]", "line 1", *["the theme chooses"] * 9
     ]  # fmt: skip
     assert main(["config", "show", "--json", "stale_s"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -33,7 +33,7 @@ def test_plain_time_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\x1b" not in said
     assert decisions(said) == [
         (1.5, "scout", "working"),
-        (8.0, "scout", "waiting (input)"),
+        (8.0, "scout", "quiet"),
         (11.5, "scout", "working"),
         (13.5, "scout", "done"),
         (15.5, "scout", "no light"),

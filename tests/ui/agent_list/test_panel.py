@@ -41,7 +41,7 @@ FEW = (
 def test_what_needs_somebody_has_two_lines_where_there_is_room() -> None:
     """Mark, name and age; below what it asks. Wide characters are cut to whole cells; one idle agent is a row."""
     assert texts(panel(*FEW)) == [
-        " ! 1   ● 1  · 1",
+        " ! 1  ● 1 · 1",
         " !  shop              3m",
         "    Bash: alembic upgra…",
         " ●  日本語プロジェ…   1m",

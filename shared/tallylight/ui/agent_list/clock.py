@@ -40,6 +40,8 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
         yield pane.snoozed_until - (math.ceil(left / unit) - 1) * unit
     if pane.limited_until > now:
         yield now + countdown(pane.limited_until - now)[1]
+        # A day ahead or more its end is shown with the day.
+        yield math.nextafter(pane.limited_until - _DAY, math.inf)
     if pane.queued_until > now:
         yield pane.queued_until
 

@@ -68,7 +68,7 @@ WEIGHTS: dict[str, float] = {
     "a hint at keys below": 2.63,
     "the cursor is in the row of answers": 2.61,
     "wants something in the row": 2.57,
-    "answers beside one another": 1.81,
+    "answers beside one another": 1.82,
     "a key at an answer": 1.78,
     "one row of a list is marked": 1.21,
     "numbers in front of choices": 0.68,
@@ -96,7 +96,7 @@ WEIGHTS: dict[str, float] = {
     "a command typed right above": -2.66,
     "the last row of a pager": -3.0,
     "an answer typed behind": -3.03,
-    "an input below": -4.52,
+    "an input below": -4.51,
 }
 
 
@@ -145,7 +145,7 @@ def signs(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str
     found |= _signs_above(rows, offer)
     below = _below(rows, offer)
     found |= _signs_below(rows, cursor_row, offer, below)
-    strange = sum(not is_hint(rows[at].text) for at in below)
+    strange = sum(not is_hint(rows[at].text) or _INPUT.match(rows[at].text) is not None for at in below)
     told = {sign: 1.0 for sign, is_so in found.items() if is_so}
     return told | ({"rows below that are no hints": min(strange, _STRANGE) / 2} if strange else {})
 

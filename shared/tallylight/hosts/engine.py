@@ -350,7 +350,7 @@ def _grades(host: str, environ: Mapping[str, str], submit: Submit) -> Grades[Any
 
 
 def _nothing(*_: object) -> None:
-    """Nobody grades."""
+    """Do nothing, for a part that the installation lacks."""
 
 
 def _raised(result: object) -> None:

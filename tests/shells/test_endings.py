@@ -186,6 +186,8 @@ def started(shell: str, end: str, state: str, is_relayed: bool, folder: Path) ->
     if not pid:
         os.chdir(folder)
         os.execvpe(SHELLS[shell][0][0], SHELLS[shell][0], bare_environment(HOME=str(folder), LC_ALL="C.UTF-8"))
+    # Nobody else holds it: when it is closed, all that runs there is hung up.
+    os.set_inheritable(master, False)
     agents, _ = load_agents({"HOME": str(folder)})
     processes = table()
     pane = Pane(Timing(), ForegroundReader(agents, processes), processes)

@@ -408,6 +408,19 @@ def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
     assert (pane.decision.status, pane.decision.reason.source) == ("working", Source.REGISTRY)
 
 
+def test_an_agent_that_is_seen_as_it_dies_is_down(pane: Pane, table: HandTable) -> None:
+    """For some milliseconds its process is there without its words: it was not stopped."""
+    pane.foreground(CRUSH.pid, 0)
+    pane.carrier("state=working", 1)
+    table.processes[CRUSH.pid] = attrs.evolve(CRUSH, argv=(), exe="")
+    pane.foreground(CRUSH.pid, 5)
+    assert pane.decision.status is Status.WORKING
+    del table.processes[CRUSH.pid]
+    pane.foreground(SHELL.pid, 5.02)
+    pane.marked(False, 137, 5.02)
+    assert pane.decision.status is Status.DOWN
+
+
 def test_a_missing_status_file_is_looked_for_less_and_less(pane: Pane) -> None:
     """An agent without one costs next to nothing after ten seconds, and is found all the same if it comes."""
     pane.foreground(CLAUDE.pid, 0)

@@ -96,7 +96,7 @@ def test_eight(case: str, played: dict[str, Future[Path]]) -> None:
         return next(decision for when, decision in reversed(decisions) if when <= time)
 
     known = [e.what.foreground for e in recording.events if isinstance(e.what, ForegroundChange)]
-    assert [found.name for found in known if found is not None] == [agent]
+    assert [found.name for found in known if found is not None and not found.is_candidate] == [agent]
     way = Way(Source.PROTOCOL, Source.PROTOCOL) if relay else WAYS[agent]
     ends = [start for start, _ in recording.truth[1:]]
     lights = [(word, at(end - BEFORE)) for (_, word), end in zip(recording.truth, ends, strict=False)]

@@ -266,6 +266,7 @@ def test_a_full_disk_costs_no_light(home: Home, where: str) -> None:
         assert not home.is_old()
     finally:
         home.kitty.run(["pkill", "-KILL", "-x", "kitty"])
+        home.kitty.wait_until(lambda: not home.kitty.alive(), what="kitty's end")
         home.kitty.run(["umount", "-l", str(disk)])
 
 

@@ -14,7 +14,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -37,9 +37,15 @@ from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
 
-if TYPE_CHECKING:
+# An installation may lack these.
+try:
     from tallylight.collisions.watch import Collisions
+except ModuleNotFoundError:
+    Collisions = None  # type: ignore[assignment, misc]
+try:
     from tallylight.hosts.grades import Grades
+except ModuleNotFoundError:
+    Grades = None  # type: ignore[assignment, misc]
 
 #: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
 #: many, and any other quiet one.
@@ -111,7 +117,7 @@ class Engine(ABC, Generic[Id]):
         self._store = store
         self._conversations = KeptConversations(host, environ, submit, told, resumable)
         self._history = KeptHistory(host, environ, submit, told)
-        self._grades: Grades[Id] | None = _grades(host, environ, submit)
+        self._grades: Grades[Id] | None = Grades(host, environ, submit) if Grades is not None else None
         self._grade = self.guarded("accuracy", self._grades.see if self._grades is not None else _nothing)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
         self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
@@ -119,9 +125,10 @@ class Engine(ABC, Generic[Id]):
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
-        self._collisions: Collisions[Id] | None = _collisions(
-            f"{host}-{os.getpid()}", environ, submit, self._files.mounts, self._touched.add
-        )
+        self._collisions: Collisions[Id] | None = None
+        if Collisions is not None:
+            name = f"{host}-{os.getpid()}"
+            self._collisions = Collisions(name, environ, submit, self._files.mounts, self._touched.add)
         self._collide = self.guarded("collisions", self._collisions.look if self._collisions is not None else _nothing)
 
     # What a host does ----------------------------------------------------------------------------------------
@@ -329,24 +336,6 @@ class Engine(ABC, Generic[Id]):
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))
-
-
-def _collisions(name: str, environ: Mapping[str, str], *more: Any) -> Collisions[Any] | None:
-    """What finds agents that edit the same lines; None in an installation that lacks it."""
-    try:
-        from tallylight.collisions.watch import Collisions
-    except ModuleNotFoundError:
-        return None
-    return Collisions(name, environ, *more)
-
-
-def _grades(host: str, environ: Mapping[str, str], submit: Submit) -> Grades[Any] | None:
-    """What grades the lights; None in an installation that lacks it."""
-    try:
-        from tallylight.hosts.grades import Grades
-    except ModuleNotFoundError:
-        return None
-    return Grades(host, environ, submit)
 
 
 def _nothing(*_: object) -> None:

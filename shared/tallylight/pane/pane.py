@@ -282,6 +282,8 @@ class Pane:
             self._reader.forget(before)
             self._pgid = pgid
         found = self._reader.look(pgid)
+        if found is not self._identity and pgid == before and self._is_dying():
+            return
         self._unmoved = self._unmoved + 1 if found is self._identity else 0
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
@@ -289,6 +291,12 @@ class Pane:
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
         if pgid != before == self._said[0] and found.is_shell and self._has_left(before, now):
             self._command_ended(None, now)
+
+    def _is_dying(self) -> bool:
+        """Whether the agent's process is there without its words, some milliseconds before it is a zombie."""
+        process = self._run.identity.process if self._run is not None else None
+        now = self._table.get(process.pid) if process is not None else None
+        return process is not None and now is not None and now.start == process.start and not now.argv
 
     def _has_left(self, before: int, now: float) -> bool:
         """

@@ -410,12 +410,12 @@ def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
 
 def test_an_agent_that_is_seen_as_it_dies_is_down(pane: Pane, table: HandTable) -> None:
     """For some milliseconds its process is there without its words: it was not stopped."""
-    pane.foreground(CRUSH.pid, 0)
+    pane.foreground(COPILOT.pid, 0)
     pane.carrier("state=working", 1)
-    table.processes[CRUSH.pid] = attrs.evolve(CRUSH, argv=(), exe="")
-    pane.foreground(CRUSH.pid, 5)
+    table.processes[COPILOT.pid] = attrs.evolve(COPILOT, argv=(), exe="")
+    pane.foreground(COPILOT.pid, 5)
     assert pane.decision.status is Status.WORKING
-    del table.processes[CRUSH.pid]
+    del table.processes[COPILOT.pid]
     pane.foreground(SHELL.pid, 5.02)
     pane.marked(False, 137, 5.02)
     assert pane.decision.status is Status.DOWN

@@ -69,9 +69,10 @@ SHELLS = {
     "dash": (["dash", "-i"], "PS1='rea''dy$ '"),
 }
 _LEFT = {"": "off", "idle": "off", "active": "off"}
+#: It waits without a child: a shell that is stopped while it starts one may not stop, and wait for it for ever.
 _PROGRAM = """#!/bin/sh
 cat report
-until [ -e end ]; do sleep 0.1; done
+read -r _ <go
 cat end
 [ "$1" = kill ] && kill -9 $$
 exit 0
@@ -128,6 +129,16 @@ class Play:
         """Whether the shell has shown its prompt since something was typed, and nothing runs."""
         return os.tcgetpgrp(self.master) == self.pid and b"ready$ " in self.received[self.sent :]
 
+    def is_let_go(self) -> bool:
+        """Let the program end, if it waits for that."""
+        try:
+            go = os.open(self.folder / "go", os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return False
+        os.write(go, b"\n")
+        os.close(go)
+        return True
+
     @property
     def light(self) -> str:
         decision = self.pane.decision
@@ -149,8 +160,8 @@ class Play:
             os.write(self.master, b"\x1a")
         else:
             last = envelope.user_var("tally", "state=clear") if how == "clear" else b""
-            (self.folder / "new").write_bytes(last)
-            (self.folder / "new").rename(self.folder / "end")
+            (self.folder / "end").write_bytes(last)
+            yield from self.until(self.is_let_go)
         yield from self.until(lambda: self.is_ready)
         yield from self.for_(0.6)
         if how == "next":
@@ -176,6 +187,7 @@ class Play:
 
 def started(shell: str, end: str, state: str, is_relayed: bool, folder: Path) -> Play:
     folder.mkdir()
+    os.mkfifo(folder / "go")
     for name in ("crush", "other"):
         (folder / name).write_text(_PROGRAM)
         (folder / name).chmod(0o755)

@@ -1,4 +1,8 @@
-"""Real Claude Code and Codex at a limit, in a real kitty: they go on by themselves, once for each limit."""
+"""
+Real Claude Code and Codex at a limit, in a real kitty: they go on by themselves, once for each limit.
+
+Each limit lasts minutes of the real clock, so this is run by hand: `pytest tests/real_agents/shift_kitty.py`.
+"""
 
 from __future__ import annotations
 

@@ -232,6 +232,6 @@ def test_a_host_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     from tests.hosts.test_engine import HandEngine
 
     assert HandEngine(tmp_path, 1)._collisions is not None
-    monkeypatch.setitem(__import__("sys").modules, "tallylight.collisions.watch", None)
+    monkeypatch.setattr("tallylight.hosts.engine.Collisions", None)
     engine: Engine[int] = HandEngine(tmp_path, 1).settled()
     assert engine._collisions is None

@@ -11,8 +11,9 @@ import attrs
 import pytest
 
 from tallylight.collisions import watch as watch_module
-from tallylight.collisions.watch import CALM, EVERY_S, MARKED, MAX_KNOWN, OTHERS_S, SOON, Collisions
+from tallylight.collisions.watch import CALM, EVERY_S, MARKED, OTHERS_S, SOON, Collisions
 from tallylight.evidence.records.reading import Edit, Reading
+from tallylight.files.by_directory import MAX_KNOWN
 from tallylight.files.mounts import Mounts
 from tallylight.files.program import StuckError
 from tallylight.hosts.engine import Engine
@@ -221,9 +222,9 @@ def test_an_agent_of_another_host(desk: Desk, trap: Trap) -> None:
 
 
 def test_what_is_remembered_is_bounded(desk: Desk) -> None:
-    desk.watch._were_found("/", {f"/d/{number}": ("", "") for number in range(2 * MAX_KNOWN)})
-    assert len(desk.watch._places) == MAX_KNOWN
-    desk.watch._were_found("/", OSError("gone"))
+    desk.watch._places._were_read("/", {f"/d/{number}": ("", "") for number in range(2 * MAX_KNOWN)})
+    assert len(desk.watch._places._known) == MAX_KNOWN
+    desk.watch._places._were_read("/", OSError("gone"))
     desk.watch._were_read(OSError("gone"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +10,9 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files.by_directory import MAX_ASKED
 from tallylight.files.mounts import Mounts
-from tallylight.hosts.projects import MAX_ASKED, MAX_KNOWN, Projects
+from tallylight.hosts.projects import Projects
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
@@ -79,7 +79,7 @@ def _pane(folder: Path) -> Pane:
 def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
     """Until then its directory names it; nothing is looked up twice, and nothing on the loop."""
     jobs = _Jobs()
-    projects = Projects(jobs.submit, str(home))
+    projects = Projects(jobs.submit, str(home), Mounts())
     pane = _pane(home / "api" / "src" / "deep")
 
     projects.tell([pane])
@@ -92,20 +92,6 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
     assert pane.tracker.revision == revision + 1 and not jobs.waiting
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="✳ Run the migration")
     assert entry.project == "api"
-
-
-def test_what_is_remembered_is_bounded() -> None:
-    projects = Projects(lambda *_: True, "/home/me")
-    projects._were_read("/", {f"/d/{number}": str(number) for number in range(2 * MAX_KNOWN)})
-
-    assert len(projects._known) == MAX_KNOWN
-
-
-def test_a_disk_that_fails_names_nothing() -> None:
-    projects = Projects(lambda *_: True, os.sep)
-    projects._were_read("/", OSError("gone"))
-
-    assert not projects._known
 
 
 def test_a_disk_that_hangs_keeps_its_own_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,8 @@ import os
 import posixpath
 import resource
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from pathlib import Path
 from typing import Generic, TypeVar
 
 import attrs
@@ -27,6 +25,7 @@ from tallylight.actions.beside import PAUSE_MAX_S
 from tallylight.collisions.hunks import asked
 from tallylight.collisions.looks import PATIENCE_S, Found, Looks, Party
 from tallylight.evidence.records.reading import Edit
+from tallylight.files.by_directory import ByDirectory
 from tallylight.files.mounts import Mounts
 from tallylight.files.program import StuckError
 from tallylight.model.errors import TallyError
@@ -42,8 +41,8 @@ EVERY_S, OTHERS_S = 0.5, 2.0
 #: Seconds between two looks at a repository, and how many times as long as the last one took that is at least: where an
 #: agent has just written a file of another one, where there is a collision, and else.
 SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1500)
-#: Repositories that are looked at at a time, and directories that are known.
-MAX_ASKED, MAX_KNOWN = 4, 512
+#: Repositories that are looked at at a time.
+MAX_ASKED = 4
 #: Of what an agent has written, the last so many may not have been on the disk yet at the last look.
 _LAST = 4
 _BUSY = (Status.WORKING, Status.BACKGROUND)
@@ -127,9 +126,7 @@ class Collisions(Generic[Id]):
     mounts: Mounts
     told: Callable[[Id], None]
     _looked_at: float = float("-inf")
-    _places: OrderedDict[str, Place] = attrs.field(factory=OrderedDict)
-    #: The disks that are asked for these.
-    _asked: set[str] = attrs.field(factory=set)
+    _places: ByDirectory[Place] = attrs.field(init=False)
     _groups: dict[str, _Group] = attrs.field(factory=dict)
     #: Our own agents, each with what it was made of.
     _made: dict[str, tuple[tuple[object, ...], Party]] = attrs.field(factory=dict)
@@ -139,6 +136,11 @@ class Collisions(Generic[Id]):
     _read_at: float = float("-inf")
     #: What a look has raised that is no fault of git or of a disk.
     _fault: object = None
+
+    @_places.default
+    def _no_places(self) -> ByDirectory[Place]:
+        read = functools.partial(_read_places, home=self.environ.get("HOME", ""))
+        return ByDirectory("repositories", read, self.submit, self.mounts)
 
     def look(self, panes: Mapping[Id, Pane], now: float, is_wanted: bool) -> None:
         """Look, if it is time for that, whom of *panes* others collide with."""
@@ -169,10 +171,10 @@ class Collisions(Generic[Id]):
         if self._others:
             pids = {pane.agent_pid for pane in own.values()}
             cwds |= {at: pane.works_in for at, pane in self._others.items() if pane.agent_pid not in pids}
-        self._find_places(set(cwds.values()) - {""})
+        self._places.ask(set(cwds.values()) - {""})
         groups: dict[str, list[Party]] = {}
         for address, cwd in cwds.items():
-            common, top = self._places.get(cwd, ("", ""))
+            common, top = self._places.get(cwd) or ("", "")
             pane = own.get(address)
             party = (
                 self._own(address, pane, top, cwd) if pane is not None else _party(address, self._others[address], top)
@@ -231,24 +233,6 @@ class Collisions(Generic[Id]):
                 here = {party.address for party in groups[common]}
                 return tuple(entry for entry in found if entry.pane in here) if address in here else ()
         return ()
-
-    def _find_places(self, directories: set[str]) -> None:
-        """Have looked up in which repositories these are, as far as that is not known."""
-        unknown: dict[str, list[str]] = {}
-        for cwd in directories - self._places.keys():
-            unknown.setdefault(self.mounts.of(Path(cwd)), []).append(cwd)
-        for mount, cwds in unknown.items():
-            if mount not in self._asked and len(self._asked) < MAX_ASKED:
-                job = functools.partial(_read_places, cwds, self.environ.get("HOME", ""))
-                if self.submit(("repositories", mount), job, functools.partial(self._were_found, mount)):
-                    self._asked.add(mount)
-
-    def _were_found(self, mount: str, result: object) -> None:
-        self._asked.discard(mount)
-        if isinstance(result, dict):
-            self._places |= result
-        while len(self._places) > MAX_KNOWN:
-            self._places.popitem(last=False)
 
     def _follow_others(self, now: float) -> None:
         """Have read, now and then, which agents other hosts of this machine have."""

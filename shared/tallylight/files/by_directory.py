@@ -1,0 +1,62 @@
+"""
+What is read once of each directory, on a worker, and remembered.
+
+Directories on one mount are read by one job, so that one that hangs costs what lies on it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import attrs
+
+from tallylight.files.mounts import Mounts
+
+#: Directories that are remembered, and mounts that are asked at a time: one that hangs is asked by one thread.
+MAX_KNOWN = 512
+MAX_ASKED = 4
+
+Value = TypeVar("Value")
+
+
+@attrs.define
+class ByDirectory(Generic[Value]):
+    """*read* reads some directories; *submit* does one job of a name at a time; *mounts* groups what lies together."""
+
+    name: str
+    read: Callable[[Sequence[str]], Mapping[str, Value]]
+    submit: Callable[[Hashable, Callable[[], object], Callable[[object], None]], bool]
+    mounts: Mounts
+    _known: OrderedDict[str, Value] = attrs.field(factory=OrderedDict)
+    #: The mounts that are being asked.
+    _asked: set[str] = attrs.field(factory=set)
+
+    def get(self, directory: str) -> Value | None:
+        """What was read of *directory*; None if it was not."""
+        if directory not in self._known:
+            return None
+        self._known.move_to_end(directory)
+        return self._known[directory]
+
+    def ask(self, directories: Iterable[str]) -> None:
+        """Have those of *directories* read that are not known."""
+        unknown: dict[str, list[str]] = {}
+        for directory in directories:
+            if directory not in self._known:
+                unknown.setdefault(self.mounts.of(Path(directory)), []).append(directory)
+        for mount, wanted in unknown.items():
+            if mount not in self._asked and len(self._asked) < MAX_ASKED:
+                job = functools.partial(self.read, wanted)
+                if self.submit(f"{self.name} on {mount}", job, functools.partial(self._were_read, mount)):
+                    self._asked.add(mount)
+
+    def _were_read(self, mount: str, result: object) -> None:
+        self._asked.discard(mount)
+        if isinstance(result, dict):
+            self._known |= result
+        while len(self._known) > MAX_KNOWN:
+            self._known.popitem(last=False)

@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.hosts import projects
+from tallylight.files import by_directory
 from tallylight.pane import tape
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -76,7 +76,7 @@ def begin(
 ) -> Iterator[Begin]:
     """Makes the life, in which no thread runs and the clock is ours."""
     # They are full soon.
-    monkeypatch.setattr(projects, "MAX_KNOWN", AGENTS)
+    monkeypatch.setattr(by_directory, "MAX_KNOWN", AGENTS)
     monkeypatch.setattr(tape, "LIMIT", 4096)
     with lives(request.param, fake_home, kitty, Inline) as begin:
         yield begin

@@ -231,7 +231,9 @@ def test_focus_of_a_pane_behind_a_zoomed_one(desk: Desk) -> None:
         desk.wait(lambda: any(" activate-pane" in line for line in desk.calls("")[before:]), "the call")
         return [line for line in desk.calls("")[before:] if "zoom-pane" in line or "activate-pane" in line]
 
-    assert [[line.partition("--no-auto-start ")[2] for line in asked(pane)] for pane in (elsewhere, zoomed, hidden)] == [
+    assert [
+        [line.partition("--no-auto-start ")[2] for line in asked(pane)] for pane in (elsewhere, zoomed, hidden)
+    ] == [
         [f"activate-pane --pane-id {elsewhere}"],
         [f"activate-pane --pane-id {zoomed}"],
         [f"zoom-pane --unzoom --pane-id {zoomed}", f"activate-pane --pane-id {hidden}"],

@@ -111,13 +111,6 @@ def test_a_reload_draws_before_it_looks(bench: Bench) -> None:
     assert bench.light(second) == ""
 
 
-def test_mux_server() -> None:
-    """The mux server evaluates the configuration too; it has no GUI, and gets no handler."""
-    fake = Fake(has_gui=False)
-    fake.evaluate(CONFIG.format(opts="{}", before="", after=""))
-    assert fake.handlers == {}
-
-
 @pytest.mark.parametrize(
     "opts",
     [

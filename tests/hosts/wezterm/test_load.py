@@ -9,7 +9,7 @@ import pytest
 
 import tallylight
 from tests.hosts.wezterm import api
-from tests.hosts.wezterm.conftest import CONFIG, Bench
+from tests.hosts.wezterm.conftest import Bench
 from tests.hosts.wezterm.fake import LUA, ROOT, Fake
 from tests.tables import each
 

@@ -47,7 +47,7 @@ def test_what_it_tells(server: Bench) -> None:
     assert (word(pane), word(other)) == (WORD, "")
     assert "tally_mux" not in other.user_vars
     tell(server, pane, status="done", kind="question", agent="claude", outcome="All pass.")
-    assert word(pane) == "done:question;tool=claude;project=bash;message=All pass."
+    assert word(pane) == "done:question;tool=claude;message=All pass."
     tell(server, pane, status="active")
     assert word(pane) == ""
     assert server.fake.errors() == []
@@ -124,4 +124,4 @@ def test_base64(bench: Bench) -> None:
     for size in range(9):
         value = "aé✓%"[: size // 2] + "z" * (size % 3)
         code = f"return require('tallylight.wire.remote').base64({json.dumps(value, ensure_ascii=False)})"
-        assert bench.fake.evaluate(code) == base64.b64encode(value.encode()).decode()
+        assert bench.fake.half.evaluate(code, "base64") == base64.b64encode(value.encode()).decode()

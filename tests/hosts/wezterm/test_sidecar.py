@@ -479,7 +479,7 @@ def test_a_mux_server(other: Desk) -> None:
     """The sidecar of a mux server asks at that server's socket, and its Lua, which looks by itself, is not woken."""
     if not Path("/proc/self/comm").exists():
         pytest.skip("NOT TESTED: a process cannot be given a name here")
-    Path(f"/proc/{other.gui.pid}/comm").write_text("wezterm-mux-server")
+    other.ask(do="name", name="wezterm-mux-server")
     other.program("codex", _HOOKED)
     other.start()
     pane = other.spawn()

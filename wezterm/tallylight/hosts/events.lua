@@ -301,6 +301,10 @@ local function look(now)
   M.each_pane(function(pane, tab, mux_window)
     local id = pane:pane_id()
     local user_vars = pane:get_user_vars()
+    if not wezterm.gui then
+      -- It is our own word.
+      user_vars.tally_mux = nil
+    end
     panes.hear(id, user_vars.tally, now, false, mux_window:get_workspace() == workspace)
     seen[id] = {
       title = pane:get_title(),

@@ -10,7 +10,9 @@ import pytest
 
 from tallylight.hosts.kitty.attached import decision_of
 from tallylight.model import contrast, lights
+from tallylight.model.details import Details
 from tallylight.model.status import Status
+from tallylight.pane.own_files import OwnFiles
 from tallylight.snapshot.schema import Pane
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -98,3 +100,17 @@ def test_the_limit_of_a_tmux_that_is_attached(desk: Desk, message: str, lasts: f
     desk.host.on_set_user_var(desk.window, "tally", "state=clear")
     rollup.refresh()
     assert rollup.shown(1).request == request_
+
+
+def test_an_end_that_is_told_later(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A screen shows the limit first, and the record its end a moment later: then that is drawn."""
+    desk.host.on_set_user_var(desk.window, "tally", "state=waiting;kind=limit;tool=mine;message=no%20more%20today")
+    desk.ticks()
+    shown = desk.host.surfaces.rollup.shown
+    assert shown(1).request == "no more today"
+    details = Details(limited_until=desk.host.surfaces.rollup.wall() + 7_200)
+    record = SimpleNamespace(details=details, told=(details, False), is_strange=False, deadline=None)
+    monkeypatch.setattr(OwnFiles, "transcript", record)
+    desk.host.panes[1].tracker.touch()
+    desk.ticks()
+    assert shown(1).request == "2 h 00"

@@ -48,7 +48,7 @@ MANY = (
     pane(15, Status.BACKGROUND, project="search", message="npm run build:watch", background=1, since=NOW - 4000),
     pane(16, Status.DOWN, project="mail", message="claude ended: exit status 137", since=NOW - 9000),
     pane(17, Status.IDLE, project="garden", since=NOW - 20000, context=4, model="Haiku 5"),
-    pane(18, Status.LIMITED, project="cart", message="You've hit your session limit", since=NOW - 700, model="Opus 5.2",
+    pane(18, Status.LIMITED, project="docs", message="You've hit your session limit", since=NOW - 700, model="Opus 5.2",
          limited_until=NOW + 8040, queued="continue", queued_until=NOW + 8045),
 )  # fmt: skip
 

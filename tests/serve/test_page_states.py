@@ -203,6 +203,16 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
     assert browser.problems() == []
 
 
+def test_a_limit_is_told_once(live: Live, browser: Browser) -> None:
+    """Its row counts down in front of what its agent said; opened, it does not repeat that."""
+    live.shows(MANY[7])
+    browser.open(live)
+    until(lambda: len(browser.texts(".card")) == 1, "there is no agent")
+    browser.keys("j", Keys.ENTER)
+    assert browser.text(".card .what").startswith("limit: 2 h 1") and MANY[7].message in browser.text(".card .what")
+    assert browser.text(".card .message") == ""
+
+
 def test_what_is_out_of_date(live: Live, browser: Browser) -> None:
     """A terminal that cannot write what it shows is named, with the time of what stands there, until it can."""
     live.shows(pane(1))

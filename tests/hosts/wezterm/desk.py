@@ -59,7 +59,7 @@ elif words[2:4] == ["kill-pane", "--pane-id"]:
 elif words[2:6] == ["set-window-title", "--window-id", "0", "--"] and len(words) == 7:
     with open(folder + "/window", "w") as file:
         file.write(words[6])
-elif words[2:4] != ["activate-pane", "--pane-id"]:
+elif words[2:4] != ["activate-pane", "--pane-id"] and words[2:5] != ["zoom-pane", "--unzoom", "--pane-id"]:
     sys.exit("unknown: " + repr(words))
 """
 

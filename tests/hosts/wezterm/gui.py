@@ -41,6 +41,7 @@ class Pane:
         self.screen = pyte.Screen(COLUMNS, ROWS)
         self.stream = pyte.ByteStream(self.screen)
         self.title = "wezterm"
+        self.tab, self.is_zoomed = id_, False
         self.vars: dict[str, str] = {}
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
@@ -61,12 +62,12 @@ class Pane:
     def row(self) -> dict[str, Any]:
         cursor = self.screen.cursor
         return {
-            "window_id": 0, "tab_id": self.id, "pane_id": self.id, "workspace": "default",
+            "window_id": 0, "tab_id": self.tab, "pane_id": self.id, "workspace": "default",
             "size": {"rows": ROWS, "cols": COLUMNS, "pixel_width": 800, "pixel_height": 480, "dpi": 96},
             "title": self.title, "cwd": "file://here/", "cursor_x": cursor.x, "cursor_y": cursor.y,
             "cursor_shape": "Default", "cursor_visibility": "Hidden" if cursor.hidden else "Visible",
-            "left_col": 0, "top_row": 0, "tab_title": "", "window_title": "web", "is_active": True, "is_zoomed": False,
-            "tty_name": self.tty if self.domain == "local" else None,
+            "left_col": 0, "top_row": 0, "tab_title": "", "window_title": "web", "is_active": True,
+            "is_zoomed": self.is_zoomed, "tty_name": self.tty if self.domain == "local" else None,
         }  # fmt: skip
 
 
@@ -161,6 +162,9 @@ class Gui:
             is_bracketed = 2004 << 5 in pane.screen.mode
             text = f"\x1b[200~{command['text']}\x1b[201~" if is_bracketed else command["text"]
             os.write(pane.fd, text.encode())
+        elif command["do"] == "zoom":
+            # In front of another pane, in one tab with it.
+            self.panes[command["over"]].tab, pane.is_zoomed = pane.tab, True
         elif command["do"] == "close":
             os.kill(pane.pid, signal.SIGHUP)
             time.sleep(0.01)

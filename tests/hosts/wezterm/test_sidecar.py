@@ -219,6 +219,28 @@ def test_requests(desk: Desk) -> None:
     desk.wait(lambda: any(line.endswith(f" {pane}") for line in desk.calls("activate-pane")), "the call")
 
 
+def test_focus_of_a_pane_behind_a_zoomed_one(desk: Desk) -> None:
+    """WezTerm 20240203 keeps a zoomed pane in front: it is unzoomed first, but only if it hides the pane."""
+    zoomed, hidden, elsewhere = desk.spawn(), desk.spawn(), desk.spawn()
+    desk.ask(do="zoom", pane=zoomed, over=hidden)
+    desk.wait(lambda: desk.status(elsewhere), "the panes")
+    name = Path(desk.sidecar["snapshot"]).stem
+
+    def asked(pane: int) -> list[str]:
+        before = len(desk.calls(""))
+        requests.send(name, requests.Request("focus", str(pane)), desk.env)
+        desk.wait(lambda: any(" activate-pane" in line for line in desk.calls("")[before:]), "the call")
+        return [line for line in desk.calls("")[before:] if "zoom-pane" in line or "activate-pane" in line]
+
+    assert [
+        [line.partition("--no-auto-start ")[2] for line in asked(pane)] for pane in (elsewhere, zoomed, hidden)
+    ] == [
+        [f"activate-pane --pane-id {elsewhere}"],
+        [f"activate-pane --pane-id {zoomed}"],
+        [f"zoom-pane --unzoom --pane-id {zoomed}", f"activate-pane --pane-id {hidden}"],
+    ]
+
+
 def test_tmux_is_found_by_itself(desk: Desk) -> None:
     """The sidecar has it watched; its tab shows what asks in there, and lists have that in the row of tmux's pane."""
     (desk.home / ".local/bin").mkdir(parents=True)

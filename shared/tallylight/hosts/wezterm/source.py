@@ -205,7 +205,12 @@ class WezTermSource:
             self._cli("set-window-title", "--window-id", row.window, "--", title)
 
     def act(self, request: Request) -> None:
-        """Bring a pane to the front of its window."""
+        """Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it."""
+        rows = self._list()
+        tab = next((row.tab for row in rows if row.id == request.pane), None)
+        for row in rows:
+            if row.tab == tab and row.is_zoomed and row.id != request.pane:
+                self._cli("zoom-pane", "--unzoom", "--pane-id", row.id)
         self._cli("activate-pane", "--pane-id", request.pane)
 
     def own_terminal(self, id_: str) -> Terminal | None:

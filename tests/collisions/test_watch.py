@@ -140,6 +140,25 @@ def test_where_nothing_happens_git_is_not_asked(desk: Desk) -> None:
     assert desk.passes(600) == 0
 
 
+def test_a_change_is_considered_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each tick until git is asked again, which may be minutes later."""
+    considered: list[str] = []
+    real = watch_module._Group._concerns_others
+
+    def counted(group: Any, party: Any, parties: Any) -> bool:
+        considered.append(party.address)
+        return real(group, party, parties)
+
+    monkeypatch.setattr(watch_module._Group, "_concerns_others", counted)
+    desk.cost = 0.1
+    desk.shows(1, Status.WORKING)
+    desk.passes(2 * CALM[0])
+    del considered[:]
+    desk.writes(1, edit(40))
+    assert desk.passes(60) == 0
+    assert considered == ["kitty-1:1"]
+
+
 def test_what_it_costs_is_bounded(desk: Desk) -> None:
     """An agent that works is looked at seldom, and the more seldom the longer that takes."""
     desk.shows(1, Status.WORKING)

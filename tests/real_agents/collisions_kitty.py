@@ -67,15 +67,18 @@ def tabs(desk: Desk, shops: tuple[Path, Path]) -> Iterator[list[Tab]]:
         yield found
 
 
-def _edit(tab: Tab, file: str, old: str, new: str) -> float:
-    """Have an agent replace a line; when that was on the disk."""
-    path = tab.project / file
+def _edit(tab: Tab, number: int, old: str, new: str) -> float:
+    """Have an agent replace a line of the file of that number; when that was on the disk."""
+    file = f"f{number}.py"
+    # A prompt that begins as the last one did could not be told from it on the screen.
+    path, begins = tab.project / file, f"AFTER 0.{100 + number}"
     if tab.agent == "claude":
-        given = {"file_path": str(path), "old_string": old, "new_string": new}
-        tab.submit(f"CALL Read {json.dumps({'file_path': str(path)})} THEN CALL Edit {json.dumps(given)} THEN fine")
+        read = json.dumps({"file_path": str(path)})
+        change = json.dumps({"file_path": str(path), "old_string": old, "new_string": new})
+        tab.submit(f"{begins} CALL Read {read} THEN CALL Edit {change} THEN fine")
     else:
         patch = f"*** Begin Patch⏎*** Update File: {file}⏎@@⏎-{old}⏎+{new}⏎*** End Patch⏎EOF"
-        tab.submit(f"TOOL apply_patch <<'EOF'⏎{patch} THEN fine")
+        tab.submit(f"{begins} TOOL apply_patch <<'EOF'⏎{patch} THEN fine")
     tab.answer(r"Do you want to make|Would you like to", tab.manner.approve)
     wait_until(lambda: new in path.read_text(), 40, f"{new!r} in {path}", 0.01)
     return time.monotonic()
@@ -101,10 +104,10 @@ def test_twenty_pairs(desk: Desk, tabs: list[Tab], shops: tuple[Path, Path]) -> 
     for number in range(PAIRS):
         second, is_same = tabs[1 + number % 4], number // 4 % 2 == 0
         file, before = f"f{number}.py", "first word 40" if second.project == first.project else "line 40"
-        _edit(first, file, "line 40", "first word 40")
+        _edit(first, number, "line 40", "first word 40")
         time.sleep(2.5)  # looks are made meanwhile, or not: nothing is awaited
         old = before if is_same else "line 10"
-        written = _edit(second, file, old, f"second {old}")
+        written = _edit(second, number, old, f"second {old}")
         windows = first.window, second.window
         told = wait_until(lambda: _told(desk, windows, file), 60, f"what is told of {file}", 0.02)  # noqa: B023
         late.append(time.monotonic() - written)

@@ -208,10 +208,11 @@ class Collisions(Generic[Id]):
         group.note(parties)
         is_worth_it = (group.stale or group.hurries) and not group.is_asked and now >= group.due
         if is_worth_it and sum(map(attrgetter("is_asked"), self._groups.values())) < MAX_ASKED:
+            before = group.stale, group.hurries
             job = functools.partial(_look, group.looks, tuple(parties), group.take())
             group.is_asked = True
             if not self.submit(("collisions", common), job, functools.partial(self._was_looked, group, now)):
-                group.is_asked = False
+                group.is_asked, (group.stale, group.hurries) = False, before
 
     def _was_looked(self, group: _Group, now: float, result: object) -> None:
         group.is_asked, group.looked_at = False, now

@@ -128,7 +128,7 @@ class Engine(ABC, Generic[Id]):
         self._collisions: Collisions[Id] | None = None
         if Collisions is not None:
             name = f"{host}-{os.getpid()}"
-            self._collisions = Collisions(name, environ, submit, self._files.mounts, self._touched.add)
+            self._collisions = Collisions(name, environ, submit, self._files.mounts, self._touched.add, self.reader)
         self._collide = self.guarded("collisions", self._collisions.look if self._collisions is not None else _nothing)
 
     # What a host does ----------------------------------------------------------------------------------------

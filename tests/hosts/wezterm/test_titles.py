@@ -294,6 +294,22 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
     assert "shop: 2 h 13" in text_of(bench.fake.format_tab(bench.tabs[1], 40))
 
 
+def test_two_agents_that_change_the_same_lines(bench: Bench) -> None:
+    """The mark has another one behind it, in a tab with room for a name; other lines of a file are not marked."""
+    bench.start()
+    bench.config(before=RETRO)
+    found = {"id": str(bench.panes[1].id), "status": "working", "agent": "claude", "project": "shop"}
+    for same in (False, True, False):
+        other = {"pane": "kitty-1:1", "name": "api", "file": "cart.py", "lines": "40", "same": same}
+        bench.fake.advance(1)
+        bench.write_snapshot({**found, "collisions": [other]})
+        bench.wake()
+        (whole, *_) = runs(bench.fake.titles[bench.tabs[1].id])
+        assert whole.text.strip().startswith(f"●{lights.COLLISION}" if same else "●")
+        assert (lights.COLLISION in text_of(bench.fake.format_tab(bench.tabs[1], 40))) is same
+        assert lights.COLLISION not in text_of(bench.fake.format_tab(bench.tabs[1], 5))
+
+
 @each(("seconds", "words"), [(1, "1 min"), (720, "12 min"), (8040, "2 h 14"), (3540.5, "1 h 00"), (86_401, "1 d 1 h")])
 def test_a_countdown(bench: Bench, seconds: float, words: str) -> None:
     """The same words as everywhere."""

@@ -217,7 +217,7 @@ local function left_status()
   return (next(titles.bright) and '\27[0m' or '') .. (is_odd and '\27[m' or '')
 end
 
---- How long limits yet last is another word: have the tab bars drawn again.
+--- A limit has another word, or a mark has come or gone: have the tab bars drawn again.
 local function redraw()
   is_odd = not is_odd
   for _, window in ipairs(wezterm.gui.gui_windows()) do
@@ -379,7 +379,7 @@ function M.tick(window, is_news)
       is_soon = false
     end)
   end
-  if titles.count_down(states, now) then
+  if titles.take_note(states, now) then
     redraw()
   end
   if M.options.pulse then

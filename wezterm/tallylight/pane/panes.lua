@@ -26,6 +26,7 @@ local words = require('tallylight.model.status')
 ---@field snoozed_until number|nil
 ---@field muted_until number|nil
 ---@field limited_until number|nil
+---@field collides boolean|nil # whether another agent has changed the same lines
 
 ---@class tallylight.Heard
 ---@field last string|nil # the payload that was heard last
@@ -341,6 +342,7 @@ function M.state(pane_id, user_vars)
     state[key] = value
   end
   state.pane_id, state.title, state.name = pane_id, own and own.title or '', entry and entry.name or ''
+  state.collides = entry ~= nil and entry.collides or nil
   return state
 end
 

@@ -332,5 +332,5 @@ def _drawn(entry: PaneEntry) -> tuple[object, ...]:
     if entry.status is Status.ACTIVE:
         return ()
     asked = entry.message, entry.question, entry.what, entry.outcome, entry.diffstat
-    more = entry.since, entry.snoozed_until, entry.muted_until, entry.limited_until, entry.vars
+    more = entry.since, entry.snoozed_until, entry.muted_until, entry.limited_until, entry.vars, entry.collides
     return entry.status, entry.kind, entry.agent, entry.project, entry.name, asked, more

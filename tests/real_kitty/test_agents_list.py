@@ -35,6 +35,14 @@ from tests.real_kitty.remote import RemoteControl, RemoteError
 from tests.real_kitty.roots import CHECKOUT
 from tests.story import better_told
 
+#: What happens in the process that owns the pane, and in panes that are in no kitty.
+IN_ONE_KITTY = {
+    "test_a_text_is_queued_until_the_turn_ends": "0.48",
+    "test_a_program_that_floods_its_screen_is_looked_at_at_a_pace": "0.48",
+    "test_a_detached_agent_is_attached": "0.48",
+    "test_enter_goes_to_a_pane_of_another_kitty": "0.41",
+}
+
 #: Where to put pictures, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
 

@@ -1,7 +1,7 @@
 """
 Fixtures and settings every test gets.
 
-`FAST=1` picks the small hypothesis profile (the inner loop), `CI=1` the large one. `PROCESS_TABLE=psutil` has the code
+`FAST=1` picks the small hypothesis profile (the inner loop). `PROCESS_TABLE=psutil` has the code
 that tests call read processes as it does where there is no `/proc`, so that macOS takes a tested way. `fake_home` is
 autouse: no test can read or write the real home, the real runtime directory, or believe it runs inside a multiplexer or
 a kitty.
@@ -35,8 +35,7 @@ _COMMON = {
 }
 hypothesis.settings.register_profile("fast", max_examples=25, **_COMMON)
 hypothesis.settings.register_profile("default", max_examples=100, **_COMMON)
-hypothesis.settings.register_profile("ci", max_examples=500, **_COMMON)
-hypothesis.settings.load_profile("fast" if os.environ.get("FAST") else "ci" if os.environ.get("CI") else "default")
+hypothesis.settings.load_profile("fast" if os.environ.get("FAST") else "default")
 
 if os.environ.get("PROCESS_TABLE") == "psutil":
     process_table._table = process_table.PsutilTable()

@@ -183,6 +183,7 @@ def test_nothing_is_overwritten(desk: Desk, terminal: Terminal) -> None:
     assert stat.S_IMODE(desk.file.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["folder", "fifo", "no folder", "device"])
 def test_what_is_no_file_is_refused(desk: Desk, terminal: Terminal, kind: str) -> None:
     """A directory, a FIFO nobody reads, a device or a path that leads nowhere: said at once, and nothing is run."""

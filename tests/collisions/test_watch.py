@@ -129,6 +129,7 @@ def test_where_nothing_happens_git_is_not_asked(desk: Desk) -> None:
     assert desk.passes(600) == 0
 
 
+@pytest.mark.slow
 def test_what_it_costs_is_bounded(desk: Desk) -> None:
     """An agent that works is looked at seldom, and the more seldom the longer that takes."""
     desk.shows(1, Status.WORKING)

@@ -192,6 +192,8 @@ def test_it_opens_with_every_agent_the_neediest_first(board: Board) -> None:
     assert "farm" in board.kitty.get_text(list_)
     board.set_host("host._store._opened.snapshot.min_interval = 0.2")
     board.kitty.wait_until(board.is_ready, what="the program of the list")
+    # What was drawn before it is wiped away at this moment.
+    board.kitty.wait_text(list_, "agents")
 
     lines = [line.split() for line in board.kitty.get_text(list_).splitlines()]
     assert lines[0] == ["3", "agents", "!", "1", "wait", "✓", "1", "done", "●", "1", "working"]

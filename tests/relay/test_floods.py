@@ -63,6 +63,7 @@ def test_one_that_comes_back_is_told_anew() -> None:
     assert [report.id for report in records.current()] == ["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", ["r{}", "a/b/r{}"])
 @pytest.mark.parametrize("is_noted", [True, False])
 def test_distinct_ids_are_linear(id_: str, is_noted: bool) -> None:

@@ -50,6 +50,7 @@ def setup(system: BarSystem, *argv: str) -> str:
     return system.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wish", [True, False])
 def test_it_is_offered_and_shown(home: Path, wish: bool) -> None:
     """A person is asked once more, after the look of it; what they say is kept by later runs."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import attrs
+import pytest
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
@@ -136,6 +137,7 @@ def fifty() -> list[Stop]:
         return [stopped(number, Path(folder) / str(number)) for number in range(STOPS)]
 
 
+@pytest.mark.slow
 def test_fifty_stops() -> None:
     """Of all, 98 % go on within a minute of the end; nothing is typed into a dialog, and nothing twice."""
     found = fifty()

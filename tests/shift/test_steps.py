@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
@@ -113,6 +114,7 @@ def test_clocks_that_are_moved() -> None:
     assert night.desk.typed == ["Go on\r"] * 2
 
 
+@pytest.mark.slow
 @each("there", [ASKING, MENU, WORKING, Refusal("mode", ""), Refusal("unreachable", "")])
 def test_an_agent_that_is_not_at_its_prompt_when_its_limit_has_ended(there: Seen | Refusal) -> None:
     """A dialog, a menu, a turn, a pane out of reach: it is tried for a while, and given up with a reason."""

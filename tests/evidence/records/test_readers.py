@@ -401,6 +401,7 @@ _PATCH = (
 )
 
 
+@pytest.mark.slow
 @each("agent", ["claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"])
 def test_what_an_agent_writes(agent: str) -> None:
     """A call that writes a file is kept, with its texts and its time, of late ones so many; one of a command is not."""

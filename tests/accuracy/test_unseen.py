@@ -54,6 +54,7 @@ def test_they_are_those_scenes() -> None:
         assert {word for _, word in found.truth} <= WORDS
 
 
+@pytest.mark.slow
 def test_they_name_nobody() -> None:
     """No person, machine or key stands in them."""
     for path in PATHS:

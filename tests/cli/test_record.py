@@ -198,6 +198,7 @@ def test_what_is_no_file_is_refused(desk: Desk, terminal: Terminal, kind: str) -
     assert b"ran" not in terminal.received
 
 
+@pytest.mark.slow
 def test_a_command_that_is_not_there_leaves_no_file(desk: Desk, terminal: Terminal) -> None:
     """A misspelt command is said, and there is nothing to clean up."""
     assert terminal.run(desk.record(str(desk.file), "--", "no-such-command"), desk.environment) == 1

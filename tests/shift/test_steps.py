@@ -126,6 +126,7 @@ def test_an_agent_that_is_not_at_its_prompt_when_its_limit_has_ended(there: Seen
     assert night.desk.typed == []
 
 
+@pytest.mark.slow
 @each("there", [ASKING, MENU, WORKING])
 def test_a_dialog_that_goes_in_time(there: Seen) -> None:
     """A person has answered it: then the text is typed."""
@@ -154,6 +155,7 @@ def test_a_text_in_the_input() -> None:
     assert (night.problem, night.desk.typed) == (TYPED, [])
 
 
+@pytest.mark.slow
 def test_another_process() -> None:
     """One that has ended, and another one in its place that looks the same."""
     night = Night()

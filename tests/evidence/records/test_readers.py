@@ -251,6 +251,7 @@ def test_subagents() -> None:
     assert seen["codex"] == states("Nash", Status.WORKING)
 
 
+@pytest.mark.slow
 def test_how_full_the_context_was() -> None:
     """The share of the window that the last answer used, as the record states both."""
     most = dict.fromkeys(("claude", "codex", "gemini"), 0)

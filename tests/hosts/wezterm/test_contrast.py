@@ -66,6 +66,7 @@ def test_any_colours(colour: RGB, grounds: list[RGB]) -> None:
     agree(colour, grounds)
 
 
+@pytest.mark.slow
 @each(("name", "status", "is_active"), list(itertools.product(THEMES, LIT, (False, True))))
 def test_a_theme_is_painted_as_in_kitty(name: str, status: Status, is_active: bool) -> None:
     """In the forty most used themes, whose contrast is tested for kitty: the same fill, black cell and mark."""

@@ -159,6 +159,7 @@ def test_a_change_is_considered_once(desk: Desk, monkeypatch: pytest.MonkeyPatch
     assert considered == ["kitty-1:1"]
 
 
+@pytest.mark.slow
 def test_what_it_costs_is_bounded(desk: Desk) -> None:
     """An agent that works is looked at seldom, and the more seldom the longer that takes."""
     desk.shows(1, Status.WORKING)

@@ -143,6 +143,7 @@ def fifty() -> list[Stop]:
         return [stopped(number, Path(folder) / str(number)) for number in range(STOPS)]
 
 
+@pytest.mark.slow
 def test_fifty_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all, 98 % go on within a minute of the end; nothing is typed into a dialog, and nothing twice."""
     # Hosts end here and machines do not: what was written need not wait, 1,600 times, for a busy disk.

@@ -204,6 +204,10 @@ class TabRollup:
         if self._timer is None and self.pulsing():
             self._timer = add_timer(self.features.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
 
+    def names_of(self, os_window_id: int) -> list[str]:
+        """What a person calls these tabs: a name that is taken back can leave kitty's own title, which is the same."""
+        return [tab.name for tab in self.boss.os_window_map.get(os_window_id, ())]
+
     def note(self, os_window_id: int, tab_ids: Iterable[int]) -> None:
         """Of these tabs it is drawn now, or soon, what they show."""
         shown = (self._shown.get(id_) for id_ in tab_ids)

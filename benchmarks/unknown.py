@@ -49,6 +49,8 @@ LEARNT = ("permission", "question", "text")
 #: Those that were recorded after the rules were frozen, and the scene that their files are made from.
 FROZEN_NAMES = ("cn", "gptme", "kolega", "tunacode", "mini")
 FROZEN_LEARNT = ("turns",)
+#: Programs that are not called as their recordings are.
+PROGRAMS = {"kolega": "kolega-code"}
 FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
 #: Around a turn: starts that ask, sizes, menus.
 AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
@@ -147,7 +149,7 @@ def made(name: str, folders: Several[Path] = FOLDERS, learnt: Several[str] = LEA
     seen = [of_recording(header, events) for header, events in plain]
     said = [(look, answer(given[number].truth, look.time)) for number, look in frames(seen)]
     seen = [answered(one, [(look, label) for look, label in said if label]) for one in seen]
-    named = Naming((name,))
+    named = Naming((PROGRAMS.get(name, name),))
     found, _ = proved(draft(seen), lambda one: agent_of(one, name, named), plain, seen)
     return agent_of(found, name, named)
 

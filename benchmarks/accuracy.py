@@ -52,7 +52,7 @@ HELD_OUT = CORPUS / "held-out"
 SITUATIONS = CORPUS / "situations"
 #: Scenes that a seed dealt out, which no rule was made with: `walk` in a turn, `around` around one.
 UNSEEN = CORPUS / "unseen"
-#: An agent that was recorded after the rules for unknown agents were frozen, and measured once.
+#: Agents that were recorded after the rules for unknown agents were frozen, and measured once.
 FROZEN = CORPUS / "frozen"
 _PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.

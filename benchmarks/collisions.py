@@ -29,6 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.aims import Aim
+from tests.collisions.test_watch import reader_in
 from tests.hosts.test_projects import _pane as pane_in
 
 from tallylight.collisions.looks import Looks, Party
@@ -110,7 +111,7 @@ def repository(folder: Path, files: int, trees: int) -> list[Path]:
 def watch(folder: Path, submit: Submit) -> Collisions[int]:
     """What a host has."""
     environ = {"HOME": "/", "XDG_RUNTIME_DIR": str(folder)}
-    return Collisions("kitty-1", environ, submit, Mounts(), lambda _: None)
+    return Collisions("kitty-1", environ, submit, Mounts(), lambda _: None, reader_in(folder))
 
 
 def told(folder: Path) -> list[float]:

@@ -46,8 +46,11 @@ from tallylight.wire.title import Title
 #: Every agent, and the scenes that its file is made from.
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
 LEARNT = ("permission", "question", "text")
-#: Those that were recorded after the rules were frozen.
-FROZEN_NAMES = ("cn",)
+#: Those that were recorded after the rules were frozen, and the scene that their files are made from.
+FROZEN_NAMES = ("cn", "gptme", "kolega", "tunacode", "mini")
+FROZEN_LEARNT = ("turns",)
+#: Programs that are not called as their recordings are.
+PROGRAMS = {"kolega": "kolega-code"}
 FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
 #: Around a turn: starts that ask, sizes, menus.
 AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
@@ -137,16 +140,16 @@ def starts_with_a_dialog(recording: accuracy.Recording) -> bool:
     return "waiting" in words and "working" not in words[: words.index("waiting")]
 
 
-def made(name: str) -> Agent:
-    """The agent of the file that `tally agent new` makes of three recordings of it, and of at most five answers."""
-    given = [accuracy.read(recordings(name)[f"{name}-{scene}"]) for scene in LEARNT]
+def made(name: str, folders: Several[Path] = FOLDERS, learnt: Several[str] = LEARNT) -> Agent:
+    """The agent of the file that `tally agent new` makes of recordings of it, and of at most five answers."""
+    given = [accuracy.read(recordings(name, folders)[f"{name}-{scene}"]) for scene in learnt]
     plain = [
         (one.header, [event for event in one.events if not isinstance(event.what, recorded.Mark)]) for one in given
     ]
     seen = [of_recording(header, events) for header, events in plain]
     said = [(look, answer(given[number].truth, look.time)) for number, look in frames(seen)]
     seen = [answered(one, [(look, label) for look, label in said if label]) for one in seen]
-    named = Naming((name,))
+    named = Naming((PROGRAMS.get(name, name),))
     found, _ = proved(draft(seen), lambda one: agent_of(one, name, named), plain, seen)
     return agent_of(found, name, named)
 
@@ -173,41 +176,39 @@ class Measured(NamedTuple):
     made: scoring.Score
 
 
-def measure(name: str, weights: dict[str, float]) -> Measured:
+def measure(
+    name: str, weights: dict[str, float], folders: Several[Path] = (*FOLDERS, *AROUND), learnt: Several[str] = LEARNT
+) -> Measured:
     """The light of an agent, read by *weights* that were made without it; by a made file on what that is not from."""
     found = Measured(*[scoring.Score()] * 3)
-    agent = made(name)
+    agent = made(name, folders, learnt)
     with mock.patch.dict(structure.WEIGHTS, weights):
-        for stem, path in recordings(name, (*FOLDERS, *AROUND)).items():
+        for stem, path in recordings(name, folders).items():
             recording = accuracy.read(path)
             score = scoring.score(recording.truth, undescribed(recording), recording.end)
             found = found._replace(without=found.without.plus(score))
             if starts_with_a_dialog(recording):
                 found = found._replace(starts=found.starts.plus(score))
-            if path.parent in FOLDERS and stem.removeprefix(f"{name}-") not in LEARNT:
+            if path.parent not in AROUND and stem.removeprefix(f"{name}-") not in learnt:
                 score = check(recording.header, recording.events, agent).score or scoring.Score()
                 found = found._replace(made=found.made.plus(score))
     return found
 
 
-def frozen(name: str) -> scoring.Score:
-    """The light of an agent that was recorded after the rules were frozen, without a file."""
-    found = [accuracy.read(path) for path in recordings(name, (accuracy.FROZEN,)).values()]
-    scores = (scoring.score(one.truth, undescribed(one), one.end) for one in found)
-    return functools.reduce(scoring.Score.plus, scores, scoring.Score())
+def show(title: str, found: dict[str, Measured]) -> None:
+    """Print three tables, a row an agent."""
+    for kind, part in (("no file", "without"), ("no file, starts that ask", "starts"), ("a made file", "made")):
+        rows = [(name, getattr(measured, part)) for name, measured in found.items()]
+        total = functools.reduce(scoring.Score.plus, (score for _, score in rows), scoring.Score())
+        print(f"{title}, {kind}:\n\n{accuracy.table([*rows, ('all', total)])}\n")
 
 
 def main() -> int:
-    """Print four tables, a row an agent."""
+    """Print what came of the agents that the rules were made with, and of those recorded after they were frozen."""
     weights = [fitting.without(name) for name in NAMES]
     with concurrent.futures.ProcessPoolExecutor() as pool:
-        found = dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True))
-    for title, part in (("No file", "without"), ("No file, starts that ask", "starts"), ("A made file", "made")):
-        rows = [(name, getattr(measured, part)) for name, measured in found.items()]
-        total = functools.reduce(scoring.Score.plus, (score for _, score in rows), scoring.Score())
-        print(f"{title}:\n\n{accuracy.table([*rows, ('all', total)])}\n")
-    frozen_rows = [(name, frozen(name)) for name in FROZEN_NAMES]
-    print(f"No file, recorded after the rules were frozen:\n\n{accuracy.table(frozen_rows)}")
+        show("Left out", dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True)))
+    show("Frozen", {name: measure(name, {}, (accuracy.FROZEN,), FROZEN_LEARNT) for name in FROZEN_NAMES})
     return 0
 
 

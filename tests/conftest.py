@@ -1,7 +1,7 @@
 """
 Fixtures and settings every test gets.
 
-`FAST=1` picks the small hypothesis profile (the inner loop), `CI=1` the large one. `PROCESS_TABLE=psutil` has the code
+`FAST=1` picks the small hypothesis profile (the inner loop). `PROCESS_TABLE=psutil` has the code
 that tests call read processes as it does where there is no `/proc`, so that macOS takes a tested way. `fake_home` is
 autouse: no test can read or write the real home, the real runtime directory, or believe it runs inside a multiplexer or
 a kitty.
@@ -13,7 +13,7 @@ import functools
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import hypothesis
@@ -21,6 +21,7 @@ import pytest
 
 from tallylight.agents import agent
 from tallylight.evidence import process_table
+from tests.real_kitty.roots import SUITES
 
 # Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
 # starts compiles all of itself: half of the time the tests would take.
@@ -34,8 +35,7 @@ _COMMON = {
 }
 hypothesis.settings.register_profile("fast", max_examples=25, **_COMMON)
 hypothesis.settings.register_profile("default", max_examples=100, **_COMMON)
-hypothesis.settings.register_profile("ci", max_examples=500, **_COMMON)
-hypothesis.settings.load_profile("fast" if os.environ.get("FAST") else "ci" if os.environ.get("CI") else "default")
+hypothesis.settings.load_profile("fast" if os.environ.get("FAST") else "default")
 
 if os.environ.get("PROCESS_TABLE") == "psutil":
     process_table._table = process_table.PsutilTable()
@@ -60,6 +60,26 @@ def pytest_collection_finish() -> None:
     """Leave all that was collected out of the garbage collector: it would cost at every look."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    Leave out what a module's `IN_ONE_KITTY` says: what of it does not differ between kittys is tried in that one.
+
+    It names a kitty for the whole module, or one for each way or test of a name.
+    """
+    crossed = [item for item in items if isinstance(item, pytest.Function) and _is_crossed(item)]
+    if crossed:
+        config.hook.pytest_deselected(items=crossed)
+        left_out = set(crossed)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _is_crossed(item: pytest.Function) -> bool:
+    only: str | Mapping[str, str] = getattr(item.module, "IN_ONE_KITTY", {})
+    ways = [item.originalname, *(item.callspec.id.split("-") if only and hasattr(item, "callspec") else ())]
+    wanted = {only} if isinstance(only, str) else {only[way] for way in ways if way in only}
+    return bool(wanted) and not (SUITES.keys() - wanted).isdisjoint(ways)
 
 
 class Home:

@@ -115,6 +115,7 @@ def _answer(end: Far, given: Answer) -> object:
 SURFACES = (by_list, by_page, by_script, by_bridge)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second"), list(itertools.product(SURFACES, SURFACES)), ids=lambda by: by.__name__.removeprefix("by_")
 )

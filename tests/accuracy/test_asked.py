@@ -26,6 +26,7 @@ def test_every_agent_has_one() -> None:
     assert {path.name.partition("-")[0] for path in PERMISSIONS} == {name.partition(" ")[0] for name in CHOICES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(PERMISSIONS), ids=lambda path: path.name.partition(".")[0])
 def test_all_is_known(path: Path) -> None:
     """With nothing set up: the command, and all choices with their keys, in the middle of each wait."""

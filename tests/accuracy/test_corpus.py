@@ -30,7 +30,7 @@ OTHERS = {path.name.partition(".")[0]: path for path in sorted(HELD_OUT.glob("*.
 UNTIMED = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "untimed").glob("*.cast.gz"))}
 #: What goes on around a turn; a quarter of it was held out.
 SITUATIONS = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "situations").rglob("*.cast.gz"))}
-#: An agent that was recorded after the rules were frozen.
+#: Agents that were recorded after the rules were frozen.
 FROZEN = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "frozen").glob("*.cast.gz"))}
 PATHS = TUNED | OTHERS | UNTIMED | SITUATIONS | FROZEN
 #: Those in which an agent asks before it has a prompt.

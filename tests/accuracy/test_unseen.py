@@ -40,6 +40,7 @@ def test_the_seed_deals_every_step_at_most_once() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_they_are_those_scenes() -> None:
     """Each in its size and with its dialogs; the first mark tells the version of the agent."""
     assert {path.name for path in PATHS} == SCENES.keys()
@@ -53,12 +54,14 @@ def test_they_are_those_scenes() -> None:
         assert {word for _, word in found.truth} <= WORDS
 
 
+@pytest.mark.slow
 def test_they_name_nobody() -> None:
     """No person, machine or key stands in them."""
     for path in PATHS:
         assert SECRETS.search(gzip.decompress(path.read_bytes()).decode()) is None, path.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", sampled(AGENTS))
 def test_exact_words(agent: str) -> None:
     """With zero configuration each word of each agent is shown for as much of its time as was published, or more."""

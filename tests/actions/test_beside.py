@@ -88,6 +88,7 @@ def test_the_words(beside: Beside, said: str) -> None:
     assert text(beside, 100) == said
 
 
+@pytest.mark.slow
 @given(
     st.builds(
         Beside,

@@ -231,6 +231,7 @@ def test_asking_runs_nothing(trap: Trap, arm: Callable[[Trap], Path]) -> None:
         assert not trap.ran()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arm", MADE, ids=lambda arm: arm.__qualname__.partition(".")[0])
 def test_making_a_worktree_runs_nothing(trap: Trap, arm: Callable[[Trap], Path]) -> None:
     """After Enter: what is checked out, and the hooks behind that. The same list, printed for others, runs nothing."""

@@ -73,6 +73,7 @@ def test_nothing_is_overwritten(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert not (home / "nowhere").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_written_unasked(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a person to ask the file is only shown."""
     assert main(["agent", "new", "mine", *KIMI]) == 1

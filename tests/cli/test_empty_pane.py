@@ -49,6 +49,7 @@ def lines(prog: str, action: argparse.Action, blank: str) -> Iterator[list[str]]
             yield [*verb, "3", blank]
 
 
+@pytest.mark.slow
 def test_every_verb_refuses_it(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever stands beside it, the message says what is empty and what to do, and no host is asked for anything."""
     publish(runtime, [WAITING, SHELL])

@@ -167,6 +167,7 @@ def test_launcher_as_installed(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"tally {build.name()}\n".encode(), b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--version"], ["status", "--help"], ["doctor"], ["watch", "--once"]])
 def test_full_disk_below_the_output_is_one_line(tmp_path: Path, words: list[str]) -> None:
     """What cannot be written because the disk is full ends in one line that says so, and 1; never in a traceback."""
@@ -182,6 +183,7 @@ def test_full_disk_below_the_output_is_one_line(tmp_path: Path, words: list[str]
     assert (done.returncode, done.stderr) == (1, b"tally: No space left on device\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--version"], ["status"], ["doctor"], ["watch", "--once"]])
 def test_closed_streams_are_no_error(tmp_path: Path, words: list[str]) -> None:
     """With its standard streams closed, as some daemons start programs, a command runs and writes nowhere."""
@@ -219,6 +221,7 @@ def test_missing_package_is_one_line(tmp_path: Path) -> None:
     assert done.stderr == "tally: the Python module `attrs` is missing: run ./install.sh again\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["doctor"], ["setup", "--dry-run"]])
 def test_locale_without_our_signs(tmp_path: Path, words: list[str]) -> None:
     """Where the output's encoding has no `…` and no `→`, there stands `?`, and no traceback."""
@@ -230,6 +233,7 @@ def test_locale_without_our_signs(tmp_path: Path, words: list[str]) -> None:
     assert done.stdout.isascii() and len(done.stdout) > 100
 
 
+@pytest.mark.slow
 @each(
     ("locale", "shown"),
     [

@@ -183,6 +183,7 @@ def test_nothing_is_overwritten(desk: Desk, terminal: Terminal) -> None:
     assert stat.S_IMODE(desk.file.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["folder", "fifo", "no folder", "device"])
 def test_what_is_no_file_is_refused(desk: Desk, terminal: Terminal, kind: str) -> None:
     """A directory, a FIFO nobody reads, a device or a path that leads nowhere: said at once, and nothing is run."""
@@ -197,6 +198,7 @@ def test_what_is_no_file_is_refused(desk: Desk, terminal: Terminal, kind: str) -
     assert b"ran" not in terminal.received
 
 
+@pytest.mark.slow
 def test_a_command_that_is_not_there_leaves_no_file(desk: Desk, terminal: Terminal) -> None:
     """A misspelt command is said, and there is nothing to clean up."""
     assert terminal.run(desk.record(str(desk.file), "--", "no-such-command"), desk.environment) == 1

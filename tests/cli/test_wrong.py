@@ -63,6 +63,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, told: Reply) -> None:
     monkeypatch.setattr(frames, "ask", lambda shown: [(look, unknown.answer(truth, look.time)) for _, look in shown])
 
 
+@pytest.mark.slow
 def test_a_rule_is_added(
     home: Path, runtime: Path, tape: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_rule_is_added(
     assert text.partition("[[")[2] in told
 
 
+@pytest.mark.slow
 def test_a_recording_for_a_report(
     runtime: Path, tape: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

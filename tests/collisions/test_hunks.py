@@ -38,6 +38,7 @@ def edited(lines: list[str], dice: random.Random, word: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_merge_of_git_agrees(tmp_path: Path) -> None:
     """Two changes are of the same lines where `git merge-file` has a conflict, and nowhere else."""
     dice, conflicts, base = random.Random(37), 0, BASE[:12]

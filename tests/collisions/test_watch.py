@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,12 @@ from typing import Any
 import attrs
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.collisions import watch as watch_module
-from tallylight.collisions.watch import CALM, EVERY_S, MARKED, OTHERS_S, SOON, Collisions
+from tallylight.collisions.others import RECORDS_S, SNAPSHOTS_S
+from tallylight.collisions.watch import CALM, EVERY_S, MARKED, SOON, Collisions
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.evidence.records import claude_ending
 from tallylight.evidence.records.reading import Edit, Reading
 from tallylight.files.by_directory import MAX_KNOWN
 from tallylight.files.mounts import Mounts
@@ -28,7 +33,13 @@ from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
 from tests.collisions.test_looks import Shop, changed, edit
 from tests.collisions.test_looks import shop as shop  # a fixture
+from tests.hosts.test_pane import CODEX, HandTable
 from tests.hosts.test_projects import _pane as pane_in
+
+
+def reader_in(home: Path) -> ForegroundReader:
+    """What a host of a person with this *home* knows of agents and processes."""
+    return ForegroundReader(agent_files.load_agents({"HOME": str(home)})[0], HandTable(str(home)))
 
 
 @attrs.define
@@ -47,7 +58,7 @@ class Desk:
         root = self.shop.trap.root
         self.panes = {1: pane_in(root), 2: pane_in(self.shop.other)}
         environ = {"HOME": str(root.parent.parent), "XDG_RUNTIME_DIR": str(root.parent)}
-        self.watch = Collisions("kitty-1", environ, self._submit, Mounts(), self.told.append)
+        self.watch = Collisions("kitty-1", environ, self._submit, Mounts(), self.told.append, reader_in(root.parent))
 
     def _submit(self, key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
         self.asked.append(key)
@@ -129,6 +140,26 @@ def test_where_nothing_happens_git_is_not_asked(desk: Desk) -> None:
     assert desk.passes(600) == 0
 
 
+def test_a_change_is_considered_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each tick until git is asked again, which may be minutes later."""
+    considered: list[str] = []
+    real = watch_module._Group._concerns_others
+
+    def counted(group: Any, party: Any, parties: Any) -> bool:
+        considered.append(party.address)
+        return real(group, party, parties)
+
+    monkeypatch.setattr(watch_module._Group, "_concerns_others", counted)
+    desk.cost = 0.1
+    desk.shows(1, Status.WORKING)
+    desk.passes(2 * CALM[0])
+    del considered[:]
+    desk.writes(1, edit(40))
+    assert desk.passes(60) == 0
+    assert considered == ["kitty-1:1"]
+
+
+@pytest.mark.slow
 def test_what_it_costs_is_bounded(desk: Desk) -> None:
     """An agent that works is looked at seldom, and the more seldom the longer that takes."""
     desk.shows(1, Status.WORKING)
@@ -214,18 +245,47 @@ def test_an_agent_of_another_host(desk: Desk, trap: Trap) -> None:
     desk.shop.write(changed(40))
     desk.shop.write(changed(40, word="theirs"), desk.shop.other)
     desk.shows(1, Status.WORKING)
-    desk.passes(OTHERS_S + 3 * CALM[0])
+    desk.passes(SNAPSHOTS_S + 3 * CALM[0])
     assert desk.lines(1) == [(f"kitty-{os.getpid()}:7", "40", True)]
     host.close()
-    desk.passes(2 * OTHERS_S)
+    desk.passes(2 * SNAPSHOTS_S)
     assert desk.panes[1].collisions == ()
+
+
+def test_an_agent_of_another_host_in_the_same_work_tree(desk: Desk, trap: Trap) -> None:
+    """Which of the lines there are its own, its record tells: told soon after they were written, and nobody's else."""
+    top = trap.root
+    folder = top.parent / "tallylight"
+    folder.mkdir(mode=0o700)
+    parts = claude_ending.path_parts(str(top), "s-9")
+    assert parts is not None
+    record = top.parent.joinpath(".claude", *parts)
+    record.parent.mkdir(parents=True)
+    record.touch()
+    entry = pane_entry(desk.panes.pop(2), lambda at: at, id_="7", tab="", os_window="", title="")
+    works_in = attrs.evolve(entry.conversation, cwd=str(top))
+    entry = attrs.evolve(entry, agent="claude", agent_pid=CODEX.pid, session="s-9", cwd=str(top), conversation=works_in)
+    host = SnapshotWriter(folder / f"tmux-{os.getpid()}.json", "tmux", lambda: 1.0)
+    host.publish([entry], 1.0)
+    desk.shop.write(changed(40, 41, word="all mine"))
+    desk.writes(1, edit(40, 41, word="all mine"))
+    desk.passes(SNAPSHOTS_S + 3 * CALM[0])
+    assert desk.lines(1) == []
+    given = {"file_path": str(top / "cart.py"), "old_string": "all mine 41", "new_string": "theirs 41"}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Edit", "input": given}
+    said = {"type": "assistant", "timestamp": "2026-11-26T09:00:00.000Z", "message": {"content": [call]}}
+    record.write_text(json.dumps(said, separators=(",", ":")) + "\n")
+    desk.shop.write(changed(40, 41, word="all mine").replace("all mine 41", "theirs 41"))
+    desk.passes(RECORDS_S + 2 * SOON[0])
+    assert desk.lines(1) == [(f"tmux-{os.getpid()}:7", "41", True)]
 
 
 def test_what_is_remembered_is_bounded(desk: Desk) -> None:
     desk.watch._places._were_read("/", {f"/d/{number}": ("", "") for number in range(2 * MAX_KNOWN)})
     assert len(desk.watch._places._known) == MAX_KNOWN
     desk.watch._places._were_read("/", OSError("gone"))
-    desk.watch._were_read(OSError("gone"))
+    desk.watch._others._were_seen(OSError("gone"))
+    desk.watch._others._were_read(OSError("gone"))
 
 
 def test_a_host_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

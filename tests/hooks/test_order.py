@@ -117,6 +117,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("burst", BURSTS.values(), ids=BURSTS)
 def test_in_any_order_it_comes_to_the_same(burst: list[str]) -> None:
     """Every permutation of a burst, some of it doubled, ends in the state that the right order ends in."""

@@ -292,6 +292,7 @@ def test_any_text_is_taken_or_refused(text: str) -> None:
     assert remove(done, pieces) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(200), deadline=None)
 @given(VALUES)
 def test_what_json_writes_is_read(value: Any) -> None:

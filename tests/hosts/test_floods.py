@@ -56,6 +56,7 @@ def test_a_single_report_is_read_at_once() -> None:
     assert pane.pace is None
 
 
+@pytest.mark.slow
 def test_the_question_at_the_end_of_a_flood_is_shown() -> None:
     """Twenty thousand reports and one question: the question stands after the next go, and the pace is told."""
     pane = make_pane()

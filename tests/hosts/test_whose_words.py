@@ -113,6 +113,7 @@ def run(pane: Pane, home: str, turn: Turn, held_s: float, phase_s: float, hook_s
     raise AssertionError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook_s", [None, 0.05, 0.6], ids=["no hooks", "hooks", "late hooks"])
 @pytest.mark.parametrize("is_asked", [True, False], ids=["asked", "allowed"])
 def test_no_question_has_the_words_of_another(table: HandTable, is_asked: bool, hook_s: float | None) -> None:

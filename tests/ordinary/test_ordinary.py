@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+import pytest
 from benchmarks import accuracy, unknown
 from benchmarks.accuracy import Recording
 
@@ -73,6 +74,7 @@ def used(name: str) -> Iterator[Event]:
         begin += found.end
 
 
+@pytest.mark.slow
 @each("name", PATHS)
 def test_never_a_candidate(name: str) -> None:
     """Whatever its name, it does nothing in an hour of use that agents do and others do not."""
@@ -112,6 +114,7 @@ ASKS = {
 }
 
 
+@pytest.mark.slow
 @each("name", PATHS)
 def test_behind_an_agent(name: str) -> None:
     """A pager, an editor, `fzf` or `git add -p` that an agent has started asks nobody; what does ask is seen."""
@@ -128,6 +131,7 @@ def test_behind_an_agent(name: str) -> None:
     assert is_marked or rules == ASKS.get(name, set())
 
 
+@pytest.mark.slow
 @each("name", PATHS)
 def test_never_a_light(name: str) -> None:
     """What it tells its terminal in an hour of use, titles, bars, marks and its screen, gives the pane no light."""

@@ -11,18 +11,34 @@ from typing import Any
 from tests.real_agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire, states
 
 #: What agents call the tools that the script calls: the first one that is offered is taken.
-_SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command", "execute_bash")
-_QUESTIONS = ("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question")
+_SHELLS = (
+    "bash",
+    "run_shell_command",
+    "shell",
+    "Bash",
+    "run_commands",
+    "execute_command",
+    "execute_bash",
+    "exec_command",
+)
+_QUESTIONS = (
+    *("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question"),
+    "ask_user_choice",
+)
 _TASKS = ("task", "agent", "invoke_agent", "Agent")
-_EDITS = ("write_file", "create", "create_file", "write", "Write", "write_to_file", "editor")
+_EDITS = ("write_file", "create", "create_file", "write", "Write", "write_to_file", "editor", "save")
 _FETCHES = ("web_fetch", "webfetch")
 _TODOS = ("todowrite", "todo_write", "write_todos", "update_todo", "TodoList")
 _PLANS = ("exit_plan_mode", "plan_exit")
 #: What agents add to a prompt in turns of its own.
 _NOISE = ("<system-reminder>", "<environment", "<current_datetime>", "<context", "<reminder>")
+#: How an agent begins the person's words with its own.
+_AROUND = re.compile(r"^(Please solve this issue|The user added a new task|Interrupted by user): ")
 #: How a request beside the main loop begins its instructions, or says what it is for.
 _SIDE = re.compile(
-    r"title generator|name coding-agent sessions|generate a [^.]{0,60}title|session title|suggestion mode", re.I
+    r"title generator|name coding-agent sessions|generate a [^.]{0,60}title|session title|suggestion mode"
+    r"|^Conversation transcript:",
+    re.I,
 )
 
 
@@ -139,8 +155,8 @@ def find_step(messages: Sequence[dict[str, Any]]) -> tuple[str, int]:
 
 def prompt_in(text: str) -> str:
     """What the person typed in a user's turn, which is one paragraph: an agent's own additions are left out."""
-    text = re.sub(r"<([a-z_-]+)>.*?</\1>", "", text, flags=re.S).strip()
-    return "" if text.startswith(_NOISE) else text.partition("\n\n")[0].strip()
+    text = re.sub(r"<([a-z_-]+)(?: [^>]*)?>.*?</\1>", "", text, flags=re.S).strip()
+    return "" if text.startswith(_NOISE) else _AROUND.sub("", text.partition("\n\n")[0].strip())
 
 
 def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import attrs
@@ -16,20 +16,6 @@ from tests.real_agents.driver import Pane, RemoteModel, StatusWatch, place, prep
 from tests.real_agents.install import CLAUDE, CODEX, Agent, InstallError
 from tests.real_agents.waits import Waits
 from tests.real_kitty.roots import SUITES, Room, open_room, root_of
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what a module's `IN_ONE_KITTY` says: the way or test of that name is tried in that kitty alone."""
-    crossed = [item for item in items if isinstance(item, pytest.Function) and _is_crossed(item)]
-    if crossed:
-        config.hook.pytest_deselected(items=crossed)
-        items[:] = [item for item in items if item not in crossed]
-
-
-def _is_crossed(item: pytest.Function) -> bool:
-    only: Mapping[str, str] = getattr(item.module, "IN_ONE_KITTY", {})
-    ways = [item.originalname, *(item.callspec.id.split("-") if only else ())]
-    return any(only[way] not in ways for way in ways if way in only)
 
 
 @attrs.frozen

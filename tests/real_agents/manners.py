@@ -26,7 +26,7 @@ class Manner(NamedTuple):
     leave: str
     #: Typed before a question is asked for.
     plan: str = ""
-    #: Takes out what stands in the composer: an interrupted prompt is put back there.
+    #: Takes out what stands in the composer, where an interrupted prompt is put back, or clicks into it.
     wipe: str = ""
     #: How long it leaves keys alone that come with a dialog, or an Enter that comes with the text.
     settles: float = 0.5
@@ -204,6 +204,59 @@ MANNERS = {
         interrupted="nterrupted",
         failed="the script says 400",
         leave="/exit",
+    ),
+    "gptme": Manner(
+        ready="^User:",
+        permission=r"Execute (shell|save)\?",
+        approve=("y\r",),
+        deny=("n\r",),
+        denied="working",
+        question="",
+        answer=(),
+        interrupt=("\x03",),
+        interrupted="nterrupted",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+    "kolega": Manner(
+        ready="Ask Kolega Code",
+        permission="Choose whether to",
+        approve=("\r",),
+        deny=(_ESC,),
+        denied="idle",
+        question="Choose an option",
+        answer=("\r",),
+        interrupt=(_ESC,),
+        interrupted="Stopped by user",
+        failed="the script says 400",
+        leave="/exit",
+        wipe="\x1b[<0;5;{row}M\x1b[<0;5;{row}m",  # after a dialog its composer has to be clicked
+    ),
+    "tunacode": Manner(
+        ready="^│ >",
+        permission="",
+        approve=(),
+        deny=(),
+        denied="",
+        question="",
+        answer=(),
+        interrupt=(_ESC,),
+        interrupted="nterrupted",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+    "mini": Manner(
+        ready="What do you want to do",
+        permission="Enter to confirm",
+        approve=("\r",),
+        deny=(),
+        denied="",
+        question="",
+        answer=(),
+        interrupt=("\x03",),
+        interrupted=r"Interrupted\.",
+        failed="the script says 400",
+        leave="",
     ),
     "vibe": Manner(
         ready="─ ask ─",

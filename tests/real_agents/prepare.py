@@ -303,6 +303,44 @@ models:
     capabilities: [tool_use]
 """
 
+
+def _gptme(home: Path, port: int) -> Launch:
+    given = {"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "scripted"}
+    given["GPTME_TIKTOKEN_TIMEOUT"] = "0"  # else it waits for a network
+    argv = ["gptme", "--model", "local/scripted", "--tool-format", "tool", "--name", "scripted"]
+    return Launch(argv, given, HOME)
+
+
+def _kolega(home: Path, port: int) -> Launch:
+    # It fetches a table of tokens before it asks a model; this is the same.
+    tables = next(install(AGENTS["aider"]).parents[1].glob("lib/*/site-packages/litellm/litellm_core_utils/tokenizers"))
+    given = {
+        "KOLEGA_CODE_ENDPOINT_URL": f"http://127.0.0.1:{port}/v1",
+        "KOLEGA_CODE_ENDPOINT_API_KEY": "scripted",
+        "KOLEGA_CODE_PROVIDER": "custom:cli",
+        "KOLEGA_CODE_MODEL": "scripted",
+        "TIKTOKEN_CACHE_DIR": str(tables),
+    }
+    return Launch(["kolega-code", "tui", "--permission-mode", "ask"], given, HOME)
+
+
+def _tunacode(home: Path, port: int) -> Launch:
+    variables = {"OPENAI_API_KEY": "scripted", "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}
+    _write(home / ".config/tunacode.json", {"default_model": "openai:gpt-4.1", "env": variables})
+    return Launch(["tunacode"], {}, HOME)
+
+
+def _mini(home: Path, port: int) -> Launch:
+    given = {
+        "MSWEA_CONFIGURED": "true",
+        "MSWEA_COST_TRACKING": "ignore_errors",
+        "OPENAI_API_KEY": "scripted",
+        "OPENAI_API_BASE": f"http://127.0.0.1:{port}/v1",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+    return Launch(["mini", "--model", "openai/scripted"], given, HOME)
+
+
 _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "claude": _claude,
     "codex": _codex,
@@ -319,4 +357,8 @@ _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "nanocoder": _nanocoder,
     "vibe": _vibe,
     "cn": _cn,
+    "gptme": _gptme,
+    "kolega": _kolega,
+    "tunacode": _tunacode,
+    "mini": _mini,
 }

@@ -254,11 +254,16 @@ def turns(s: Session) -> None:
     s.keys(s.manner.approve, "working")
     s.rest(4)
     _stop(s)
-    if s.agent == "nanocoder":  # it takes no command while its model answers, and one goes on after it was stopped
-        s.keys(("\x03", "\x03"))
+    if keys := _LEAVE.get(s.agent):
+        s.keys(keys)
         s.ended()
     else:
         s.leave()
+
+
+#: Nanocoder takes no command while its model answers, and one goes on after it was stopped. Kolega's list of commands
+#: takes the Enter.
+_LEAVE = {"nanocoder": ("\x03", "\x03"), "kolega": ("\x11",)}
 
 
 def _stop(s: Session) -> None:
@@ -286,6 +291,47 @@ def failure(s: Session) -> None:
     s.rest(5)
     s.kill()
     s.ended()
+
+
+def unasked(s: Session) -> None:
+    """An agent that never asks: an answer, a command, a request that fails, an answer that is stopped, `kill -9`."""
+    prompts = {"SLOW 3": "done", "AFTER 1 TOOL touch made; sleep 4 THEN SLOW 1": "done", "AFTER 1 ERROR 400": "error"}
+    for prompt, end in prompts.items():
+        s.turn(prompt)
+        s.mark(end)
+        s.rest(5)
+    s.turn("SLOW 12")
+    s.mark("working")
+    s.rest(4)
+    _stop(s)
+    s.kill()
+    s.ended()
+
+
+def tasks(s: Session) -> None:
+    """A task, which ends with a command of its own, one that is stopped twice, and a request that fails for good."""
+    s.turn("AFTER 2 TOOL touch made; sleep 4 THEN AFTER 2 TOOL echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+    s.keys(("\x1b\r",), "working")
+    for pause in (5, 3):
+        s.asked("permission")
+        s.rest(pause)
+        s.since = len(s.model.marks)
+        s.keys(s.manner.approve, "working")
+    s.shows("Agent wants to finish")
+    s.truth("done")
+    s.rest(6)
+    s.turn("AFTER 30 TOOL touch two")
+    s.mark("working")
+    s.rest(4)
+    _stop(s)
+    s.turn("AFTER 1 TOOL touch three; sleep 20 THEN fine")
+    s.asked("permission")
+    s.rest(3)
+    s.keys(s.manner.approve, "working")
+    s.rest(4)
+    _stop(s)
+    s.turn("AFTER 3 ERROR 401")
+    s.ended(60)
 
 
 def count(s: Session, name: str) -> int:
@@ -318,10 +364,12 @@ MANY = ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "ki
 FEW = ("kimi", "pi", "cline")
 #: Those that play two of their own, in two sizes.
 NEW = ("grok", "nanocoder", "vibe")
-#: One that was recorded after the rules for unknown agents were frozen.
-FROZEN = ("cn",)
+#: Those that were recorded after the rules for unknown agents were frozen.
+FROZEN = ("cn", "gptme", "kolega", "tunacode", "mini")
 _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
 _SOME = (permission, question, interrupt, text, denial, error)
+#: Those that never ask, or that take one task at a time.
+_OWN = {"tunacode": (unasked, unasked), "mini": (tasks, tasks)}
 #: What not every agent has.
 _MORE = {
     "claude": (background, subagent, compaction, resume, trust, tmux, neighbours),
@@ -356,5 +404,6 @@ def scenes() -> list[Scene]:
             if play in _HOOKED.get(agent, ()):
                 found.append(Scene(agent, play.__name__, play, "hooks"))
     for agent in (*NEW, *FROZEN):
-        found += [Scene(agent, "turns", turns), Scene(agent, "failure", failure, size=(72, 26))]
+        one, other = _OWN.get(agent, (turns, failure))
+        found += [Scene(agent, "turns", one), Scene(agent, "failure", other, size=(72, 26))]
     return found

@@ -125,7 +125,7 @@ class Session:
     def submit(self, prompt: str) -> None:
         """Type a prompt and press Enter."""
         if self.manner.wipe:
-            self.pane.send(self.manner.wipe)
+            self.pane.send(self.manner.wipe.format(row=self._size[1] - 3))
             self.rest(0.2)
         before = self.pane.text().count(prompt[:20])
         self.pane.send(prompt)
@@ -269,8 +269,9 @@ class Session:
     def save(self, path: Path) -> None:
         """Write the recording, with the truth in it, to `path`."""
         version = f"agent {self.agent} {AGENTS[self.agent].version}"
-        # Where the agent is installed names whoever records it.
+        # Where the agent is installed, and its Python, names whoever records it.
         text = self.cast.read_text().replace(str(CACHE), f"{HOME}/.cache/tallylight-tests")
+        text = text.replace(sys.base_prefix, "/usr")
         path.write_text(merge(text, self.truths(), version))
 
     def __enter__(self) -> Session:

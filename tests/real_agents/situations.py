@@ -256,7 +256,21 @@ def _unnamed(s: Session) -> None:
 
 
 def _unconfigured(s: Session) -> None:
-    s.launch = s.launch._replace(argv=["cn"])
+    s.launch = s.launch._replace(argv=s.launch.argv[:1])
+    s.forget(*(name for name in s.launch.env if name.startswith("KOLEGA")))
+
+
+def _not_set_up(s: Session) -> None:
+    s.forget("MSWEA_CONFIGURED")
+
+
+def _no_model(s: Session) -> None:
+    s.launch = s.launch._replace(argv=["gptme", *s.launch.argv[-2:]])
+    s.forget("OPENAI_API_KEY", "OPENAI_BASE_URL")
+
+
+def _no_name(s: Session) -> None:
+    s.launch = s.launch._replace(argv=s.launch.argv[:-2])
 
 
 def _untrusted(s: Session) -> None:
@@ -275,6 +289,11 @@ FIRST = {
     ("kimi", "folder"): First("[Tt]rust", ("\r",), lacks=".kimi-code/workspace-trust/wd_project_9dad1e4e08b0"),
     ("cline", "login"): First("[Pp]rovider|[Ss]ign", lacks=".cline/data/settings/providers.json"),
     ("cn", "login"): First("Enter your Anthropic API key:", lacks=".continue/config.yaml", prepare=_unconfigured),
+    ("gptme", "login"): First("How would you like to connect", prepare=_no_model),
+    ("gptme", "start"): First("New conversation or load", ("\r",), prepare=_no_name),
+    ("kolega", "login"): First("Welcome to Kolega Code", prepare=_unconfigured),
+    ("tunacode", "login"): First("TunaCode Setup", lacks=".config/tunacode.json"),
+    ("mini", "login"): First("Enter your default model", prepare=_not_set_up),
     ("aider", "gitignore"): First("Add .aider", ("n\r",), prepare=_gitignore),
 }
 

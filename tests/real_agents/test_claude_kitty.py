@@ -16,6 +16,9 @@ import pytest
 
 from tests.real_agents.desk import CLAUDE, PROMPTLY, Desk, Tab
 
+#: The relay and whole commands are tried with Claude in the other kitty.
+IN_ONE_KITTY = "0.41"
+
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 COMMAND = "claude --permission-mode manual"

@@ -31,8 +31,8 @@ from tests.real_kitty.harness import Kitty
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
-#: The kitten is tried in every kitty with Claude and Codex.
-IN_ONE_KITTY = {"test_opencode": "0.48"}
+#: The kitten is tried in each kitty, with Claude in one and with Codex in the other.
+IN_ONE_KITTY = {"test_opencode": "0.48", "claude": "0.48", "codex": "0.41"}
 
 _KEYS = """
 enabled_layouts splits

@@ -29,7 +29,7 @@ def versions(cache: Path, **env: str) -> dict[str, str]:
 def test_agents_and_node() -> None:
     """The agents are pinned, and the node that the scripts among them run on."""
     eight = {"claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider"}
-    assert set(AGENTS) == {"node", *eight, "kimi", "pi", "cline", "grok", "nanocoder", "vibe", "cn"}
+    assert set(AGENTS) == {"node", *eight, "kimi", "pi", "cline", *install.RECORDED}
     for agent in AGENTS.values():
         assert agent.version in agent.spec
         assert agent.path.is_relative_to(agent.folder)

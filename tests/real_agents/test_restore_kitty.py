@@ -16,6 +16,9 @@ from tests.real_agents.desk import Desk
 from tests.real_kitty.roots import SUITES, root_of
 from tests.real_kitty.test_restore import all_shown, cut_the_power, wait_kept
 
+#: Agents that are no real ones are tried in the other kitty.
+IN_ONE_KITTY = {"test_both_after_a_power_cut": "0.48"}
+
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 

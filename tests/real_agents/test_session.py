@@ -75,6 +75,6 @@ def test_scenes() -> None:
     assert len(set(files)) == len(files) > 30
     assert {scene.agent for scene in scenes()} == {
         *("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi", "cline"),
-        *("grok", "nanocoder", "vibe", "cn"),
+        *("grok", "nanocoder", "vibe", "cn", "gptme", "kolega", "tunacode", "mini"),
     }
     assert all((scene.set_up in scene.file) for scene in scenes())

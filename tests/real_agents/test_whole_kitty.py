@@ -10,6 +10,9 @@ import pytest
 
 from tests.real_agents.desk import CLAUDE, Tab
 
+#: What Claude shows is the same in every kitty.
+IN_ONE_KITTY = "0.48"
+
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 #: What kitty shows of a window, and what comes of choosing the first answer.

@@ -1,6 +1,7 @@
 """Fixtures for tests against a real kitty. Every test in this folder is marked ``kitty``.
 
-A test that asks for `kitty_version`, directly or through another fixture, runs once for each kitty we have roots for.
+A test that asks for `kitty_version`, directly or through another fixture, runs once for each kitty we have roots for,
+unless `IN_ONE_KITTY` in its module says otherwise.
 """
 
 from __future__ import annotations

@@ -36,11 +36,13 @@ from tests.real_kitty.roots import Network, Room, open_room, read_line
 
 T = TypeVar("T")
 
-# The suite's own settings, read before the test's. Nothing here touches what the tests are about.
+# The suite's own settings, read before the test's. Nothing here touches what the tests are about. A kitty.conf is read
+# when a test says so: kitty 0.48 would read it by itself while it is written, and find no watcher in it.
 _BASE = """
 allow_remote_control socket-only
 confirm_os_window_close 0
 update_check_interval 0
+auto_reload_config -1
 cursor_blink_interval 0
 enable_audio_bell no
 remember_window_size no

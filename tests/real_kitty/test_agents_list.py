@@ -35,6 +35,14 @@ from tests.real_kitty.remote import RemoteControl, RemoteError
 from tests.real_kitty.roots import CHECKOUT
 from tests.story import better_told
 
+#: What happens in the process that owns the pane, and in panes that are in no kitty.
+IN_ONE_KITTY = {
+    "test_a_text_is_queued_until_the_turn_ends": "0.48",
+    "test_a_program_that_floods_its_screen_is_looked_at_at_a_pace": "0.48",
+    "test_a_detached_agent_is_attached": "0.48",
+    "test_enter_goes_to_a_pane_of_another_kitty": "0.41",
+}
+
 #: Where to put pictures, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
 
@@ -184,6 +192,8 @@ def test_it_opens_with_every_agent_the_neediest_first(board: Board) -> None:
     assert "farm" in board.kitty.get_text(list_)
     board.set_host("host._store._opened.snapshot.min_interval = 0.2")
     board.kitty.wait_until(board.is_ready, what="the program of the list")
+    # What was drawn before it is wiped away at this moment.
+    board.kitty.wait_text(list_, "agents")
 
     lines = [line.split() for line in board.kitty.get_text(list_).splitlines()]
     assert lines[0] == ["3", "agents", "!", "1", "wait", "✓", "1", "done", "●", "1", "working"]

@@ -14,6 +14,9 @@ from tests.real_kitty.desk import user_var
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.install import install, watcher_line
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 Breaking = Callable[["Home"], None]
 
 

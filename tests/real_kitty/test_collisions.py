@@ -14,6 +14,9 @@ from tallylight.model.lights import COLLISION
 from tests.collisions.test_looks import CART, changed
 from tests.real_kitty.test_fake_agent import Bench
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 #: Where to put a picture for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
 WHO = {f"GIT_{who}_{what}": "n@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

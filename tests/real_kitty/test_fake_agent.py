@@ -16,6 +16,9 @@ import pytest
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.41"
+
 _AGENT = r"""#!/usr/bin/python3
 import os, select, sys, termios, time, tty
 folder, boxed = os.environ["FAKE"], os.environ.get("FAKE_FACE") == "boxed"

@@ -15,6 +15,9 @@ import pytest
 from tests import far_agent
 from tests.real_kitty.desk import Desk
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.41"
+
 #: As ssh, it has its programs on another terminal.
 _SSH = "#!/bin/sh\nscript -q -c 'bash --norc --noprofile -i' /dev/null\n"
 

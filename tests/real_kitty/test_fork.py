@@ -20,6 +20,22 @@ from tests.real_kitty.desk import Desk, user_var
 from tests.real_kitty.harness import SMALL
 from tests.real_kitty.remote import RemoteError
 
+#: The windows that open are those of a fork beside; what differs here is told to kitty in the same way.
+IN_ONE_KITTY = dict.fromkeys(
+    (
+        "test_behind_the_relay",
+        "test_elsewhere",
+        "test_hostile_session_ids",
+        "test_a_method_that_names_a_shell",
+        "test_the_example_of_the_protocol",
+        "test_an_agent_that_no_file_describes",
+        "test_a_file_that_arms_a_plain_shell",
+        "test_another_machine_in_front",
+        "test_an_agent_that_ends_under_the_page",
+    ),
+    "0.48",
+)
+
 _CLAUDE = r"""#!/usr/bin/python3
 import json, os, sys, uuid
 home = os.environ["HOME"]

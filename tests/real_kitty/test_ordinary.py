@@ -15,6 +15,9 @@ import pytest
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 #: One in four: so many windows are enough for a kitty.
 RECORDINGS = sorted((Path(__file__).parents[1] / "ordinary/recordings").glob("*.cast.gz"))[::4]
 #: An agent, by a name that no file has: it shows that this test would see a light.

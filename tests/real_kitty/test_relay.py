@@ -15,6 +15,9 @@ from PIL import Image
 
 from tests.real_kitty.desk import Desk
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 _AGENT = r"""#!/usr/bin/python3
 import os, select, signal, sys, termios, time, tty
 folder = os.environ["FAKE"]

@@ -9,6 +9,9 @@ import pytest
 from tests.real_kitty.asking_claude import install_asking_claude
 from tests.real_kitty.desk import Desk
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 #: Of the X window, in pixels: from far too small for a dialog to larger than it needs.
 SIZES = [(200 + 130 * (n % 9), 120 + 90 * (n % 7)) for n in range(60)]
 

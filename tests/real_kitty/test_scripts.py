@@ -12,6 +12,9 @@ from tests.actions.desk import seen as screen
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.test_agents_list import Board, picture, typed
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.41"
+
 _CODEX = """#!/bin/sh
 tally start claude > ~/started 2>&1
 echo $? >> ~/started

@@ -15,6 +15,9 @@ from tests import time_tracer
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.41"
+
 #: Milliseconds of the thread that one call may take here: `benchmarks.watcher` says what is wanted on a quiet machine.
 LONGEST_MS = 5.0
 PANES, SPEAKING, ROUNDS = 40, 8, 4

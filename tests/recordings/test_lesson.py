@@ -62,6 +62,7 @@ def test_a_wrong_light_is_right_the_next_time(name: str, rule: str, scene: str, 
     assert off(path, found.agent) <= off(path, whole) + 0.5
 
 
+@pytest.mark.slow
 def test_what_is_right_is_left_alone() -> None:
     """Where the light was right on all that a person names, nothing is added."""
     whole = AGENTS.get("kimi")
@@ -72,6 +73,7 @@ def test_what_is_right_is_left_alone() -> None:
     assert found.agent is whole
 
 
+@pytest.mark.slow
 def test_the_file_adds_its_rules() -> None:
     """The file is read beside the agent's own, in whichever order, and takes nothing away; a later lesson goes on."""
     base = without("kimi", "input box")
@@ -86,6 +88,7 @@ def test_the_file_adds_its_rules() -> None:
     assert (kimi.processes, kimi.title_rules, kimi.record) == (whole.processes, whole.title_rules, whole.record)
 
 
+@pytest.mark.slow
 def test_another_stretch_is_tried() -> None:
     """How long another pane would have had another light is told: none of it where a rule changes nothing there."""
     whole, base = AGENTS.get("kimi"), without("kimi", "input box")

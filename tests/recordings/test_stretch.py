@@ -123,6 +123,7 @@ def test_two_minutes_are_kept() -> None:
     assert tape.SPAN_S <= 599 - times[0][0] <= tape.SPAN_S + 20
 
 
+@pytest.mark.slow
 @each("changes", ["spinner", "flood"])
 def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
     """Whatever comes, a pane keeps 256 KB at most; an hour of a screen with a spinner keeps its two minutes."""
@@ -145,6 +146,7 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
     assert looks[-1] - looks[0] >= (tape.SPAN_S if changes == "spinner" else 10)
 
 
+@pytest.mark.slow
 def test_what_was_so_before_is_too_much() -> None:
     """It costs itself, at every beginning of a stretch, and nothing is noted for ever."""
     told = "x" * tape.LIMIT

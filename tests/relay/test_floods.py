@@ -24,6 +24,7 @@ def said(id_: str, status: Status | None = Status.WORKING, rule: str = osc1338.V
     return Report(source=Source.PROTOCOL, status=status, id=id_, rule=rule)
 
 
+@pytest.mark.slow
 def test_distinct_ids_that_the_host_heard_itself_are_not_all_remembered() -> None:
     """Of ten thousand records at most two for each that is kept are withdrawn: the host has dropped the others."""
     records = Records()
@@ -63,6 +64,7 @@ def test_one_that_comes_back_is_told_anew() -> None:
     assert [report.id for report in records.current()] == ["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", ["r{}", "a/b/r{}"])
 @pytest.mark.parametrize("is_noted", [True, False])
 def test_distinct_ids_are_linear(id_: str, is_noted: bool) -> None:

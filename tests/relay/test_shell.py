@@ -132,6 +132,7 @@ def test_standard_error_into_a_file_stays_there(run: list[str], tmp_path: Path) 
 # -- how it ends ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [0, 1, 7, 126, 127, 255])
 def test_the_exit_code_is_the_programs(run: list[str], code: int) -> None:
     """The relay leaves with the code of its program."""
@@ -157,6 +158,7 @@ def test_what_is_over_at_once_and_says_nothing_needs_no_core(script: str, words:
     assert (tmp_path / "made").exists() == bool(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["HUP", "INT", "QUIT", "ABRT", "KILL", "SEGV", "PIPE", "ALRM", "TERM", "USR1"])
 def test_the_relay_dies_of_the_signal_its_program_died_of(run: list[str], name: str, tmp_path: Path) -> None:
     """A shell sees the same death as without the relay, and there is no core of the relay's."""
@@ -498,6 +500,7 @@ def test_it_is_where_its_program_is(run: list[str], tmp_path: Path) -> None:
             wait_until(lambda f=folder: Path(f"/proc/{process.pid}/cwd").readlink() == tmp_path / f, folder)
 
 
+@pytest.mark.slow
 def test_its_usage(run: list[str], tmp_path: Path) -> None:
     """`--help` explains, no command and an unknown option are errors, `--` ends the options."""
     done = subprocess.run([*run, "--help"], capture_output=True, text=True)

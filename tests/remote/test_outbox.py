@@ -94,6 +94,7 @@ def test_a_payload_under_another_panes_topic_is_refused() -> None:
     assert not mirror.take(pane_topic("b"), encode_pane(Pane(id="a", status=Status.WORKING)))
 
 
+@pytest.mark.slow
 def test_the_mirror_is_bounded() -> None:
     """More machines or panes than the limits are not kept."""
     mirror = Mirror("t")

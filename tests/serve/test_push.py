@@ -133,6 +133,7 @@ def test_where_messages_go() -> None:
             parse(f"https://{host}/x", ("push.lan:8443",))
 
 
+@pytest.mark.slow
 def test_a_name_that_leads_into_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name of the public internet with an inner address, alone or beside a public one, is not connected to."""
     for rows in (["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"], ["fe80::1%eth0"]):

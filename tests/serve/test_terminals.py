@@ -82,6 +82,7 @@ def make(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         client.__exit__(None, None, None)
 
 
+@pytest.mark.slow
 def test_a_question_in_kitty_is_answered(make: Callable[..., Room]) -> None:
     """Its screen and its question are shown, and the choice is typed once, as its keys, where that is allowed."""
     room = make(DIALOG, Status.WAITING, "all")

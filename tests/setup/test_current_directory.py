@@ -153,6 +153,7 @@ def test_the_traps_are_good(here: Path, system: System, words: list[str]) -> Non
     assert here.exists()
 
 
+@pytest.mark.slow
 def test_each_python_of_ours_is_isolated() -> None:
     """In the source: what begins with a Python's name goes on with `-I`, by which it imports from nowhere else."""
     found = 0

@@ -250,6 +250,7 @@ def test_an_index_that_is_not_there_is_told_at_once() -> None:
     assert not System().reaches("127.0.0.9", 1.0)
 
 
+@pytest.mark.slow
 def test_without_a_network_psutil_is_not_missed_on_linux(home: Path) -> None:
     """attrs is there and psutil is nowhere: that is enough. Without attrs it is not."""
     system = dataclasses.replace(make_system(home, pip_works=False), packages={"attrs": "25.1.0"})

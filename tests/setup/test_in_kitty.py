@@ -19,6 +19,12 @@ from tests.real_kitty.desk import LIGHTS, send
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.roots import CHECKOUT
 
+#: Either is a whole way from nothing to a light.
+IN_ONE_KITTY = {
+    "test_from_a_clone_to_the_first_light": "0.48",
+    "test_from_a_bare_kitty_to_a_light_that_arrives": "0.41",
+}
+
 __all__ = ["kitty_version", "make_kitty"]
 
 pytestmark = pytest.mark.kitty

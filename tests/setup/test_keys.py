@@ -96,6 +96,7 @@ def test_a_second_setup_changes_nothing(home: Path) -> None:
     assert "nothing changed" in setup(it)
 
 
+@pytest.mark.slow
 def test_a_key_that_was_taken_since_is_found_and_moved(home: Path) -> None:
     """doctor names what is on the same key, and setup takes another one."""
     setup(system(home), "--yes")
@@ -149,6 +150,7 @@ def test_what_is_no_key_is_told_and_not_bound(home: Path) -> None:
     assert "config.toml" in broken[0].remedy
 
 
+@pytest.mark.slow
 def test_without_an_answer_the_keys_stay(home: Path) -> None:
     """A kitty that cannot be asked gets no new keys, and keeps those it has."""
     plain = make_system(home)

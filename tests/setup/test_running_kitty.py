@@ -53,6 +53,7 @@ def setup(system: RunningSystem, *argv: str) -> str:
     return system.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("remote", "env", "asks"),
     [

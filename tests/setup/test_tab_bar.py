@@ -50,6 +50,7 @@ def setup(system: BarSystem, *argv: str) -> str:
     return system.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wish", [True, False])
 def test_it_is_offered_and_shown(home: Path, wish: bool) -> None:
     """A person is asked once more, after the look of it; what they say is kept by later runs."""
@@ -83,6 +84,7 @@ def test_it_is_not_offered_where_it_changes_nothing(home: Path, bar: dict[str, o
     assert [question for question in asked if "tab bar" in question] == []
 
 
+@pytest.mark.slow
 def test_it_can_be_asked_for_and_taken_back(home: Path) -> None:
     """By an option, which is shown; `--yes` alone does not change what kitty shows."""
     it = make(home)

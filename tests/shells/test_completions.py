@@ -56,6 +56,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     return world
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "called"),
     [
@@ -138,6 +139,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.slow
 def test_they_are_installed_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
     """Without a network, where shells and man look; a file of somebody else's stays, and ours go when uninstalled."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
@@ -113,6 +114,7 @@ def test_clocks_that_are_moved() -> None:
     assert night.desk.typed == ["Go on\r"] * 2
 
 
+@pytest.mark.slow
 @each("there", [ASKING, MENU, WORKING, Refusal("mode", ""), Refusal("unreachable", "")])
 def test_an_agent_that_is_not_at_its_prompt_when_its_limit_has_ended(there: Seen | Refusal) -> None:
     """A dialog, a menu, a turn, a pane out of reach: it is tried for a while, and given up with a reason."""
@@ -124,6 +126,7 @@ def test_an_agent_that_is_not_at_its_prompt_when_its_limit_has_ended(there: Seen
     assert night.desk.typed == []
 
 
+@pytest.mark.slow
 @each("there", [ASKING, MENU, WORKING])
 def test_a_dialog_that_goes_in_time(there: Seen) -> None:
     """A person has answered it: then the text is typed."""
@@ -152,6 +155,7 @@ def test_a_text_in_the_input() -> None:
     assert (night.problem, night.desk.typed) == (TYPED, [])
 
 
+@pytest.mark.slow
 def test_another_process() -> None:
     """One that has ended, and another one in its place that looks the same."""
     night = Night()

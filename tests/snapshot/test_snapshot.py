@@ -246,6 +246,7 @@ def test_full_disk_leaves_the_old_file_and_no_other(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == [writer.path.name]
 
 
+@pytest.mark.slow
 def test_panes_are_capped(folder: Path) -> None:
     """A thousand panes are published and no more; and of a file with more the first thousand are read."""
     writer, many = make_writer(folder), [attrs.evolve(WAITING, id=str(n)) for n in range(snapshot.MAX_PANES + 1)]

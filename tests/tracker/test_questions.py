@@ -12,6 +12,7 @@ from tallylight.model.status import CONCLUDED, Kind, Status
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.table import CELLS, facts_of
 from tallylight.tracker.tracker import Tracker
+from tests.strategies import at_most
 from tests.tables import each
 
 #: What a source may report; the rest is concluded here.
@@ -94,7 +95,7 @@ LATE_GOODBYE = [
 
 @given(histories())
 @example(LATE_GOODBYE)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=at_most(400), deadline=None)
 def test_facts_end_in_the_same_light_in_any_order(facts: list[Fact]) -> None:
     """How late they are, within two seconds, and what is heard before what, changes nothing."""
     assert light(facts, [fact.time + fact.late for fact in facts]) == light(facts, [fact.time for fact in facts])
@@ -115,7 +116,7 @@ def stands_behind(shown: Status, told: dict[Source, Report]) -> bool:
 
 
 @given(histories())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=at_most(400), deadline=None)
 def test_something_stands_behind_each_light(facts: list[Fact]) -> None:
     """A light is what some source says by then; with all of them silent, there is none but that of a guess."""
     tracker, told = tracker_of_an_agent(), {}

@@ -60,6 +60,7 @@ def test_osc1338_pairs_round_trip(state: str, tool: str) -> None:
     assert osc1338.read_fields(payload.decode()) == {"state": state, "tool": tool}
 
 
+@pytest.mark.slow
 @given(wire_reports())
 def test_osc1338_round_trip(report: Report) -> None:
     """What a report says survives the frame and the bare payload; the frame holds no control but its own."""

@@ -208,6 +208,7 @@ def test_all_that_waits_is_void() -> None:
         assert len(reader.inbox) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "payload", ["state=working;id=r{}", "state=clear;id=r{}", "state=working;id=a/r{}", "state=done"]
 )

@@ -184,6 +184,7 @@ def test_printable_ascii_is_untouched(text: str) -> None:
     assert sanitise(text) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

@@ -24,6 +24,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(_JSON)
 def test_what_is_read_is_harmless(document: Any) -> None:
     """Whatever JSON says, every number that comes out of it can be calculated with; the rest is as it was."""

@@ -65,9 +65,9 @@ class Party:
     top: str
     cwd: str
     edits: tuple[Edit, ...] = ()
-    #: The names of the files of these.
-    written: frozenset[str] = frozenset()
     asks: tuple[str, ...] = ()
+    #: The names of the files of both.
+    names: frozenset[str] = frozenset()
     is_own: bool = True
     is_busy: bool = False
     #: When it began what it does: git may tell something else from then on.

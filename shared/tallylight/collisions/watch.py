@@ -24,6 +24,8 @@ from tallylight.actions import git
 from tallylight.actions.beside import PAUSE_MAX_S
 from tallylight.collisions.hunks import asked
 from tallylight.collisions.looks import PATIENCE_S, Found, Looks, Party
+from tallylight.collisions.others import Others
+from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records.reading import Edit
 from tallylight.files.by_directory import ByDirectory
 from tallylight.files.mounts import Mounts
@@ -31,13 +33,11 @@ from tallylight.files.program import StuckError
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.snapshot import writer
 from tallylight.snapshot.entries import CollisionEntry
-from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane as PaneEntry
 
-#: Seconds between two looks at the panes, and at the agents of other hosts.
-EVERY_S, OTHERS_S = 0.5, 2.0
+#: Seconds between two looks at the panes.
+EVERY_S = 0.5
 #: Seconds between two looks at a repository, and how many times as long as the last one took that is at least: where an
 #: agent has just written a file of another one, where there is a collision, and else.
 SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1500)
@@ -54,7 +54,7 @@ Place = tuple[str, str]
 
 @attrs.define
 class _Group:
-    """The agents of one repository, as they were when it was last looked at, and what was found."""
+    """The agents of one repository, as they were at the last tick, and what was found."""
 
     looks: Looks = attrs.field(factory=Looks)
     parties: Mapping[str, Party] = attrs.field(factory=dict)
@@ -66,36 +66,43 @@ class _Group:
     is_asked: bool = False
     #: The work trees that may have changed since git was asked of them, in the order in which that is to be done.
     stale: dict[str, None] = attrs.field(factory=dict)
-    #: Whether a look in a hurry is to be made once more: what a record tells may be written a moment later.
-    is_due_again: bool = False
+    #: Looks in a hurry that are to be made: two, for what a record tells may be written a moment later.
+    hurries: int = 0
 
     @property
     def is_marked(self) -> bool:
         """Whether two agents have changed the same lines."""
         return any(entry.same for entries in self.found.entries.values() for entry in entries)
 
-    def due(self, *, is_urgent: bool) -> float:
+    @property
+    def due(self) -> float:
         """When to look again."""
-        least, times = SOON if is_urgent else MARKED if self.is_marked else CALM
+        least, times = SOON if self.hurries else MARKED if self.is_marked else CALM
         until = self.looked_at + max(least, times * self.cost)
-        return until if is_urgent or self.is_marked else max(until, self.rests_until)
+        return until if self.hurries or self.is_marked else max(until, self.rests_until)
 
     def note(self, parties: Sequence[Party]) -> None:
         """Note which work trees may have changed: whoever ends a collision, that it is over is to be seen."""
-        known, is_marked = self.parties.get, self.is_marked
-        changed = (one.top for one in parties if is_marked or one.is_busy or known(one.address) != one)
-        self.stale |= dict.fromkeys(changed)
+        here, known = {party.address: party for party in parties}, self.parties
+        new = [one for one in parties if (before := known.get(one.address)) is not one and before != one]
+        if any(self._concerns_others(one, parties) for one in new):
+            self.hurries = 2
+        self.stale |= dict.fromkeys(one.top for one in parties if self.is_marked or one.is_busy)
+        self.stale |= dict.fromkeys(one.top for one in (*new, *(known[at] for at in known.keys() - here.keys())))
+        self.parties = here
 
-    def wanted(self, *, is_urgent: bool) -> frozenset[str]:
+    def take(self) -> frozenset[str]:
         """The work trees that git is to be asked of now: none in a hurry, for the records tell what was written."""
-        count = 0 if is_urgent else len(self.stale) if self.is_marked else 1
-        return frozenset(itertools.islice(self.stale, count if self.parties else None))
+        is_first = not self.found.entries
+        count = len(self.stale) if is_first or (self.is_marked and not self.hurries) else 0 if self.hurries else 1
+        found = frozenset(itertools.islice(self.stale, count))
+        self.stale = {top: None for top in self.stale if top not in found}
+        self.hurries = max(0, self.hurries - 1)
+        return found
 
-    def concerns_others(self, party: Party, parties: Iterable[Party]) -> bool:
-        """Whether *party* has just written, or asks to write, a file that others have changed, by its name."""
+    def _concerns_others(self, party: Party, parties: Iterable[Party]) -> bool:
+        """Whether *party*, which is new, has just written, or asks to write, a file that others have changed or ask."""
         before = self.parties.get(party.address)
-        if before is party or before == party:
-            return False
         told = {posixpath.basename(entry.file) for entry in self.found.entries.get(party.address, ())}
         last = before.edits[-1:] if before is not None else ()
         new = list(itertools.takewhile(lambda edit: (edit,) != last, reversed(party.edits)))
@@ -104,7 +111,7 @@ class _Group:
             return False
         others = [one for one in parties if one is not party]
         trees = {one.top for one in others} - {party.top}
-        theirs = (*(one.written for one in others), *(self.found.names.get(top, frozenset()) for top in trees))
+        theirs = (*(one.names for one in others), *(self.found.names.get(top, frozenset()) for top in trees))
         return any(not names.isdisjoint(found) for found in theirs)
 
 
@@ -117,7 +124,8 @@ class Collisions(Generic[Id]):
     """
     Those of the panes of the host *name*; *told* is told of each pane that has others than before.
 
-    *submit* does one job of a key at a time; *environ* names the person's home and where the other hosts are.
+    *submit* does one job of a key at a time; *environ* names the person's home and where the other hosts are; *reader*
+    knows the agents.
     """
 
     name: str
@@ -125,15 +133,13 @@ class Collisions(Generic[Id]):
     submit: Callable[[Hashable, Callable[[], object], Callable[[object], None]], bool]
     mounts: Mounts
     told: Callable[[Id], None]
+    reader: ForegroundReader
     _looked_at: float = float("-inf")
     _places: ByDirectory[Place] = attrs.field(init=False)
     _groups: dict[str, _Group] = attrs.field(factory=dict)
     #: Our own agents, each with what it was made of.
     _made: dict[str, tuple[tuple[object, ...], Party]] = attrs.field(factory=dict)
-    _feed: Feed | None = None
-    #: The agents of other hosts, by address, and when they were last read.
-    _others: dict[str, PaneEntry] = attrs.field(factory=dict)
-    _read_at: float = float("-inf")
+    _others: Others = attrs.field(init=False)
     #: What a look has raised that is no fault of git or of a disk.
     _fault: object = None
 
@@ -141,6 +147,10 @@ class Collisions(Generic[Id]):
     def _no_places(self) -> ByDirectory[Place]:
         read = functools.partial(_read_places, home=self.environ.get("HOME", ""))
         return ByDirectory("repositories", read, self.submit, self.mounts)
+
+    @_others.default
+    def _no_others(self) -> Others:
+        return Others(self.name, self.environ, self.submit, self.reader)
 
     def look(self, panes: Mapping[Id, Pane], now: float, is_wanted: bool) -> None:
         """Look, if it is time for that, whom of *panes* others collide with."""
@@ -166,22 +176,22 @@ class Collisions(Generic[Id]):
         self._made = {address: made for address, made in self._made.items() if address in own}
         if not own:
             return {}
-        self._follow_others(now)
-        cwds = {address: pane.conversation.entry.cwd for address, pane in own.items()}
-        if self._others:
+        cwds, others = {address: pane.conversation.entry.cwd for address, pane in own.items()}, self._others.panes
+        if others:
             pids = {pane.agent_pid for pane in own.values()}
-            cwds |= {at: pane.works_in for at, pane in self._others.items() if pane.agent_pid not in pids}
+            cwds |= {at: pane.works_in for at, pane in others.items() if pane.agent_pid not in pids}
         self._places.ask(set(cwds.values()) - {""})
         groups: dict[str, list[Party]] = {}
         for address, cwd in cwds.items():
             common, top = self._places.get(cwd) or ("", "")
-            pane = own.get(address)
-            party = (
-                self._own(address, pane, top, cwd) if pane is not None else _party(address, self._others[address], top)
+            pane, edits = own.get(address), self._others.edits.get(address, ())
+            groups.setdefault(common, []).append(
+                self._own(address, pane, top, cwd) if pane is not None else _party(address, others[address], top, edits)
             )
-            groups.setdefault(common, []).append(party)
         groups.pop("", None)
-        return {common: here for common, here in groups.items() if here[0].is_own and len(here) > 1}
+        found = {common: here for common, here in groups.items() if here[0].is_own and len(here) > 1}
+        self._others.follow([one.address for here in found.values() for one in here if not one.is_own], now)
+        return found
 
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> Party:
         """One of our own agents: the same object until anything of it is new."""
@@ -195,26 +205,17 @@ class Collisions(Generic[Id]):
     def _consider(self, common: str, parties: Sequence[Party], now: float) -> None:
         """Have a repository looked at, if anything in it may be another thing by now, and it is time for that."""
         group = self._groups[common]
-        is_new = any(group.concerns_others(party, parties) for party in parties)
-        is_urgent = is_new or group.is_due_again
         group.note(parties)
-        is_worth_it = group.stale or is_urgent or len(parties) != len(group.parties)
-        if not is_worth_it or group.is_asked or now < group.due(is_urgent=is_urgent):
-            return
-        stale = group.wanted(is_urgent=is_urgent)
-        job = functools.partial(_look, group.looks, tuple(parties), stale)
-        here = {party.address: party for party in parties}
-        done = functools.partial(self._was_looked, group, here, now, is_new)
-        if sum(map(attrgetter("is_asked"), self._groups.values())) < MAX_ASKED:
+        is_worth_it = (group.stale or group.hurries) and not group.is_asked and now >= group.due
+        if is_worth_it and sum(map(attrgetter("is_asked"), self._groups.values())) < MAX_ASKED:
+            before = group.stale, group.hurries
+            job = functools.partial(_look, group.looks, tuple(parties), group.take())
             group.is_asked = True
-            group.stale = {top: None for top in group.stale if top not in stale}
-            if not self.submit(("collisions", common), job, done):
-                group.is_asked = False
+            if not self.submit(("collisions", common), job, functools.partial(self._was_looked, group, now)):
+                group.is_asked, (group.stale, group.hurries) = False, before
 
-    def _was_looked(
-        self, group: _Group, parties: Mapping[str, Party], now: float, is_new: bool, result: object
-    ) -> None:
-        group.is_asked, group.parties, group.looked_at = False, parties, now
+    def _was_looked(self, group: _Group, now: float, result: object) -> None:
+        group.is_asked, group.looked_at = False, now
         if isinstance(result, StuckError | OSError | TallyError):
             group.looked_at = now + PAUSE_MAX_S
             return
@@ -222,7 +223,6 @@ class Collisions(Generic[Id]):
             self._fault = result
             return
         group.found, group.cost = result
-        group.is_due_again = is_new
         group.rests_until = min(max(group.rests_until, now) + CALM[1] * group.cost, now + PAUSE_MAX_S)
         self._looked_at = float("-inf")
 
@@ -234,52 +234,33 @@ class Collisions(Generic[Id]):
                 return tuple(entry for entry in found if entry.pane in here) if address in here else ()
         return ()
 
-    def _follow_others(self, now: float) -> None:
-        """Have read, now and then, which agents other hosts of this machine have."""
-        if now - self._read_at >= OTHERS_S and self.submit("collisions with others", self._read, self._were_read):
-            self._read_at = now
-
-    def _read(self) -> dict[str, PaneEntry]:
-        if self._feed is None:
-            self._feed = Feed(writer.directory(self.environ))
-        self._feed.poll(time.monotonic())
-        return {
-            f"{host.name}:{pane.id}": pane
-            for host in self._feed.snapshots
-            if host.name != self.name
-            for pane in host.panes
-            if pane.works_in
-        }
-
-    def _were_read(self, result: object) -> None:
-        if isinstance(result, dict):
-            self._others = result
-
 
 def _own_party(address: str, pane: Pane, top: str, cwd: str) -> Party:
     decision, transcript = pane.decision, pane.transcript
     edits = transcript.edits if transcript is not None else ()
-    is_asking = decision.status is Status.WAITING
+    asks = asked(decision.report.what) if decision.status is Status.WAITING else ()
     return Party(
         address=address,
         name=pane.project or pane.clean_title,
         top=top,
         cwd=cwd,
         edits=edits,
-        written=frozenset(_names(edits)),
-        asks=asked(decision.report.what) if is_asking else (),
+        names=frozenset(_names(edits).union(map(posixpath.basename, asks))),
+        asks=asks,
         is_busy=decision.status in _BUSY,
         since=decision.since,
     )
 
 
-def _party(address: str, pane: PaneEntry, top: str) -> Party:
-    """An agent of another host: what it has written is for git to tell."""
+def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> Party:
+    """An agent of another host."""
     return Party(
         address=address,
         name=pane.project or pane.title,
         top=top,
         cwd=pane.works_in,
+        edits=edits,
+        names=frozenset(_names(edits)),
         is_own=False,
         is_busy=pane.status in _BUSY,
         since=pane.since,

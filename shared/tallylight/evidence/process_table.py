@@ -241,7 +241,7 @@ class ForegroundReader:
 
     def __init__(self, agents: Agents, of: Table | None = None) -> None:
         self.agents = agents
-        self._table = of or table()
+        self.table = of or table()
         self._seen: OrderedDict[int, _Seen] = OrderedDict()
         #: The names of the processes that were agents, by pid and start: one may run another program by now.
         self._agents: dict[tuple[int, int], str] = {}
@@ -256,19 +256,19 @@ class ForegroundReader:
         if pgid <= 0:
             return NOBODY
         seen = self._seen.get(pgid)
-        if seen is None or seen.looks < self.EAGER or self._table.token(pgid) != seen.token:
+        if seen is None or seen.looks < self.EAGER or self.table.token(pgid) != seen.token:
             return self._read(pgid, seen)
         # The pid spreads the closer readings of many panes over the ticks.
         if (seen.looks + pgid) % self.EVERY == 0:
             is_all = not seen.identity.wants_children and seen.fingerprint is not None
-            if not is_all or self._table.fingerprint(pgid) != seen.fingerprint:
+            if not is_all or self.table.fingerprint(pgid) != seen.fingerprint:
                 return self._read(pgid, seen)
         seen.looks += 1
         return seen.identity
 
     def anew(self, pgid: int) -> Identity:
         """The same, without remembering anything."""
-        return foreground(pgid, self.agents, self._table) if pgid > 0 else NOBODY
+        return foreground(pgid, self.agents, self.table) if pgid > 0 else NOBODY
 
     def was_agent(self, pid: int, start: int) -> str:
         """What people call the agent that the process *pid*, begun at *start*, was; nothing for none."""
@@ -276,8 +276,8 @@ class ForegroundReader:
 
     def _read(self, pgid: int, seen: _Seen | None) -> Identity:
         # Before the rest: what changes in between is then seen at the next look.
-        token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
-        identity = foreground(pgid, self.agents, self._table)
+        token, fingerprint = self.table.token(pgid), self.table.fingerprint(pgid)
+        identity = foreground(pgid, self.agents, self.table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:
             self._agents[identity.process.run] = identity.agent.display
             if len(self._agents) > _MAX_PANES:

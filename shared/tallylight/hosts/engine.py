@@ -128,7 +128,7 @@ class Engine(ABC, Generic[Id]):
         self._collisions: Collisions[Id] | None = None
         if Collisions is not None:
             name = f"{host}-{os.getpid()}"
-            self._collisions = Collisions(name, environ, submit, self._files.mounts, self._touched.add)
+            self._collisions = Collisions(name, environ, submit, self._files.mounts, self._touched.add, self.reader)
         self._collide = self.guarded("collisions", self._collisions.look if self._collisions is not None else _nothing)
 
     # What a host does ----------------------------------------------------------------------------------------
@@ -356,7 +356,8 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
     """
     reason, report, facts = decision.reason, decision.report, pane.attention.facts
     unknown, transcript, conversation = pane.unknown.program, pane.transcript, pane.conversation
-    drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title, pane.collides
+    because = reason.source, reason.rule, report, facts
+    drawn = decision.status, decision.kind, decision.limited_until, *because, pane.clean_title, pane.collides
     more = (
         *known,
         pane.collisions,

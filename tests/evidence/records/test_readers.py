@@ -251,6 +251,7 @@ def test_subagents() -> None:
     assert seen["codex"] == states("Nash", Status.WORKING)
 
 
+@pytest.mark.slow
 def test_how_full_the_context_was() -> None:
     """The share of the window that the last answer used, as the record states both."""
     most = dict.fromkeys(("claude", "codex", "gemini"), 0)
@@ -401,6 +402,7 @@ _PATCH = (
 )
 
 
+@pytest.mark.slow
 @each("agent", ["claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"])
 def test_what_an_agent_writes(agent: str) -> None:
     """A call that writes a file is kept, with its texts and its time, of late ones so many; one of a command is not."""

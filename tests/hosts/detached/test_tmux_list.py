@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from tallylight.hosts.tmux.control_client import quote
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Reply
 from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, Form, TmuxPane
 from tallylight.hosts.tmux.server import Server
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.tables import each
 
 FORM = Form("5ecret0")
@@ -63,6 +66,19 @@ def test_where_a_session_is_attached() -> None:
     assert server.source_panes["%4"][1].terminals == ()
     server.take(FORM, pane(), {})
     assert server.source_panes["%3"][1].terminals == ()
+
+
+def test_two_agents_that_change_the_same_lines() -> None:
+    """A second mark in the window of one of them, as soon as it is known; nothing is set that is there already."""
+    server = Server("/tmp/none", lambda _: {})
+    server.take(FORM, pane() + pane(pane_id="%4"), {})
+    busy, idle = (Pane(id=f"tmux/100/{id_}", status=Status.WORKING, agent="claude") for id_ in ("%3", "%4"))
+    for same, mark in ((False, "●"), (True, "●≠"), (False, "●")):
+        other = CollisionEntry(pane="kitty-1:1", file="cart.py", same=same)
+        entries = {busy.id: attrs.evolve(busy, collisions=(other,)), idle.id: idle}
+        commands = server.light(entries)
+        assert commands[commands.index("@tally_mark") + 1] == mark
+        assert server.light(entries) == []
 
 
 def test_what_is_asked_for() -> None:

@@ -40,6 +40,7 @@ class Kept(Host):
         return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surface", ["list", "notification"])
 def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
     """

@@ -104,6 +104,7 @@ def test_a_program_that_goes_on_keeps_nobody_waiting(desk: Desk) -> None:
     assert desk.said == [False]
 
 
+@pytest.mark.slow
 def test_what_it_runs_is_its_own_program(desk: Desk) -> None:
     """With every sentence as it is, whatever quotes are in it."""
     assert desk.ask() is None

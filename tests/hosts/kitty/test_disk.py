@@ -294,6 +294,7 @@ def test_a_dead_runtime_directory(rig: Rig) -> None:
     assert rig.disk.asked_by_main == []
 
 
+@pytest.mark.slow
 def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tabs go on; that others see something older is said once in the log and once to the person."""
     window = rig.claude(1, status="busy")
@@ -316,6 +317,7 @@ def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> 
     rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
 
 
+@pytest.mark.slow
 def test_a_kitty_that_notifies_of_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault of a notification costs notifications, and neither the lights nor the snapshot."""
     window = rig.claude(1, status="busy")

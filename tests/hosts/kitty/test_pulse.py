@@ -91,7 +91,8 @@ def test_it_ends_ten_seconds_after_the_light_changed(desk: Desk) -> None:
 def test_tabs_that_have_not_changed_are_not_looked_through_again(desk: Desk) -> None:
     """At the beats of a pulse; a tab that has changed is, in either OS window, and all are once a second."""
     tabs, times, now = desk.host.surfaces.tabs, list[float](), 100.0
-    tabs.rollup, tabs.now = SimpleNamespace(refresh=lambda: times.append(now)), lambda: now
+    found = SimpleNamespace(refresh=lambda: times.append(now), names_of=lambda _place: [])
+    tabs.rollup, tabs.now = found, lambda: now
     one, other = SimpleNamespace(os_window_id=1), SimpleNamespace(os_window_id=2)
     title = "a tab"
     for beat in range(20):

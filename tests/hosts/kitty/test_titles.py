@@ -97,6 +97,15 @@ def test_the_name_that_a_person_gave_the_conversation_goes_before(rig: Rig, tab:
     assert title(rig) is None
 
 
+def test_a_name_that_is_taken_back_is_gone_at_once(rig: Rig, tab: Tab) -> None:
+    """Though kitty tells of no change in the tab: its own title was the same as the name."""
+    tabs, bar, same = rig.host.surfaces.tabs, SimpleNamespace(os_window_id=1), ["vim"]
+    for name, expected in {"vim": "", "": "Fix the rounding"}.items():
+        tab.name = name
+        tabs._refresh(bar, same)
+        assert tabs.rollup.shown(1).title == expected
+
+
 def test_what_it_asks_is_in_few_words(rig: Rig, tab: Tab) -> None:
     """A command without its tool, and the first line; of what failed its message; nothing while it works."""
     shown = rig.host.surfaces.rollup.shown

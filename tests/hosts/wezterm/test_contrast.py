@@ -6,6 +6,7 @@ import itertools
 import math
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from tallylight.hosts.kitty import tab_look
@@ -50,6 +51,7 @@ def agree(colour: RGB, grounds: list[RGB]) -> None:
     assert CONTRAST.needs_caps(fills, beside) == contrast.needs_caps([AMBER, colour], touching)
 
 
+@pytest.mark.slow
 def test_the_palette() -> None:
     """Every colour of the palette on every ground, alone and with the next one beside it."""
     for colour in set(lights.COLOURS.values()):
@@ -64,6 +66,7 @@ def test_any_colours(colour: RGB, grounds: list[RGB]) -> None:
     agree(colour, grounds)
 
 
+@pytest.mark.slow
 @each(("name", "status", "is_active"), list(itertools.product(THEMES, LIT, (False, True))))
 def test_a_theme_is_painted_as_in_kitty(name: str, status: Status, is_active: bool) -> None:
     """In the forty most used themes, whose contrast is tested for kitty: the same fill, black cell and mark."""
@@ -81,6 +84,7 @@ def test_a_theme_is_painted_as_in_kitty(name: str, status: Status, is_active: bo
     assert (paint.sign, paint.fill) == (lua(sign.fore), lua(sign.back) or paint.ground)
 
 
+@pytest.mark.slow
 def test_what_was_found_is_kept_within_bounds() -> None:
     """The same is found again after a thousand others, and each result is one of its own arguments."""
     first = [CONTRAST.legible(lua(AMBER), lua((grey, grey, grey))) for grey in range(256)]

@@ -64,6 +64,7 @@ def test_the_head_of_the_snapshot(bench: Bench) -> None:
         assert not use(bench), text[:80]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["version", "pid", "snapshot", "feed"])
 def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What starts as a sidecar and answers nonsense is none, and no file of its naming is written or removed."""

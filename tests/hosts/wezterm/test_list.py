@@ -23,7 +23,7 @@ from tallylight.hosts.wezterm.source import SELDOM_S, WezTermSource
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane as ScreenedPane
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 from tests.tables import each
 
@@ -224,6 +224,7 @@ _ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run
     [
         {"what": "Bash: touch b"}, {"question": "Go on?"}, {"since": 2.0}, {"name": "checkout"}, {"outcome": "Done."},
         {"diffstat": (3, 1)}, {"vars": (("a", "b"),)}, {"status": Status.DONE}, {"message": "m"}, {"project": "shop"},
+        {"collisions": (CollisionEntry(same=True),)},
     ],
 )  # fmt: skip
 def test_wezterm_is_woken_for_all_that_lua_draws(

@@ -262,6 +262,7 @@ def test_a_split_that_fails(panelled: Bench, monkeypatch: pytest.MonkeyPatch) ->
     assert len(added(panelled)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "titles"), [("WezTerm", ["tally agents", "wezterm"]), ("kitty", [])])
 def test_the_tab_of_the_list(tmp_path: Path, program: str, titles: list[str]) -> None:
     """In WezTerm `tally agents` says what it is, since its process is `python3.11`, and takes that back at its end."""

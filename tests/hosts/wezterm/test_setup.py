@@ -114,6 +114,7 @@ def evaluate(home: Path, config: str) -> Fake:
 PLAIN = "local tallylight = require 'tallylight'\ntallylight.apply_to_config(config)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["--undo", "--uninstall"])
 @pytest.mark.parametrize("lines", ["\n".join(wezterm.LINES), PLAIN], ids=["printed", "plain"])
 def test_a_configuration_that_still_loads_us(home: Path, verb: str, lines: str) -> None:

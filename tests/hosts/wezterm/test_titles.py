@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.agents.names import NAMES
 from tallylight.config.colour import parse_colour
@@ -184,6 +185,7 @@ def test_the_widths(bench: Bench, bar: str, ladder: dict[int, str]) -> None:
     assert shown == ladder
 
 
+@pytest.mark.slow
 @each("count", [3, 9, 25, 40])
 @each("bar", [RETRO, f"{RETRO}\n{LIGHT}"])
 def test_a_crowded_bar(bench: Bench, bar: str, count: int) -> None:
@@ -224,6 +226,7 @@ COLOURS = (
 )
 
 
+@pytest.mark.slow
 @each("state", STATES)
 def test_a_title_keeps_to_its_width(bench: Bench, state: str) -> None:
     """In all widths and both passes: never wider, the same again in what it took, and the mark is whole."""
@@ -239,6 +242,7 @@ def test_a_title_keeps_to_its_width(bench: Bench, state: str) -> None:
         assert text_of(again) == text_of(items), width
 
 
+@pytest.mark.slow
 @each(("bar", "number"), list(itertools.product(BARS, (0, 1))))
 def test_what_is_drawn_can_be_read(bench: Bench, bar: tuple[str, str, str], number: int) -> None:
     """In any bar a mark has 4.5:1 with its ground, and a fill, or the black cell in it, 3:1 with what it touches."""
@@ -292,6 +296,22 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
     bench.fake.advance(61)
     assert bench.window.left_status != before
     assert "shop: 2 h 13" in text_of(bench.fake.format_tab(bench.tabs[1], 40))
+
+
+def test_two_agents_that_change_the_same_lines(bench: Bench) -> None:
+    """The mark has another one behind it, in a tab with room for a name; other lines of a file are not marked."""
+    bench.start()
+    bench.config(before=RETRO)
+    found = {"id": str(bench.panes[1].id), "status": "working", "agent": "claude", "project": "shop"}
+    for same in (False, True, False):
+        other = {"pane": "kitty-1:1", "name": "api", "file": "cart.py", "lines": "40", "same": same}
+        bench.fake.advance(1)
+        bench.write_snapshot({**found, "collisions": [other]})
+        bench.wake()
+        (whole, *_) = runs(bench.fake.titles[bench.tabs[1].id])
+        assert whole.text.strip().startswith(f"●{lights.COLLISION}" if same else "●")
+        assert (lights.COLLISION in text_of(bench.fake.format_tab(bench.tabs[1], 40))) is same
+        assert lights.COLLISION not in text_of(bench.fake.format_tab(bench.tabs[1], 5))
 
 
 @each(("seconds", "words"), [(1, "1 min"), (720, "12 min"), (8040, "2 h 14"), (3540.5, "1 h 00"), (86_401, "1 d 1 h")])
@@ -840,6 +860,7 @@ def test_another_look_is_drawn(bench: Bench) -> None:
     assert drawn(bench) == before
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_bounded(bench: Bench) -> None:
     """A program that sets a thousand titles is drawn as it says, and a tab beside it stays as it is."""
     bench.config(before=RETRO)

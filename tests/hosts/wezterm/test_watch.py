@@ -566,6 +566,7 @@ def test_the_sidecar_wakes_wezterm(bench: Bench, pane: int) -> None:
     assert sorted(bench.window.toasts) == [("claude needs you", "Q?"), ("codex needs you", "R?")]
 
 
+@pytest.mark.slow
 def test_a_flood_of_wakes(bench: Bench) -> None:
     """A window's title that changes for ever costs some looks a second, and nothing else."""
     bench.config()

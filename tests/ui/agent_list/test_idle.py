@@ -170,6 +170,7 @@ def test_without_inotify_it_is_looked_at(tmp_path: Path, monkeypatch: pytest.Mon
 _ages = st.floats(0, 10 * 86_400)
 
 
+@pytest.mark.slow
 @given(since=_ages, snoozed=st.floats(-100, 200_000), limited=st.floats(-100, 200_000), waited=_ages)
 @example(since=0.0, snoozed=0.0, limited=0.0, waited=1.9999999998835847)
 def test_nothing_is_drawn_otherwise_before_it_is_due(

@@ -86,6 +86,9 @@ M.MARKS = {
   active = ' ',
 }
 
+--- Behind the mark of an agent of which another one has changed the same lines.
+M.COLLISION = '≠'
+
 --- What needs a person: all of its tab is filled. Of `done` the mark alone is.
 ---@type table<tallylight.Status, boolean>
 M.FILLED = { waiting = true, error = true, down = true }

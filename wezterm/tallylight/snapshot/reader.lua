@@ -50,6 +50,14 @@ local function vars_of(pairs_)
   return next(found) and found or nil
 end
 
+--- Whether another agent has changed the same lines. Those are the first in the list.
+---@param pane table
+---@return boolean
+local function collides(pane)
+  local first = type(pane.collisions) == 'table' and pane.collisions[1]
+  return type(first) == 'table' and first.same == true
+end
+
 ---@param pane any
 ---@return string|nil, tallylight.State|nil
 local function entry_of(pane)
@@ -74,6 +82,7 @@ local function entry_of(pane)
       snoozed_until = number(pane.snoozed_until),
       muted_until = number(pane.muted_until),
       limited_until = number(pane.limited_until),
+      collides = collides(pane),
       vars = vars_of(pane.vars),
     }
 end

@@ -63,10 +63,11 @@ end
 ---@return table|nil # the pane that it is of
 ---@return table[] # the panes that are seen
 local function light_of(tab)
-  local best, owner, is_done
+  local best, owner, is_done, collides
   local function weigh(pane)
     local state = panes.state(pane.pane_id, pane.user_vars)
     is_done = is_done or (state ~= nil and state.status == 'done')
+    collides = collides or (state ~= nil and state.collides)
     if state and panes.is_before(state, best, words.PRECEDENCE) then
       best, owner = state, pane
     end
@@ -79,6 +80,9 @@ local function light_of(tab)
     for _, pane in ipairs(hidden_panes(tab, shown[1].pane_id)) do
       weigh(pane)
     end
+  end
+  if best then
+    best.collides = collides
   end
   if best and is_done and (best.status == 'working' or best.status == 'background') then
     -- A pane is done beside the work that is shown: a second mark.
@@ -109,9 +113,11 @@ function M.tab_state(tab)
 end
 
 ---@param state tallylight.State
+---@param cells number
 ---@return string
-local function mark_of(state)
-  return words.mark(state.status, state.kind) .. (state.is_done_beside and words.MARKS.done or '')
+local function mark_of(state, cells)
+  local beside = state.is_done_beside and words.MARKS.done or ''
+  return words.mark(state.status, state.kind) .. beside .. (state.collides and cells >= NAMED and words.COLLISION or '')
 end
 
 --- *value* in at most so many cells, with *sign* at its end where something is left out. Then it takes all of them:
@@ -210,7 +216,7 @@ end
 ---@param cells number
 ---@return string lead, string rest, boolean is_filled
 local function layout(state, paint, title, cells)
-  local mark, is_whole, is_stripe = mark_of(state), paint.ground ~= nil, M.options.style == 'stripe'
+  local mark, is_whole, is_stripe = mark_of(state, cells), paint.ground ~= nil, M.options.style == 'stripe'
   local is_news = paint.fill ~= nil and not words.FILLED[state.status]
   local lead = is_stripe and words.stripe(state.status) .. mark or paint.fill and ' ' .. mark .. ' ' or mark
   local before, behind = is_whole and paint.fill == paint.ground and '' or ' ', is_whole and ' ' or ''
@@ -391,9 +397,10 @@ local function own_items(tab, state, owner, width)
   local is_active = tab.is_active
   local parts = { state.status, state.kind or '', title.index, title.name, title.what, M.look.key }
   local key = string.format(
-    '%s\0%s %s %s %s %s %s',
+    '%s\0%s %s %s %s %s %s %s',
     table.concat(parts, '\0'),
     state.is_done_beside,
+    state.collides,
     is_active,
     width,
     title.percent,
@@ -474,17 +481,22 @@ function M.countdown(seconds)
   return large > 0 and string.format('%d h %02d', large, small) or small .. ' min'
 end
 
---- Take note of how long the limits yet last at *now*; whether one is worded otherwise than before.
+--- The panes with another agent that has changed the same lines, by id.
+---@type table<integer, boolean>
+local colliding = {}
+
+--- Take note of who collides at *now*, and of how long limits yet last; whether one is drawn otherwise than before.
 ---@param states table<integer, tallylight.State>
 ---@param now number
 ---@return boolean
-function M.count_down(states, now)
-  local before, is_changed = M.left, false
-  M.left = {}
+function M.take_note(states, now)
+  local before, collided, is_changed = M.left, colliding, false
+  M.left, colliding = {}, {}
   for id, state in pairs(states) do
     local seconds = state.status == 'limited' and (state.limited_until or 0) - now or 0
     M.left[id] = seconds > 0 and M.countdown(seconds) or nil
-    is_changed = is_changed or M.left[id] ~= before[id]
+    is_changed = is_changed or M.left[id] ~= before[id] or state.collides ~= collided[id]
+    colliding[id] = state.collides
   end
   return is_changed
 end

@@ -249,7 +249,8 @@ class TabLights:
 
     def _refresh(self, bar: Any, data: Sequence[Any]) -> None:
         """See to it that what is shown is that of the panes that are in the tabs now: not at each beat of a pulse."""
-        place, known, now = getattr(bar, "os_window_id", 0), list(data), self.now()
+        place, now = getattr(bar, "os_window_id", 0), self.now()
+        known = [*data, *self.rollup.names_of(place)]
         if self._known.get(place) == known and 0 <= now - self._refreshed_at < FRESH_S:
             return
         if place not in self._known and len(self._known) >= MAX_BARS:

@@ -60,8 +60,8 @@ class Server:
     captured: dict[str, float] = attrs.Factory(dict)
     #: The `SourcePane`s of the panes, each with what it was made of, by id.
     source_panes: dict[str, tuple[TmuxPane, SourcePane]] = attrs.Factory(dict)
-    #: The lights that were put into its windows.
-    lights: dict[str, str] = attrs.Factory(dict)
+    #: The values of the options that were put into its windows.
+    lights: dict[str, tuple[str, ...]] = attrs.Factory(dict)
     _known: dict[str, TmuxPane] = attrs.Factory(dict)
     _drawn: dict[str, int] = attrs.Factory(dict)
     #: The panes that a person was last seen to see, and the panes and clients that this is based on.
@@ -135,25 +135,27 @@ class Server:
     def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
         """The commands that make its windows show one light for all of their panes; nothing if they show it."""
         lights: dict[str, PaneEntry] = {}
+        colliding: set[str] = set()
         for pane in self.panes:
             entry = entries.get(id_of(pane))
             if entry is not None and _is_lit(entry):
+                colliding |= {pane.window_id} if entry.collides else set()
                 best = lights.get(pane.window_id)
                 if best is None or rollup.precedence(entry.status) > rollup.precedence(best.status):
                     lights[pane.window_id] = entry
-        there = {pane.window_id: pane.light for pane in self.panes if pane.light} | self.lights
+        before, self.lights = self.lights, {}
+        there = {pane.window_id for pane in self.panes if pane.light or pane.window_id in before}
         commands: list[str] = []
         for window, entry in lights.items():
-            if there.get(window) != entry.status.value:
-                colour = "#{:02X}{:02X}{:02X}".format(*paint.COLOURS.get(entry.status, paint.COLOURS[Status.IDLE]))
-                values = (entry.status.value, paint.mark(entry.status, None), colour)
+            mark = paint.mark(entry.status, None) + (paint.COLLISION if window in colliding else "")
+            colour = "#{:02X}{:02X}{:02X}".format(*paint.COLOURS.get(entry.status, paint.COLOURS[Status.IDLE]))
+            self.lights[window] = values = entry.status.value, mark, colour
+            if before.get(window) != values:
                 for option, value in zip((OPTION, MARK_OPTION, COLOUR_OPTION), values, strict=True):
                     commands += ["set-option", "-wq", "-t", window, option, value, ";"]
-        for window in there.keys() - lights.keys():
-            if any(pane.window_id == window for pane in self.panes):
-                for option in (OPTION, MARK_OPTION, COLOUR_OPTION):
-                    commands += ["set-option", "-wqu", "-t", window, option, ";"]
-        self.lights = {window: entry.status.value for window, entry in lights.items()}
+        for window in there - lights.keys():
+            for option in (OPTION, MARK_OPTION, COLOUR_OPTION):
+                commands += ["set-option", "-wqu", "-t", window, option, ";"]
         return commands[:-1]
 
 

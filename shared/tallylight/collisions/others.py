@@ -1,0 +1,87 @@
+"""
+Others: the agents of this machine's other hosts, by their snapshots, and what their records say that they have written.
+
+Looked for now and then, by two jobs of a worker: a record that cannot be read costs what it says, and not its agent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Collection, Hashable, Mapping
+
+import attrs
+
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.evidence.records.reading import Edit
+from tallylight.pane.transcript import Transcript
+from tallylight.snapshot import writer
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.schema import Pane as PaneEntry
+
+#: Seconds between two looks at the snapshots, and at the records.
+SNAPSHOTS_S, RECORDS_S = 2.0, 1.0
+#: Records that are read.
+MAX_RECORDS = 32
+
+
+@attrs.define
+class Others:
+    """The agents of hosts other than *name*. *reader* knows the agents, *submit* does one job of a key at a time."""
+
+    name: str
+    environ: Mapping[str, str]
+    submit: Callable[[Hashable, Callable[[], object], Callable[[object], None]], bool]
+    reader: ForegroundReader
+    #: The agents by address, and what those have written of late whose records are read.
+    panes: Mapping[str, PaneEntry] = attrs.field(factory=dict)
+    edits: Mapping[str, tuple[Edit, ...]] = attrs.field(factory=dict)
+    _feed: Feed | None = None
+    _asked_at: float = float("-inf")
+    _read_at: float = float("-inf")
+    #: The worker's: the records that it reads.
+    _transcripts: dict[str, Transcript] = attrs.field(factory=dict)
+
+    def follow(self, near: Collection[str], now: float) -> None:
+        """Have read, if it is time for that, who there is, and what those *near* have written."""
+        panes = {at: self.panes[at] for at in itertools.islice(near, MAX_RECORDS)}
+        if now - self._asked_at >= SNAPSHOTS_S and self.submit("collisions with others", self._look, self._were_seen):
+            self._asked_at = now
+        if now - self._read_at >= RECORDS_S and (panes or self.edits):
+            self._read_at = now
+            self.submit("records of others", lambda: self._written(panes), self._were_read)
+
+    def _look(self) -> dict[str, PaneEntry]:
+        if self._feed is None:
+            self._feed = Feed(writer.directory(self.environ))
+        self._feed.poll(time.monotonic())
+        return {
+            f"{host.name}:{pane.id}": pane
+            for host in self._feed.snapshots
+            if host.name != self.name
+            for pane in host.panes
+            if pane.works_in
+        }
+
+    def _were_seen(self, result: object) -> None:
+        if isinstance(result, dict):
+            self.panes = result
+
+    def _written(self, panes: Mapping[str, PaneEntry]) -> dict[str, tuple[Edit, ...]]:
+        """What the records say of the agents of *panes*."""
+        before, self._transcripts = self._transcripts, {}
+        for address, pane in panes.items():
+            agent, process = self.reader.agents.get(pane.agent), self.reader.table.get(pane.agent_pid or 0)
+            if agent is None or process is None or not agent.record:
+                continue
+            known = before.get(address)
+            if known is None or known.process.run != process.run or known.agent is not agent:
+                known = Transcript(agent, process, self.reader.table, time.monotonic())
+            self._transcripts[address] = known
+            request = known.request(pane.session, pane.cwd, pane.title)
+            known.found = (request.read() if request is not None else None) or known.found
+        return {address: known.edits for address, known in self._transcripts.items()}
+
+    def _were_read(self, result: object) -> None:
+        if isinstance(result, dict):
+            self.edits = result

@@ -208,7 +208,7 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
         return None
     line = clean_line(last.text)
     prompt = _PROMPT.match(last.text)
-    # What stands behind the prompt of a row above is typed or pasted at it.
+    # A row that repeats the prompt of a row above holds typed or pasted text.
     if not line or (prompt is not None and any(row.text.startswith(prompt[0]) for row in rows[:-1])):
         return None
     place = Place(last.number, last.number, (), last.number + 1)

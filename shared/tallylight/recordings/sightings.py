@@ -248,7 +248,9 @@ def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
     if seen.is_marked:
         return seen
     denied = any(frame.is_read and label != ASKING for frame, label in answers)
-    looks = _segmented(_labelled(look, answers, denied=denied) for look in seen.sightings)
+    asked = {frame.time for frame, _ in answers}
+    given = (attrs.evolve(look, stands=True) if look.time in asked else look for look in seen.sightings)
+    looks = _segmented(_labelled(look, answers, denied=denied) for look in given)
     # What was so for a moment only was taken for something else.
     long = {look.segment for look in looks if look.is_sure}
     long |= {segment for segment, count in Counter(look.segment for look in looks).items() if count >= _STILL}
@@ -273,8 +275,7 @@ def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied
         label = said
     elif look.is_read and not denied:
         label = ASKING
-    is_asked = any(frame.time == look.time for frame, _ in answers)
-    return attrs.evolve(look, label=label, is_sure=is_it, stands=look.stands or (is_it and is_asked))
+    return attrs.evolve(look, label=label, is_sure=is_it)
 
 
 def _segmented(looks: Iterable[Sighting]) -> tuple[Sighting, ...]:

@@ -153,11 +153,11 @@ def test_every_reader_is_in_the_table() -> None:
 
 def _readers(tree: ast.Module) -> set[str]:
     """What a module calls to read a document."""
-    names = {"values.load", "toml.load", "toml.parse", "jsonc.parse", "make_scanner"}
+    names = {"values.load", "values.members", "toml.load", "toml.parse", "jsonc.parse", "make_scanner"}
     names |= {f"{module}.{call}" for module in ("json", "tomllib") for call in ("loads", "load")} | {"json.JSONDecoder"}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and f"{node.module}".endswith(("wire.values", "files.toml", "hooks.jsonc")):
-            names |= {alias.name for alias in node.names if alias.name in ("load", "parse")}
+            names |= {alias.name for alias in node.names if alias.name in ("load", "members", "parse")}
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return called & names
 

@@ -20,7 +20,7 @@ import pytest
 from tallylight.cli import hook
 from tallylight.hooks import tables
 from tallylight.hooks.install import command_line
-from tallylight.wire import osc1338
+from tallylight.wire import osc1338, tty
 from tallylight.wire.envelope import tmux_wrap
 from tests.tables import each
 
@@ -303,7 +303,7 @@ def test_what_is_no_terminal_is_not_written_to(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("mine")
 
-    assert hook.open_terminal(tables.TABLES["claude"], {}, [one(10, str(file), "claude")]) is None
+    assert tty.first_terminal([str(file)]) is None
     assert file.read_text() == "mine"
 
 

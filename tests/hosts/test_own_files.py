@@ -56,7 +56,7 @@ class Desk:
         """Ask once, and let the worker run until it has read."""
         self.reader.ask({3: self.pane})
         end = time.monotonic() + 20
-        while self.reader.is_reading:
+        while self.worker.is_waiting:
             assert time.monotonic() < end
             self.worker.lend(0.05)
 

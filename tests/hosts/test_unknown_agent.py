@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import attrs
 import pytest
@@ -13,8 +12,6 @@ from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.hosts.wezterm.mux import MuxSource
-from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
@@ -317,21 +314,6 @@ def test_an_agent_there_that_speaks(tmp_path: Path, is_first: bool) -> None:
     assert (pane.decision.status, pane.decision.report.agent) == (Status.WORKING, "claude")
     prompt(pane, now)
     assert pane.decision.status is Status.WORKING
-
-
-def test_nothing_is_written_to_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mux server's side sets a variable on terminals of agents of this machine, and not on what leads elsewhere."""
-    pane = far(tmp_path)
-    now = show(pane, BOX, 1.0, 3.0, work="Thinking")
-    assert pane.agent is not None
-    source = MuxSource({}, 1, "wezterm", HandTable(""))
-    monkeypatch.setattr(source, "_rows", {"1": None})
-    monkeypatch.setattr(source, "own_terminal", lambda _: Terminal("/dev/pts/9", SHELL.pid))
-    source.note(SimpleNamespace(peek=lambda _: pane))  # type: ignore[arg-type]
-    assert not source._plain
-    pane.foreground(SHELL.pid, now)
-    source.note(SimpleNamespace(peek=lambda _: pane))  # type: ignore[arg-type]
-    assert source._plain.keys() == {"1"}
 
 
 HINTED = ["Hello", "", "Which folder?", "  this one", "  that one", "", "↑↓ move, enter select"]

@@ -48,6 +48,8 @@ MANY = (
     pane(15, Status.BACKGROUND, project="search", message="npm run build:watch", background=1, since=NOW - 4000),
     pane(16, Status.DOWN, project="mail", message="claude ended: exit status 137", since=NOW - 9000),
     pane(17, Status.IDLE, project="garden", since=NOW - 20000, context=4, model="Haiku 5"),
+    pane(18, Status.LIMITED, project="docs", message="You've hit your session limit", since=NOW - 700, model="Opus 5.2",
+         limited_until=NOW + 8040, queued="continue", queued_until=NOW + 8045),
 )  # fmt: skip
 
 
@@ -199,6 +201,16 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
     assert browser.driver.execute_script("return document.getElementById('group').value") == "project"
     browser.driver.execute_script("localStorage.clear()")
     assert browser.problems() == []
+
+
+def test_a_limit_is_told_once(live: Live, browser: Browser) -> None:
+    """Its row counts down in front of what its agent said; opened, it does not repeat that."""
+    live.shows(MANY[7])
+    browser.open(live)
+    until(lambda: len(browser.texts(".card")) == 1, "there is no agent")
+    browser.keys("j", Keys.ENTER)
+    assert browser.text(".card .what").startswith("limit: 2 h 1") and MANY[7].message in browser.text(".card .what")
+    assert browser.text(".card .message") == ""
 
 
 def test_what_is_out_of_date(live: Live, browser: Browser) -> None:

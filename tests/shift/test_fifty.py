@@ -9,6 +9,7 @@ tests.shift.test_fifty` prints.
 from __future__ import annotations
 
 import math
+import os
 import random
 import tempfile
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import attrs
+import pytest
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
@@ -68,6 +70,8 @@ class Stop(NamedTuple):
     late: float
     typed: int
     into_dialog: bool
+    #: How often it was typed before the end, by a clock that was ahead.
+    early: int = 0
 
 
 @attrs.define
@@ -78,11 +82,14 @@ class Agent(Desk):
     true: float = BEGAN
     works_until: float = 0.0
     into_dialog: bool = False
+    early: int = 0
 
     def paste(self, text: str, *, enter: bool) -> None:
         self.into_dialog |= self.now is ASKING
-        if self.true >= self.until:  # earlier ones are those of a clock that is ahead
+        if self.true >= self.until:
             self.typed.append(text)
+        else:
+            self.early += 1
         self.works_until = self.true + (WORKS_S if self.true >= self.until else 1.0)
 
     def look(self, asks_at: float) -> Seen:
@@ -127,7 +134,7 @@ def stopped(number: int, folder: Path) -> Stop:
             kept, once = Kept({"XDG_STATE_HOME": str(folder)}), Once(0.0, InProcess())
             (queued,) = kept.left(lambda _: START)
     free = asks_at + ASKS_S if asks_at < math.inf else ended
-    return Stop(first - max(ended, free), len(agent.typed), agent.into_dialog)
+    return Stop(first - max(ended, free), len(agent.typed), agent.into_dialog, agent.early)
 
 
 def fifty() -> list[Stop]:
@@ -136,15 +143,19 @@ def fifty() -> list[Stop]:
         return [stopped(number, Path(folder) / str(number)) for number in range(STOPS)]
 
 
-def test_fifty_stops() -> None:
+def test_fifty_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all, 98 % go on within a minute of the end; nothing is typed into a dialog, and nothing twice."""
+    # Hosts end here and machines do not: what was written need not wait, 1,600 times, for a busy disk.
+    monkeypatch.setattr(os, "fsync", lambda _: None)
     found = fifty()
     assert sum(0 <= stop.late < 60 for stop in found) >= 0.98 * STOPS, found
     assert not any(stop.into_dialog for stop in found)
     assert all(stop.typed == 1 for stop in found), found
+    assert all(stop.early <= 1 for stop in found), found
 
 
 if __name__ == "__main__":
     stops = fifty()
     times = sorted(stop.late for stop in stops)
     print(f"{sum(late < 60 for late in times)} of {STOPS}; median {times[STOPS // 2]:.0f} s, last {times[-1]:.0f} s")  # noqa: T201
+    print(f"typed too early by a clock that was ahead: {sum(stop.early for stop in stops)}")  # noqa: T201

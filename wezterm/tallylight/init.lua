@@ -4,7 +4,8 @@
 ---     tallylight.apply_to_config(config)
 ---
 --- Loading does nothing. WezTerm evaluates a configuration several times, and its mux server evaluates it too, without
---- a GUI: `apply_to_config` registers handlers, appends keys and remembers the lights, once in each Lua state.
+--- a GUI: `apply_to_config` registers handlers, appends keys and remembers the lights, once in each Lua state. On a mux
+--- server it judges the panes there, for the GUIs.
 
 local wezterm = require('wezterm')
 local actions = require('tallylight.hosts.keys')
@@ -36,6 +37,7 @@ function M.apply_to_config(config, opts)
   end
   titles.options, watch.options, forks.options = merged, merged, merged
   if not wezterm.gui then
+    watch.register_server()
     return config
   end
   titles.look = bar.look(config)

@@ -100,7 +100,7 @@ class Consents:
     def put(self, caller: Being, place: Being | None, wanted: Wanted, now: float, *, is_allowed: bool) -> None:
         """Remember what they said."""
         if is_allowed:
-            self._agreed.put(caller, wanted.agent, is_allowed=True)
+            self._agreed.put(caller, wanted.agent)
             return
         self._declined = {key: until for key, until in self._declined.items() if until > now}
         while len(self._declined) >= MAX_PAIRS:
@@ -110,6 +110,6 @@ class Consents:
 
     def get(self, caller: Being, place: Being | None, wanted: Wanted, now: float) -> bool | None:
         """What they said; None if they may be asked."""
-        if self._agreed.get(caller, wanted.agent):
+        if (caller, wanted.agent) in self._agreed:
             return True
         return False if self._declined.get((place, wanted.pane), 0.0) > now else None

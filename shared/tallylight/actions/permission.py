@@ -131,24 +131,23 @@ class Verdict(enum.Enum):
 
 @attrs.define
 class Pairs:
-    """Pairs of a caller and the first process of a pane, each with yes or no. Another process is another pair."""
+    """Pairs of a caller and the first process of a pane. Another process is another pair."""
 
-    _known: dict[tuple[Being, Being], bool] = attrs.Factory(dict)
+    _known: dict[tuple[Being, Being], None] = attrs.Factory(dict)
 
-    def put(self, caller: Being, pane: Being, *, is_allowed: bool) -> None:
+    def put(self, caller: Being, pane: Being) -> None:
         """Remember one."""
         self._known.pop((caller, pane), None)
         while len(self._known) >= MAX_PAIRS:
             del self._known[next(iter(self._known))]
-        self._known[caller, pane] = is_allowed
+        self._known[caller, pane] = None
 
     def panes(self) -> tuple[tuple[Being, Being], ...]:
         """The pairs that are known, the oldest first."""
         return tuple(self._known)
 
-    def get(self, caller: Being, pane: Being) -> bool | None:
-        """What is known of it; None if nothing."""
-        return self._known.get((caller, pane))
+    def __contains__(self, pair: tuple[Being, Being]) -> bool:
+        return pair in self._known
 
 
 def check(

@@ -26,7 +26,6 @@ from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy, Interrupt, Say
-from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 
 #: Of one message, in bytes. A screen of 500 rows by 1000 columns fits.
@@ -251,15 +250,14 @@ def encode_reply(reply: Reply) -> bytes:
 
 def decode_request(line: bytes) -> tuple[Request | None, bool]:
     """The request in *line*, None if there is none, and whether it says that a key was pressed for it."""
-    value = _load(line)
+    value = values.members(line)
     found = from_json(value)
-    is_key = isinstance(value, dict) and value.get("key") is True
-    return (found if isinstance(found, REQUESTS) else None), is_key
+    return (found if isinstance(found, REQUESTS) else None), value.get("key") is True
 
 
 def decode_reply(line: bytes) -> Reply | Visible:
     """The reply in *line*; a refusal if it is something else."""
-    found = from_json(_load(line))
+    found = from_json(values.members(line))
     return found if isinstance(found, (*REPLIES, Visible)) else SILENT
 
 
@@ -336,13 +334,6 @@ def _read(form: typing.Any, value: object) -> typing.Any:
 
 
 _fields = functools.cache(typing.get_type_hints)
-
-
-def _load(line: bytes) -> object:
-    try:
-        return values.load(line)
-    except DecodeError:
-        return None
 
 
 def _line(message: dict[str, object]) -> bytes:

@@ -163,10 +163,8 @@ def origin_of(repository: git.Repository) -> tuple[str, str] | None:
 def read_mark(path: Path) -> tuple[str, str] | None:
     """The work tree and the branch, nothing for none, that the file *path* names; None if it is no mark."""
     try:
-        found = values.load(read_write.read_limited(path, _MAX_MARK))
+        found = values.members(read_write.read_limited(path, _MAX_MARK))
     except (OSError, TallyError):
-        return None
-    if not isinstance(found, dict):
         return None
     root, branch = values.exact(found.get("root"), _MAX_MARK), values.exact(found.get("branch"), _MAX_MARK)
     return (root, branch) if root and root.startswith("/") and branch is not None else None

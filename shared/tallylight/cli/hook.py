@@ -81,7 +81,7 @@ def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
     sent = False
     if report is not None:
         report = {"state": report["state"], "tool": argv[0]} | report | {"at": str(_started())}
-        fd = open_terminal(table, environ, ancestors())
+        fd = tty.first_terminal(agent_devices(table, environ, ancestors()))
         if fd is not None:
             made = pairs.fit({key: value for key, value in report.items() if value})
             tty.write(fd, tty.wrap(envelope.user_var(envelope.CARRIER, made), environ), timeout=WRITE_S)
@@ -199,16 +199,3 @@ def _is_named(words: list[str], names: list[str]) -> bool:
         if name.removesuffix(".exe").removesuffix(".js") in names:
             return True
     return False
-
-
-def open_terminal(table: Mapping[str, Any], environ: Mapping[str, str], chain: list[Ancestor]) -> int | None:
-    """Open the agent's terminal for writing; None if there is none."""
-    for device in agent_devices(table, environ, chain):
-        try:
-            fd = posix.open(device, posix.O_WRONLY | posix.O_NOCTTY | posix.O_NONBLOCK | posix.O_CLOEXEC)
-        except OSError:
-            continue
-        if posix.isatty(fd):
-            return fd
-        posix.close(fd)
-    return None

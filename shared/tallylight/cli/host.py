@@ -60,9 +60,8 @@ def make_parser() -> Parser:
                 help="exit when the process that started this one exits; PID: which, for it may be gone already",
             )
             continue
-        which = "WezTerm's GUI" if name == "wezterm" else "the mux server, if it is another one"
         kind.add_argument(
-            "--pid", type=int, required=name == "wezterm", metavar="PID", help=f"the process id of {which}"
+            "--pid", type=int, required=True, metavar="PID", help="the process id of WezTerm's GUI or mux server"
         )
         kind.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
     return parser
@@ -157,16 +156,6 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from tallylight.hosts.wezterm import mux
-
-    if (other := _running(mux.HOST, environ)) is not None:
-        raise TallyError(f"the mux server is already watched by {other}")
-    server = options.pid if options.pid is not None else mux.server_of(environ)
-    mux.serve(environ, server, options.wezterm, _end_at_signals, _report)
-    return 0
-
-
 def _report(problem: str) -> None:
     complain("host", problem, cells=500)
 
@@ -178,7 +167,6 @@ def _end_at_signals(poller: PollingHost) -> None:
 #: Each kind: what it is, an example, and how it is run.
 KINDS: dict[str, tuple[str, str, Callable[[argparse.Namespace, Mapping[str, str]], int]]] = {
     "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", "sessions --no-screen", _sessions),
-    "wezterm-mux": ("watch the panes of WezTerm's mux server, where their agents run", "wezterm-mux", _mux),
     "wezterm": (
         "watch the panes of one WezTerm, in the background; started by its Lua",
         "wezterm --pid 4711",

@@ -153,15 +153,14 @@ def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, B
         painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
         output.line(GAP.join(painted).rstrip())
         if besides is not None:
-            _draw_details(output, found.pane, besides.get(found.pane.agent_pid or 0, NOTHING), now)
+            _draw_details(output, found.pane, besides.get(found.pane.agent_pid or 0, NOTHING))
 
 
-def _draw_details(output: Output, pane: Pane, found: Beside, now: float) -> None:
+def _draw_details(output: Output, pane: Pane, found: Beside) -> None:
     """Draw the repository of a pane, and what the agent's own record says, where anything is known."""
     full = f"context {details.context(pane)}" if pane.context is not None else ""
     facts = [
         beside.text(found, min(60, output.columns - len(GAP))),
-        details.limit(pane, now),
         pane.model,
         full,
         details.cost(pane),
@@ -189,7 +188,7 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
         clean(pane.agent, 20),
         name,
         age(now - pane.since) if pane.since else "",
-        clean(_summary(pane, name)),
+        clean(GAP.join(filter(None, (details.limit(pane, now), _summary(pane, name))))),
     ]
 
 

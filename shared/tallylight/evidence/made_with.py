@@ -10,9 +10,7 @@ its questions (`SPOKEN_TO`). It makes a program a candidate, and never gives a l
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_WORD
 from tallylight.wire import values
 
@@ -39,7 +37,7 @@ _ITSELF = re.compile(
 
 def of_npm(text: str) -> str:
     """The sign in a `package.json`; nothing if there is none, or it cannot be read."""
-    found = _object(text)
+    found = values.members(text)
     lists = [found.get(key) for key in _DEPENDENCIES]
     names = [name for each in lists if isinstance(each, dict) for name in each]
     words = found.get("keywords")
@@ -66,15 +64,7 @@ def of_program(part: bytes) -> str:
 
 def version(npm: str, python: str) -> str:
     """The version in a `package.json`, else in the `METADATA` of a distribution; nothing if there is none."""
-    return values.text(_object(npm).get("version"), MAX_WORD) or "".join(_VERSION.findall(python)[:1])
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        found = values.load(text)
-    except DecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    return values.text(values.members(npm).get("version"), MAX_WORD) or "".join(_VERSION.findall(python)[:1])
 
 
 def _library(names: list[str]) -> str:

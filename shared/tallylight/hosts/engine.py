@@ -356,7 +356,8 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
     """
     reason, report, facts = decision.reason, decision.report, pane.attention.facts
     unknown, transcript, conversation = pane.unknown.program, pane.transcript, pane.conversation
-    drawn = decision.status, decision.kind, reason.source, reason.rule, report, facts, pane.clean_title, pane.collides
+    because = reason.source, reason.rule, report, facts
+    drawn = decision.status, decision.kind, decision.limited_until, *because, pane.clean_title, pane.collides
     more = (
         *known,
         pane.collisions,

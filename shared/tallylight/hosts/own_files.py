@@ -107,11 +107,6 @@ class FileReader(Generic[Id]):
     _elsewhere: dict[Path, Key] = attrs.field(factory=dict)
     _reported: set[Key] = attrs.field(factory=set)
 
-    @property
-    def is_reading(self) -> bool:
-        """Whether something is being read: an answer may come any moment."""
-        return any(group.reading is not None for group in self._groups.values())
-
     def hangs(self, id_: Id) -> str:
         """Where the files of a pane's agent lie, if that does not respond; else nothing."""
         key, at = self._hanging.get(id_, ((), 0.0))

@@ -89,6 +89,8 @@ class Decision:
     report: Report
     #: What the subagent is called that shows in place of its pane; nothing if none does.
     whose: str = ""
+    #: When the limit that stops its agent ends, in seconds since the epoch; 0 for none, or if nobody says.
+    limited_until: float = 0.0
 
     @property
     def is_lit(self) -> bool:

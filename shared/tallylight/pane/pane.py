@@ -119,8 +119,9 @@ class Pane:
         self.counted_at = -math.inf
         #: What others have changed of what its agent has. Its host's to set.
         self.collisions: tuple[CollisionEntry, ...] = ()
-        #: The report of a limit by a protocol, a hook or a screen, and its end.
+        #: The report of a limit by a protocol, a hook or a screen, and its end; and what is shown with the end of one.
         self._limit: tuple[object, float] = None, 0.0
+        self._limited: tuple[Decision, Decision] | None = None
         #: The last report about the pane itself.
         self._last_report: Report | None = None
 
@@ -128,7 +129,26 @@ class Pane:
     def decision(self) -> Decision:
         """What the pane shows."""
         shown = self.tracker.decision
-        return shown if self.former is None else self.former.aged(shown, self.pid, self.dialog, self.transcript)
+        if self.former is not None:
+            shown = self.former.aged(shown, self.pid, self.dialog, self.transcript)
+        return self._with_end(shown) if shown.status is Status.LIMITED else shown
+
+    def _with_end(self, shown: Decision) -> Decision:
+        """*shown* of a limit with the end of that, as the agent's record says, or else its words."""
+        until = self._told_until
+        if not until:
+            said = shown.since, shown.report.message
+            if self._limit[0] != said:
+                self._limit = said, limits.ends(said[1], time.time())
+            until = self._limit[1]
+        if self._limited is None or self._limited[0] is not shown or self._limited[1].limited_until != until:
+            self._limited = shown, attrs.evolve(shown, limited_until=until)
+        return self._limited[1]
+
+    @property
+    def _told_until(self) -> float:
+        """When the last limit of its agent ends by its record; 0 for none."""
+        return self.transcript.details.limited_until if self.transcript is not None else 0.0
 
     @property
     def _run(self) -> Run | None:
@@ -202,13 +222,7 @@ class Pane:
     @property
     def limited_until(self) -> float:
         """When the last limit that its agent reported ends, in seconds since the epoch; 0 if there is none."""
-        told, decision = self.transcript.details.limited_until if self.transcript is not None else 0.0, self.decision
-        if told or decision.status is not Status.LIMITED:
-            return told
-        said = decision.since, decision.report.message
-        if self._limit[0] != said:
-            self._limit = said, limits.ends(said[1], time.time())
-        return self._limit[1]
+        return self._told_until or self.decision.limited_until
 
     @property
     def outcome(self) -> str:

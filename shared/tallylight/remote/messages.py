@@ -32,7 +32,6 @@ from tallylight.actions.answer import Answer
 from tallylight.actions.request import HOLDER, QUESTION, SCREEN, Look, Mark
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model import attributes
-from tallylight.model.errors import DecodeError
 from tallylight.snapshot.requests import is_host
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
@@ -219,8 +218,4 @@ def dumps(value: object) -> bytes:
 
 def load(data: bytes, most: int) -> dict[str, Any]:
     """The object in *data*; an empty one if there is none, or more than *most* bytes."""
-    try:
-        found = values.load(data) if len(data) <= most else None
-    except DecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    return values.members(data) if len(data) <= most else {}

@@ -23,7 +23,7 @@ import attrs
 
 from tallylight.files import directories, read_write
 from tallylight.files.lock import locked
-from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import checked_directory
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
@@ -67,10 +67,10 @@ def path(environ: Mapping[str, str]) -> Path:
 def read(file: Path) -> dict[str, Device]:
     """All that are kept, by their ids; `OSError` and `TallyError` if the file is of no use."""
     try:
-        found = values.load(read_write.read_own(file, MAX_BYTES))
-    except (FileNotFoundError, DecodeError):
+        found = values.members(read_write.read_own(file, MAX_BYTES))
+    except FileNotFoundError:
         return {}
-    rows = found.get("devices") if isinstance(found, dict) and found.get("version") == VERSION else None
+    rows = found.get("devices") if found.get("version") == VERSION else None
     devices = (_device(row) for row in (rows if isinstance(rows, list) else ())[:MAX_DEVICES] if isinstance(row, dict))
     return {device.id: device for device in devices if device is not None}
 

@@ -12,7 +12,7 @@ from tallylight.config import key_bindings
 from tallylight.files import directories, read_write, toml
 from tallylight.files.install_paths import Layout
 from tallylight.files.system import System
-from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.errors import TallyError
 from tallylight.setup import environment
 from tallylight.setup.kitty import Kitty
 from tallylight.wire import values
@@ -92,12 +92,8 @@ def ask(system: System, place: Layout, here: Kitty, also: tuple[str, ...] = ()) 
         return None
     asked = dict.fromkeys((*key_bindings.CANDIDATES, *also))
     done = system.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT)
-    lines = done.stdout.splitlines()
-    try:
-        found = values.load(lines[-1])
-    except (IndexError, DecodeError):
-        return None
-    taken = found.get("taken") if isinstance(found, dict) else None
+    found = values.members("".join(done.stdout.splitlines()[-1:]))
+    taken = found.get("taken")
     if not isinstance(taken, dict) or not all(isinstance(on, list) for on in taken.values()):
         return None
     keys_taken = {key: [text for each in on if (text := values.text(each, _MAX_TEXT))] for key, on in taken.items()}

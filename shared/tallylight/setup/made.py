@@ -32,10 +32,9 @@ def write(note: Path, made: list[str]) -> None:
 def read(note: Path) -> list[Path]:
     """The directories of *note*, innermost first; none where it cannot be read."""
     try:
-        found = values.load(read_write.read_limited(note))
+        made = values.members(read_write.read_limited(note)).get("made")
     except (OSError, TallyError):
         return []
-    made = found.get("made") if isinstance(found, dict) else None
     return [Path(path) for path in made[:64] if values.exact(path, 4096)] if isinstance(made, list) else []
 
 

@@ -12,7 +12,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
-from tallylight.model.errors import DecodeError
 from tallylight.model.finding import Finding, Health
 from tallylight.wire import values
 
@@ -43,11 +42,7 @@ def findings(version: str, url: str = "") -> Iterator[Finding]:
 
 def compare(data: bytes, version: str) -> Finding:
     """What the index's answer *data* says to somebody who has *version*."""
-    try:
-        document = values.load(data)
-    except DecodeError:
-        document = None
-    info = document.get("info") if isinstance(document, dict) else None
+    info = values.members(data).get("info")
     newest = info.get("version") if isinstance(info, dict) else None
     if not isinstance(newest, str) or not _VERSION.fullmatch(newest):
         return Finding("update", Health.SKIPPED, "the package index gives an answer that cannot be read")

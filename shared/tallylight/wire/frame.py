@@ -10,12 +10,20 @@ from collections.abc import Callable, Iterable
 
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
+from tallylight.wire.scanner import Sequence
 
 
 def check_length(data: bytes, limit: int) -> None:
     """Refuse what is longer than *limit* bytes: `too-long`."""
     if len(data) > limit:
         raise DecodeError("too-long", f"{len(data)} bytes, {limit} at most")
+
+
+def check_ours(sequence: Sequence, number: int, limit: int) -> None:
+    """Refuse a sequence of another number, `not-ours`, and one that is too long."""
+    if sequence.number != number:
+        raise DecodeError("not-ours")
+    check_length(sequence.raw, limit)
 
 
 def utf8(data: bytes) -> str:

@@ -15,10 +15,9 @@ from __future__ import annotations
 import itertools
 import re
 
-from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.wire.frame import Update, check_length, update, utf8
+from tallylight.wire.frame import Update, check_ours, update, utf8
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import sanitise
 
@@ -38,9 +37,7 @@ _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 def decode(sequence: Sequence) -> Update:
     """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
-    if sequence.number != NUMBER:
-        raise DecodeError("not-ours")
-    check_length(sequence.raw, FRAME_LIMIT)
+    check_ours(sequence, NUMBER, FRAME_LIMIT)
     tokens = (match[1] for match in _TOKEN.finditer(utf8(sequence.body)))
     return update(NUMBER, itertools.islice(tokens, PAIR_LIMIT), _value)
 

@@ -20,7 +20,7 @@ from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
 from tallylight.wire import base64, osc1338, scanner
-from tallylight.wire.frame import Update, check_length, update, utf8
+from tallylight.wire.frame import Update, check_ours, update, utf8
 from tallylight.wire.text import is_ascii_id, sanitise
 
 NUMBER = 26
@@ -65,9 +65,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 def decode(sequence: scanner.Sequence) -> Update:
     """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
-    if sequence.number != NUMBER:
-        raise DecodeError("not-ours")
-    check_length(sequence.raw, FRAME_LIMIT)
+    check_ours(sequence, NUMBER, FRAME_LIMIT)
     tokens = utf8(sequence.body).split(";", PAIR_LIMIT)[:PAIR_LIMIT]
     return update(NUMBER, tokens, _value)
 

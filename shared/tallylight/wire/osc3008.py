@@ -15,7 +15,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire import base64
 from tallylight.wire.agent_name import agent_name
-from tallylight.wire.frame import check_length
+from tallylight.wire.frame import check_ours
 from tallylight.wire.notification import Notification, from_texts
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import is_ascii_id
@@ -35,9 +35,7 @@ RULE = "osc-3008"
 
 def decode(sequence: Sequence) -> Report | Notification:
     """Read one frame; `not-ours` for systemd's."""
-    if sequence.number != NUMBER:
-        raise DecodeError("not-ours")
-    check_length(sequence.raw, FRAME_LIMIT)
+    check_ours(sequence, NUMBER, FRAME_LIMIT)
     first, *tokens = sequence.body.split(b";", PAIR_LIMIT)[:PAIR_LIMIT]
     what, _, name = first.partition(b"=")
     fields = {key: value for key, equals, value in [token.partition(b"=") for token in tokens] if equals}

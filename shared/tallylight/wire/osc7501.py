@@ -23,7 +23,7 @@ from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.wire import base64
 from tallylight.wire.agent_name import agent_name
-from tallylight.wire.frame import check_length
+from tallylight.wire.frame import check_ours
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import middle, sanitise
 
@@ -63,9 +63,7 @@ _KINDS = {kind.value.encode(): kind for kind in (Kind.PERMISSION, Kind.QUESTION,
 
 def decode(sequence: Sequence) -> Report:
     """Read one report. A query is none: `missing-state`."""
-    if sequence.number != NUMBER:
-        raise DecodeError("not-ours")
-    check_length(sequence.raw, FRAME_LIMIT)
+    check_ours(sequence, NUMBER, FRAME_LIMIT)
     title = message = ""
     values: dict[bytes, bytes] = {}
     for key, value in _pairs(sequence.body):

@@ -17,7 +17,7 @@ import re
 
 from tallylight.model.errors import DecodeError
 from tallylight.wire import base64
-from tallylight.wire.frame import check_length
+from tallylight.wire.frame import check_ours
 from tallylight.wire.osc1338 import Recipe
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import sanitise
@@ -39,9 +39,7 @@ _QUOTED = re.compile(r"""['"\\\x00-\x1f\x7f]""")
 
 def decode(sequence: Sequence) -> Recipe:
     """Read one sequence; `not-ours` for an operation that changes no recipe."""
-    if sequence.number != NUMBER:
-        raise DecodeError("not-ours")
-    check_length(sequence.raw, FRAME_LIMIT)
+    check_ours(sequence, NUMBER, FRAME_LIMIT)
     operation, *fields = sequence.body.split(b";", FIELD_LIMIT + 1)[: FIELD_LIMIT + 1]
     if operation == b"clear":
         return Recipe()

@@ -19,7 +19,7 @@ from tallylight.model.errors import TallyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     #: pid -> its parent's pid, its user and the devices that lead to its terminal, best first; None if it is gone.
     Reader = Callable[[int], "tuple[int, int, list[str]] | None"]
@@ -49,9 +49,16 @@ def open_terminal(
     terminal of the process `CLAUDE_PID` names. That one comes last, because a detached daemon hands its first
     client's environment to all the others.
     """
-    for candidate in _candidates(device, environ, posix.getppid() if parent is None else parent, read or read_process):
+    return first_terminal(
+        _candidates(device, environ, posix.getppid() if parent is None else parent, read or read_process)
+    )
+
+
+def first_terminal(devices: Iterable[str]) -> int | None:
+    """Open the first of *devices* that is a terminal, for writing; None if none is."""
+    for device in devices:
         try:
-            fd = posix.open(candidate, _FLAGS)
+            fd = posix.open(device, _FLAGS)
         except OSError:
             continue
         if posix.isatty(fd):

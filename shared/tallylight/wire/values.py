@@ -59,6 +59,15 @@ def load(data: str | bytes, *, strict: bool = False, depth: int = MAX_DEPTH) -> 
     raise DecodeError("malformed", _NESTED)
 
 
+def members(data: str | bytes) -> dict[str, Any]:
+    """The members of the JSON object in *data*; none if it holds anything else."""
+    try:
+        found = load(data)
+    except DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def is_number(word: str, most: int) -> bool:
     """Whether *word* is a number of 1 to *most* digits, those of ASCII, and nothing else."""
     return word.isascii() and word.isdigit() and len(word) <= most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from tallylight.hosts.kitty.attached import decision_of
 from tallylight.model import contrast, lights
+from tallylight.model.details import Details
 from tallylight.model.status import Status
+from tallylight.pane.own_files import OwnFiles
 from tallylight.snapshot.schema import Pane
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -76,11 +79,38 @@ def test_it_is_hollow(desk: Desk) -> None:
     assert tabs._lighted(tab, data, can_fill=True).inactive_fg is None
 
 
-def test_the_limit_of_a_tmux_that_is_attached(desk: Desk) -> None:
-    """Its words and its age are all that is known here of when it ends."""
-    rollup = desk.host.surfaces.rollup
-    there = Pane(id="%1", status=Status.LIMITED, agent="claude", message="try again in 2 h", since=rollup.wall() - 60)
+@pytest.mark.parametrize(
+    ("message", "lasts", "request_"),
+    [("resets at noon", 7200 - 60, "1 h 59"), ("try again in 2 h", 0, "try again in 2 h")],
+    ids=["words without a time", "words whose end nobody knows"],
+)
+def test_the_limit_of_a_tmux_that_is_attached(desk: Desk, message: str, lasts: float, request_: str) -> None:
+    """It ends when the host of that tmux says, whatever its words."""
+    rollup, now = desk.host.surfaces.rollup, time.time()
+    rollup.wall = lambda: now
+    there = Pane(
+        id="%1",
+        status=Status.LIMITED,
+        agent="claude",
+        message=message,
+        since=now - 60,
+        limited_until=now + lasts if lasts else 0.0,
+    )
     rollup.attached = lambda _: (decision_of(there),)
     desk.host.on_set_user_var(desk.window, "tally", "state=clear")
     rollup.refresh()
-    assert rollup.shown(1).request == "1 h 59"
+    assert rollup.shown(1).request == request_
+
+
+def test_an_end_that_is_told_later(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A screen shows the limit first, and the record its end a moment later: then that is drawn."""
+    desk.host.on_set_user_var(desk.window, "tally", "state=waiting;kind=limit;tool=mine;message=no%20more%20today")
+    desk.ticks()
+    shown = desk.host.surfaces.rollup.shown
+    assert shown(1).request == "no more today"
+    details = Details(limited_until=desk.host.surfaces.rollup.wall() + 7_200)
+    record = SimpleNamespace(details=details, told=(details, False), is_strange=False, deadline=None)
+    monkeypatch.setattr(OwnFiles, "transcript", record)
+    desk.host.panes[1].tracker.touch()
+    desk.ticks()
+    assert shown(1).request == "2 h 00"

@@ -97,8 +97,8 @@ def test_an_agent_is_started_beside_its_caller(starting: Starting) -> None:
         (2, (str(starting.folder / "bin/claude"), SENTENCE), str(starting.folder / "work"), Place.TAB, "helper")
     ]
     owner = (CODEX.pid, CODEX.start)
-    assert starting.room.scripts.own.get(owner, (900, 900)) is True
-    assert starting.room.scripts.own.get((SHELL.pid, SHELL.start), (900, 900)) is None
+    assert (owner, (900, 900)) in starting.room.scripts.own
+    assert ((SHELL.pid, SHELL.start), (900, 900)) not in starting.room.scripts.own
 
 
 def test_without_an_agent_the_caller_is_its_terminal(starting: Starting) -> None:
@@ -110,7 +110,7 @@ def test_without_an_agent_the_caller_is_its_terminal(starting: Starting) -> None
         str(starting.folder / "work"),
         Place.VSPLIT,
     )
-    assert starting.room.scripts.own.get((SHELL.pid, SHELL.start), (900, 900)) is True
+    assert ((SHELL.pid, SHELL.start), (900, 900)) in starting.room.scripts.own
 
 
 def test_its_environment_is_what_kitty_gave_the_window(starting: Starting) -> None:
@@ -145,7 +145,7 @@ def _replaced(starting: Starting) -> None:
 def _too_many(starting: Starting) -> None:
     for pid in range(2000, 2016):
         starting.room.table.processes[pid] = attrs.evolve(CODEX, pid=pid, start=pid)
-        starting.room.scripts.own.put((CODEX.pid, CODEX.start), (pid, pid), is_allowed=True)
+        starting.room.scripts.own.put((CODEX.pid, CODEX.start), (pid, pid))
 
 
 def _no_directory(starting: Starting) -> None:

@@ -86,7 +86,7 @@ def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
     desk = ScriptDesk.of(kitty, screen, status, kind=Kind.QUESTION)
     table, scripts = desk.table, desk.scripts
     monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
-    scripts.own.put((CODEX.pid, CODEX.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
+    scripts.own.put((CODEX.pid, CODEX.start), (CLAUDE.pid, CLAUDE.start))
     being = ("3", PID, START)
     asked: Request
     if verb == "answer":
@@ -167,7 +167,7 @@ def very_deep(room: Room) -> None:
 def left_behind(room: Room) -> None:
     """Forked twice, in the session of the shell that has started the agent in window 3."""
     forgets(room)
-    room.scripts.own.put((SHELL.pid, SHELL.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
+    room.scripts.own.put((SHELL.pid, SHELL.start), (CLAUDE.pid, CLAUDE.start))
     room.put(SCRIPT, ppid=1, pgrp=SHELL.pid)
 
 
@@ -406,7 +406,7 @@ def test_who_connects_is_known_from_then_on(make: Callable[[str], Room]) -> None
 def test_an_agent_that_runs_something_else_now(make: Callable[[str], Room]) -> None:
     """The process that this kitty has known as an agent is one still: what it runs now is no script of its shell."""
     room = make("say")
-    room.scripts.own.put((SHELL.pid, SHELL.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
+    room.scripts.own.put((SHELL.pid, SHELL.start), (CLAUDE.pid, CLAUDE.start))
     forgets(room)
     room.put(CODEX, argv=("sh", "-c", "tally send 3 x"), exe="/usr/bin/sh", comm="sh")
     was = {(CODEX.pid, CODEX.start): "Codex"}

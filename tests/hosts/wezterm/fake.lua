@@ -276,17 +276,22 @@ local function actions()
   })
 end
 
---- Run *call*, or the function of that number, as an asynchronous handler: it is resumed until it ends. Returns whether
---- it did without an error.
+--- Run *call*, or the function or thread of that number, as an asynchronous handler: it is resumed until it ends, or
+--- sleeps. Returns whether it did without an error.
 function M.drive(call, ...)
   call = M.kept[call] or call
   local before = M.mode
   M.mode = 'async'
-  local thread = coroutine.create(call)
+  local thread = type(call) == 'thread' and call or coroutine.create(call)
   local arguments = table.pack(...)
   local is_good, result = coroutine.resume(thread, table.unpack(arguments, 1, arguments.n))
   while is_good and coroutine.status(thread) == 'suspended' do
-    if result ~= ASYNC then
+    if math.type(result) then
+      -- It sleeps, and everything else goes on.
+      M.kept[#M.kept + 1] = thread
+      host.sleep(#M.kept, result)
+      break
+    elseif result ~= ASYNC then
       error('the fake: a handler yielded by itself')
     end
     host.pause()
@@ -334,6 +339,7 @@ function M.build(options)
     end)
   end
   wezterm.json_encode = json_encode
+  wezterm.sleep_ms = coroutine.yield
   wezterm.action = actions()
   wezterm.GLOBAL = global(options.store)
   wezterm.config_builder = function()

@@ -203,6 +203,7 @@ class Fake:
                 "check_argument": self._check_argument,
                 "pause": lambda: self.paused(),
                 "now": lambda: int(self.now),
+                "sleep": lambda thread, ms: self.timers.append((self.now + ms / 1000, thread)),
             }
         )
         self.half = self._new(_FAKE.read_text("utf-8"), host)
@@ -218,7 +219,7 @@ class Fake:
     # The module -----------------------------------------------------------------------------------------------
 
     def _build(self, has_gui: bool) -> None:
-        asynchronous = {"background_child_process", "emit", "glob", "read_dir", "run_child_process", "sleep_ms"}
+        asynchronous = {"background_child_process", "emit", "glob", "read_dir", "run_child_process"}
         modules = {
             "mux": self.half.module("mux", self._table(api.MUX), self._dispatch("mux")),
             "procinfo": self.half.module("procinfo", self._table(api.PROCINFO), self._dispatch("procinfo")),

@@ -3,8 +3,8 @@ The stand-in for WezTerm's GUI process: real terminals with real programs, and w
 
     python gui.py FOLDER
 
-reads commands as JSON lines (`spawn`, `send`, `paste`, `close`) on standard input and answers each with a line; one
-line each also from who connects to FOLDER/sock. What it knows stands in FOLDER: `list.json`, `text-<pane>` and
+reads commands as JSON lines (`spawn`, `send`, `paste`, `close`, `name`) on standard input and answers each with a line;
+one line each also from who connects to FOLDER/sock. What it knows stands in FOLDER: `list.json`, `text-<pane>` and
 `styled-<pane>` as `wezterm cli` prints them, `vars.json` as Lua would see it.
 """
 
@@ -151,6 +151,9 @@ class Gui:
             self.panes[pane.id] = pane
             self.selector.register(pane.fd, selectors.EVENT_READ, pane)
             return {"pane": pane.id, "tty": pane.tty, "pid": pane.pid}
+        if command["do"] == "name":
+            Path("/proc/self/comm").write_text(command["name"], "utf-8")
+            return {}
         pane = self.panes[command["pane"]]
         if command["do"] == "send":
             os.write(pane.fd, command["text"].encode())

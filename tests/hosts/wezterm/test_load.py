@@ -9,7 +9,7 @@ import pytest
 
 import tallylight
 from tests.hosts.wezterm import api
-from tests.hosts.wezterm.conftest import CONFIG, Bench
+from tests.hosts.wezterm.conftest import Bench
 from tests.hosts.wezterm.fake import LUA, ROOT, Fake
 from tests.tables import each
 
@@ -109,13 +109,6 @@ def test_a_reload_draws_before_it_looks(bench: Bench) -> None:
     bench.start()
     bench.config()
     assert bench.light(second) == ""
-
-
-def test_mux_server() -> None:
-    """The mux server evaluates the configuration too; it has no GUI, and gets no handler."""
-    fake = Fake(has_gui=False)
-    fake.evaluate(CONFIG.format(opts="{}", before="", after=""))
-    assert fake.handlers == {}
 
 
 @pytest.mark.parametrize(

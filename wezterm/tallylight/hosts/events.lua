@@ -9,6 +9,7 @@ local wezterm = require('wezterm')
 local clock = require('tallylight.hosts.clock')
 local feed = require('tallylight.hosts.feed')
 local panes = require('tallylight.pane.panes')
+local remote = require('tallylight.wire.remote')
 local said = require('tallylight.evidence.titles')
 local sidecar = require('tallylight.hosts.sidecar')
 local titles = require('tallylight.ui.titles')
@@ -37,6 +38,9 @@ local KNOCK = '\u{2060}'
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
 local LEAST_S = 0.9
+--- On a mux server: milliseconds between two looks, and seconds until what is lit is told again. A GUI that is attached
+--- anew has lost it.
+local SERVE_MS, AGAIN_S = 500, 5
 --- The timer's seconds while nothing is lit: only for a sidecar that was ended from outside.
 local IDLE_S = 15
 
@@ -61,6 +65,8 @@ local problems = {}
 local told_as_of
 ---@type table<integer, string> # what was drawn last, by pane
 local drawn = {}
+---@type table<integer, { word: string, at: number }> # what a mux server has told last, by pane
+local told = {}
 
 --- Every pane of every window and workspace, dead ones left out.
 ---@param see fun(pane: table, tab: table, window: table)
@@ -102,17 +108,15 @@ local function in_front()
   return ids, set
 end
 
---- The words of `tally_status` in base64, as the variable is set by. Ours, every one: nothing of a program's.
-local ENCODED = {
-  working = 'd29ya2luZw==',
-  waiting = 'd2FpdGluZw==',
-  background = 'YmFja2dyb3VuZA==',
-  done = 'ZG9uZQ==',
-  error = 'ZXJyb3I=',
-  down = 'ZG93bg==',
-  quiet = 'cXVpZXQ=',
-  idle = 'aWRsZQ==',
-}
+--- Set a user variable of a pane, as if a program there had; nothing is written to its terminal. WezTerm draws its
+--- titles anew, and a mux server tells its GUIs. A pane of another domain takes no notice.
+---@param pane table
+---@param name string
+---@param value string
+---@return boolean
+local function set_var(pane, name, value)
+  return (pcall(pane.inject_output, pane, '\27]1337;SetUserVar=' .. name .. '=' .. remote.base64(value) .. '\7'))
+end
 
 --- Show what changed: a variable set on the pane itself makes WezTerm draw its titles anew, and is there for others.
 ---@param states table<integer, tallylight.State>
@@ -122,9 +126,7 @@ local function publish(states, by_id)
     local state = states[id]
     local status = state and state.status or ''
     if (drawn[id] or '') ~= status then
-      -- A mux pane takes no notice.
-      local value = ENCODED[status] or ''
-      if pcall(pane.inject_output, pane, '\27]1337;SetUserVar=tally_status=' .. value .. '\7') then
+      if set_var(pane, 'tally_status', status) then
         drawn[id] = status
       end
     end
@@ -282,30 +284,27 @@ local function tell_sidecar(known, seen, front, now)
   end
 end
 
---- One look at everything.
----@param window table # a GUI window
----@param is_news boolean # whether there is something to be told at once
-function M.tick(window, is_news)
-  local now = clock.now()
-  if not is_news and now - last_tick < LEAST_S and now >= last_tick then
-    if is_pulsing then
-      -- Without a status set, this would have been the last round.
-      window:set_left_status(left_status())
-    end
-    return
-  end
-  last_tick = now
+--- Take in what every pane shows and says, and what the sidecar has found out.
+---@param now number
+---@return tallylight.Sidecar|nil
+---@return table<integer, tallylight.Seen>
+---@return table<integer, table> # the panes
+---@return table<integer, tallylight.State>
+local function look(now)
   if life == '' then
     life = tostring(now) .. tostring(M):gsub('^table: ', '-')
   end
   local known = sidecar.ensure(M.options.tally, now)
   local answered = sidecar.refresh()
-  tell_age(window)
   local seen, by_id, states, living, vars = {}, {}, {}, {}, {}
-  local workspace = wezterm.mux.get_active_workspace()
+  local workspace = wezterm.gui and wezterm.mux.get_active_workspace()
   M.each_pane(function(pane, tab, mux_window)
     local id = pane:pane_id()
     local user_vars = pane:get_user_vars()
+    if not wezterm.gui then
+      -- It is our own word.
+      user_vars.tally_mux = nil
+    end
     panes.hear(id, user_vars.tally, now, false, mux_window:get_workspace() == workspace)
     seen[id] = {
       title = pane:get_title(),
@@ -322,13 +321,31 @@ function M.tick(window, is_news)
   for id, user_vars in pairs(vars) do
     local state = panes.state(id, user_vars)
     if state and state.agent .. state.project == '' then
-      -- The side of a mux server says neither: its title is all that tells what it is about.
+      -- Its title is all that tells what it is about.
       state.project = said.clean(seen[id].title)
     end
     states[id] = state
     is_lit = is_lit or state ~= nil
   end
   panes.shown = states
+  return known, seen, by_id, states
+end
+
+--- One look at everything.
+---@param window table # a GUI window
+---@param is_news boolean # whether there is something to be told at once
+function M.tick(window, is_news)
+  local now = clock.now()
+  if not is_news and now - last_tick < LEAST_S and now >= last_tick then
+    if is_pulsing then
+      -- Without a status set, this would have been the last round.
+      window:set_left_status(left_status())
+    end
+    return
+  end
+  last_tick = now
+  local known, seen, by_id, states = look(now)
+  tell_age(window)
   publish(states, by_id)
   local is_missed = not titles.is_called and M.has_titles and M.has_titles()
   if not first_tick then
@@ -408,6 +425,50 @@ local function has_knocked(window)
   return is_marked ~= was_marked
 end
 
+--- On a mux server: hand on what is new of each pane, and what is lit again and again.
+local function serve_once()
+  local now = clock.now()
+  local known, seen, by_id, states = look(now)
+  for id, pane in pairs(by_id) do
+    local word = states[id] and remote.word(states[id]) or ''
+    local before = told[id] or { word = '', at = 0 }
+    if word ~= before.word or (word ~= '' and now - before.at >= AGAIN_S) then
+      if set_var(pane, 'tally_mux', word) then
+        told[id] = { word = word, at = now }
+      end
+    end
+  end
+  for id in pairs(told) do
+    if not by_id[id] then
+      told[id] = nil
+    end
+  end
+  if known then
+    tell_sidecar(known, seen, {}, now)
+  end
+end
+
+--- Look for as long as this Lua state is the server's last one. Waiting in one function leaves nothing behind.
+local function serve()
+  local own = tostring(clock.now()) .. tostring(M)
+  wezterm.GLOBAL.tallylight_serving = own
+  while wezterm.GLOBAL.tallylight_serving == own do
+    guarded('mux server', serve_once)
+    wezterm.sleep_ms(SERVE_MS)
+  end
+end
+
+--- Where there is no GUI: serve the GUIs, if this is a mux server. `wezterm cli` reads the configuration, too.
+function M.register_server()
+  local function begin()
+    wezterm.time.call_after(0, serve)
+  end
+  wezterm.on('mux-startup', begin)
+  if wezterm.GLOBAL.tallylight_serving then
+    begin()
+  end
+end
+
 function M.register()
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
@@ -420,7 +481,6 @@ function M.register()
         end
       end)
     elseif name == 'tally_mux' then
-      -- The side of a mux server has found out something. What it is stands elsewhere.
       guarded('user-var-changed', function()
         tell(window, clock.now())
       end)

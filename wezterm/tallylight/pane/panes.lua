@@ -6,6 +6,7 @@
 
 local carrier = require('tallylight.wire.carrier')
 local memo = require('tallylight.model.memo')
+local remote = require('tallylight.wire.remote')
 local words = require('tallylight.model.status')
 
 ---@class tallylight.State
@@ -57,6 +58,11 @@ local is_first = true
 ---@type fun(payload: string): tallylight.Report|nil
 local decode = memo.of(256, function(payload)
   return (carrier.decode((carrier.without_beat(payload))))
+end)
+
+---@type fun(value: any): tallylight.State|nil
+local from_server = memo.of(256, function(value)
+  return remote.state(value)
 end)
 
 ---@param pane_id integer
@@ -291,22 +297,6 @@ local function own_state(pane_id, payload)
   return best
 end
 
---- What the side of a mux server says of a pane, `tally host wezterm-mux`: `waiting:question`.
----@param user_vars table<string, string>|nil
----@return tallylight.State|nil
-local function mux_state(user_vars)
-  local word = user_vars and user_vars.tally_mux
-  if type(word) ~= 'string' or #word > 40 then
-    return nil
-  end
-  local status, kind = word:match('^(%a+):?(%a*)$')
-  if not words.URGENCY[status] then
-    return nil
-  end
-  local known = words.KINDS[kind] and kind or nil
-  return { status = status, kind = known, agent = '', project = '', message = '', source = 'screen', since = 0 }
-end
-
 --- Whether a new sidecar has not looked at all of a pane yet: it says less than the last one did, by something else.
 --- It reads a title before the agent's files.
 ---@param entry tallylight.State|nil
@@ -341,7 +331,7 @@ function M.state(pane_id, user_vars)
   end
   -- Where an agent speaks for itself, what was seen of it from outside is not asked.
   if (not shown or shown.status == 'active') and not own then
-    shown = mux_state(user_vars)
+    shown = user_vars and user_vars.tally_mux and from_server(user_vars.tally_mux)
   end
   if not shown or shown.status == 'active' or (shown.status == 'idle' and shown.source == 'shell') then
     return nil

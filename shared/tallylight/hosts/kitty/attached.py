@@ -54,7 +54,7 @@ def decision_of(pane: Pane) -> Decision:
         title=pane.title,
     )
     reason = Reason(None, rule_of(pane), pane.reason.at, pane.reason.changes)
-    return Decision(pane.status, pane.kind, reason, pane.since, report)
+    return Decision(pane.status, pane.kind, reason, pane.since, report, limited_until=pane.limited_until)
 
 
 class _Found(NamedTuple):

@@ -16,7 +16,6 @@ import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.agents.agent import Agent, Agents
-from tallylight.evidence.records import limits
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.features import Features
 from tallylight.model import lights as paint
@@ -143,7 +142,7 @@ class TabRollup:
             pulses=is_new
             and urgent.status is Status.WAITING
             and any(not self.panes[id_].attention.snoozed for id_ in waiting),
-            left=self._left(urgent, self.panes[owner.id]),
+            left=self._left(urgent),
             project=urgent.report.project or self.panes[owner.id].project,
             collides=self._collides(tab),
             is_finished=rollup.has_hidden_done(urgent, [one for window in windows for one in self._decisions(window)]),
@@ -152,14 +151,10 @@ class TabRollup:
     def _collides(self, tab: Any) -> bool:
         return any(self.panes[window.id].collides for window in tab if window.id in self.panes)
 
-    def _left(self, decision: Decision, pane: Pane) -> str:
+    def _left(self, decision: Decision) -> str:
         """How long a limit yet lasts; nothing where there is none, or that is not known."""
-        if decision.status is not Status.LIMITED:
-            return ""
-        # Of what is attached in it there are the words, and since when in seconds since the epoch.
-        is_own = decision is pane.decision
-        left = (pane.limited_until if is_own else limits.ends(decision.report.message, decision.since)) - self.wall()
-        if left <= 0:
+        left = decision.limited_until - self.wall()
+        if decision.status is not Status.LIMITED or left <= 0:
             return ""
         words, changes_in = countdown(left)
         self.changes_at = min(self.changes_at, self.wall() + changes_in)

@@ -108,7 +108,7 @@ class Starts:
         pane = being_of(made.child.pid, table) if made is not None else None
         if pane is None:
             return Refusal("failed", "kitty did not open a pane")
-        self.own.put(caller.being, pane, is_allowed=True)
+        self.own.put(caller.being, pane)
         return Done(str(made.id), " ".join(found.argv[:1]))
 
 

@@ -167,7 +167,7 @@ class Scripts:
         pane = being_of(window.child.pid, process_table.table())
         if pane is None:
             return answering.GONE
-        is_own = self.own.get(caller.being, pane) is True
+        is_own = (caller.being, pane) in self.own
         wanted = Wanted(pane, holder)
         agreed = self._agreed(caller, wanted)
         verdict = check(level, caller, does, (holder, pane), is_own=is_own, agreed=agreed)

@@ -1,5 +1,5 @@
 """
-The sidecar of one WezTerm: at most one a GUI process, gone when that is, and quiet.
+The sidecar of one WezTerm: at most one a GUI process or mux server, gone when that is, and quiet.
 
 Our Lua starts it with `tally host wezterm --pid PID` and gets one line of JSON at once: where the snapshot and the feed
 are, and the sidecar's own pid. One that runs already is named instead, so starting it again is nothing.
@@ -25,7 +25,7 @@ import tallylight
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost
-from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.source import WezTermSource, is_server
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
 from tallylight.wire.values import is_number
@@ -227,8 +227,10 @@ def sweep(folder: Path) -> None:
 
 
 def socket_of(environ: Mapping[str, str], gui: int) -> str:
-    """The socket of the GUI process *gui*: what WezTerm itself says, else where it makes it."""
+    """The socket of the process *gui*, a GUI or a mux server: what WezTerm itself says, else where it makes it."""
     named = environ.get("WEZTERM_UNIX_SOCKET", "")
+    if is_server(gui, process_table.table()):
+        return named if named and "/gui-sock-" not in named else str(runtime_of(environ) / "sock")
     if named.endswith(f"/gui-sock-{gui}"):
         return named
     return str(runtime_of(environ) / f"gui-sock-{gui}")

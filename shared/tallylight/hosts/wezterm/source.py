@@ -1,5 +1,5 @@
 """
-WezTerm as a source of panes: one sidecar a GUI process, which asks that process by `wezterm cli`.
+WezTerm as a source of panes: one sidecar a GUI process or mux server, which asks that process by `wezterm cli`.
 
 The list gives panes, terminals and cursors; a screen is read (`get-text`) only where it would be evidence. What only
 WezTerm's own process knows comes through the feed, a file that our Lua writes: what the `tally` variables said, titles,
@@ -69,6 +69,12 @@ class _Received:
     #: The group that was last seen in the foreground instead of the shell, and whether one was for two looks.
     group: int = 0
     was_elsewhere: bool = False
+
+
+def is_server(pid: int, table: process_table.Table) -> bool:
+    """Whether this is a mux server, without a GUI. Linux cuts its name."""
+    process = table.get(pid)
+    return process is not None and process.comm.startswith("wezterm-mux-ser")
 
 
 class WezTermSource:
@@ -174,7 +180,8 @@ class WezTermSource:
         """Lua draws: it reads the snapshot, when it is woken."""
         self.pace(entries)
         drawn = {id_: words for id_, entry in entries.items() if (words := _drawn(entry))}
-        if drawn == self._drawn:
+        # The Lua of a mux server looks by itself, and has no windows.
+        if drawn == self._drawn or is_server(self._gui, self._table):
             return
         self._drawn = drawn
         # Not more often than it can take, and once the snapshot is written.

@@ -129,7 +129,8 @@ class Card {
     put(this.find(".what"), said);
     put(this.find(".diff"), added || removed ? `+${added} −${removed}` : "");
     for (const key of ["question", "message", "topic"]) {
-      put(this.find(`.${key}`), [said, key === "message" && session.question].includes(session[key]) ? "" : newsIn(session[key]));
+      const isSaid = said === session[key] || (key === "message" && [said, session.question].some((text) => text.includes(session.message)));
+      put(this.find(`.${key}`), isSaid ? "" : newsIn(session[key]));
     }
     put(this.find(".facts"), [
       ...others(session), session.agent, session.host_title, repository(session.beside), session.mode, session.worktree, session.model,

@@ -48,8 +48,8 @@ _LIMITS = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 
 
 def decode(data: bytes) -> dict[str, Subscription]:
     """Those in the text of a file, by their endpoints, except broken ones. `DecodeError` if it is no such file."""
-    found = values.load(data)
-    rows = found.get("subscriptions") if isinstance(found, dict) and found.get("version") == VERSION else None
+    found = values.members(data)
+    rows = found.get("subscriptions") if found.get("version") == VERSION else None
     if not isinstance(rows, list):
         raise DecodeError("malformed", "it holds no subscriptions")
     known = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from benchmarks import accuracy, unknown
+from benchmarks import accuracy, taught, unknown
 
 from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import Who
@@ -60,7 +60,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, told: Reply) -> None:
     monkeypatch.setattr(PaneClient, "look", lambda _self, _found, _what: decode_reply(encode_reply(told)))
     monkeypatch.setattr(frames, "is_anybody", lambda: True)
     truth = accuracy.read(unknown.recordings("kimi")["kimi-denial"]).truth
-    monkeypatch.setattr(frames, "ask", lambda shown: [(look, unknown.answer(truth, look.time)) for _, look in shown])
+    monkeypatch.setattr(frames, "ask", lambda shown: [(look, taught.said(truth, look.time)) for _, look in shown])
 
 
 @pytest.mark.slow

@@ -395,6 +395,13 @@ def test_a_row_wants_the_cursor() -> None:
     assert read(["x", "Go on?"], 1) is None
 
 
+def test_what_is_typed_at_a_prompt() -> None:
+    """What stands behind a prompt is typed or pasted there, where a row above shows that it is one."""
+    for row in ("Password:", "ok? [y/N]"):
+        assert read(["diff> the lamp is on", f"diff> {row}"]) is None
+        assert read(["the lamp is on", f"diff> {row}"]) is not None
+
+
 def test_kinds() -> None:
     """A login before a permission, a permission before a question."""
     assert kind_of("Log in to run it?") is Kind.AUTH

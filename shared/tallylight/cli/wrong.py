@@ -24,6 +24,7 @@ from tallylight.files.directories import config_dir
 from tallylight.files.read_write import atomic_write, text_or_nothing
 from tallylight.files.system import System
 from tallylight.model import lights
+from tallylight.model.decision import Decision
 from tallylight.model.errors import TallyError
 from tallylight.recordings import frames, lesson, sightings, stretch
 from tallylight.recordings.asciicast import Encoder
@@ -104,13 +105,13 @@ def _teach(
     output: Output, told: Stretch, agent: Agent, shown: Sequence[Light], others: Sequence[Stretch | Refusal]
 ) -> int:
     """Ask what was right, and add the rules that make it so."""
-    seen = sightings.of_recording(told.header, told.events)
+    seen = sightings.lit(sightings.of_recording(told.header, told.events), lambda time: _status(shown, time))
     if not frames.is_anybody():
         raise TallyError("nobody can be asked here what was right: run this at a terminal")
     to_ask = [(_heading(shown, look.time, told.end), look) for _, look in sightings.frames([seen])]
     if not to_ask:
         raise TallyError(
-            "the screen of that pane was never still in the last two minutes, so there is nothing to ask about"
+            "that pane showed nothing long enough in the last two minutes, so there is nothing to ask about"
         )
     path = config_dir(os.environ) / "agents" / f"{agent.name}.taught.toml"
     before = text_or_nothing(path)
@@ -137,8 +138,17 @@ def _teach(
     return 0
 
 
+def _shown(shown: Sequence[Light], time: float) -> Decision | None:
+    return next((light.decision for light in reversed(shown) if light.time <= time), None)
+
+
+def _status(shown: Sequence[Light], time: float) -> str:
+    decision = _shown(shown, time)
+    return decision.status.value if decision is not None else ""
+
+
 def _heading(shown: Sequence[Light], time: float, end: float) -> str:
-    decision = next((light.decision for light in reversed(shown) if light.time <= time), None)
+    decision = _shown(shown, time)
     said = f", the light was {status_words(decision.status, decision.kind)}" if decision is not None else ""
     return f"{end - time:.1f} s ago{said}"
 

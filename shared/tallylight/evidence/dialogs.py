@@ -11,6 +11,8 @@ Read are the last rows of the screen. The rules, by the names that `tally why` s
 * `yes or no`: a last row that ends in `[y/N]`, `(Y)es/(N)o` or similar, with the cursor on it;
 * `password`: a last row that ends in `password:` or similar, with the cursor on it.
 
+In the last two, text behind a prompt is typed, if a row above begins with the same prompt.
+
 A chat that talks about such a dialog, a transcript, a log: below each of them is something else.
 """
 
@@ -41,6 +43,7 @@ _YES_NO = re.compile(
     r"(?: ?\[[\w ]{1,12}\])? ?[:?>»]{0,2} ?\w{0,12}$",
     re.IGNORECASE,
 )
+_PROMPT = re.compile(r"\S{0,16}[>❯›] ")
 _LETTERED = re.compile(r"\(([A-Z])\)([\w' ]{1,24})")
 _SECRET = re.compile(
     r"\b(pass ?word|pass ?phrase|pass ?code|pin|otp|2fa code|verification code|one-time (?:code|password)|api[ -]key|"
@@ -204,7 +207,9 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     if cursor_row != last.number:
         return None
     line = clean_line(last.text)
-    if not line:
+    prompt = _PROMPT.match(last.text)
+    # A row that repeats the prompt of a row above holds typed or pasted text.
+    if not line or (prompt is not None and any(row.text.startswith(prompt[0]) for row in rows[:-1])):
         return None
     place = Place(last.number, last.number, (), last.number + 1)
     if _SECRET.search(last.text):

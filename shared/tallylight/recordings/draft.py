@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -75,8 +76,8 @@ class Rule:
     kind: Kind | None = None
     question: str = ""
     without: tuple[str, ...] = ()
-    #: How much its priority is above that of such rules.
-    lift: int = 0
+    #: What its priority is at least.
+    least: float = -math.inf
 
 
 @attrs.frozen
@@ -385,9 +386,21 @@ def proved(
 def wrongs(result: Result, seen: Seen) -> Iterator[tuple[Sighting, Decision]]:
     """The screens that a person has named, and that get another light."""
     for look in seen.sightings if not seen.is_marked else ():
-        shown = result.at(look.time) if look.is_sure and look.stands and look.label else None
-        if shown is not None and _class(shown.status.value) != _class(_STATUS[look.label]):
+        shown = parting(result, look) if look.is_sure and look.stands and look.label else None
+        if shown is not None:
             yield look, shown
+
+
+def parting(result: Result, look: Sighting) -> Decision | None:
+    """What was shown at *look*, if that is not what it was."""
+    shown = result.at(look.time)
+    is_right = shown is not None and _class(shown.status.value) == _class(_STATUS[look.label])
+    return None if is_right else shown
+
+
+def rule_of(shown: Decision) -> str:
+    """The name of the screen's rule that has read what is *shown*."""
+    return shown.reason.rule.removeprefix(RULE).removesuffix("; seen")
 
 
 def is_for(rule: Rule, labels: Collection[str]) -> bool:
@@ -397,8 +410,9 @@ def is_for(rule: Rule, labels: Collection[str]) -> bool:
 
 def _is_to_blame(rule: Rule, look: Sighting, shown: Decision) -> bool:
     """Whether *rule* is what is shown, and reads that on the screen itself."""
-    is_shown = shown.reason.rule.removeprefix(RULE).removesuffix("; seen") == rule.name
-    return is_shown and all(any(re.match(pattern, row) for row in look.rows) for pattern in rule.patterns)
+    return rule_of(shown) == rule.name and all(
+        any(re.match(pattern, row) for row in look.rows) for pattern in rule.patterns
+    )
 
 
 def _class(word: str) -> str:
@@ -436,7 +450,7 @@ def rules_of(found: Draft) -> list[str]:
         if rule.kind is not None:
             lines.append(f"kind = {_toml(rule.kind.value)}")
         lines += ["menu = true"] * (rule.label == _MENU)
-        lines += [f"priority = {_PRIORITY[rule.label] + rule.lift}", f"last = {rule.last}"]
+        lines += [f"priority = {max(_PRIORITY[rule.label], rule.least):g}", f"last = {rule.last}"]
         lines.append(f"lines = {_toml(list(rule.patterns))}          # in {100 * rule.reached:.0f} % of what it is for")
         if rule.without:
             lines.append(f"without = {_toml(list(rule.without))}")

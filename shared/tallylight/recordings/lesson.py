@@ -2,25 +2,28 @@
 A lesson: the rules that make a wrong light right, drafted from the screens on which it was wrong.
 
 A stretch goes in, with what a person says of a few of its screens. Rules are drafted only for what was shown wrong, and
-are added to those of the agent. They are tried by a replay, at the priority of such rules and then above all others.
+are added to those of the agent. They are tried by a replay: at the priority of such rules, then above each rule that
+was wrong, then above all others.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 import attrs
 
 from tallylight.agents.agent import Agent, parse_agent, together
+from tallylight.model.decision import Decision
 from tallylight.recordings import draft
-from tallylight.recordings.check import check
+from tallylight.recordings.check import Result, check
 from tallylight.recordings.draft import Draft
-from tallylight.recordings.sightings import Seen, Sighting
+from tallylight.recordings.sightings import ASKING, Seen, Sighting
 from tallylight.recordings.stretch import Stretch
 
 #: Above the rules that an agent has.
-_ABOVE = 50
+_ABOVE = 60.0
 #: Rules whose names are tried, until one is free.
 _MANY = 100
 
@@ -38,18 +41,35 @@ class Lesson:
 def learnt(base: Agent, stretch: Stretch, seen: Seen, before: str = "") -> Lesson:
     """What is to be added to *base* so that *stretch* is right; *before* is the file of what was added already."""
     given = [(stretch.header, stretch.events)]
-    wrong = [look for look, _ in draft.wrongs(check(stretch.header, stretch.events, base), seen)]
+    shown = check(stretch.header, stretch.events, base)
+    wrongs = list(draft.wrongs(shown, seen))
+    wrong = [look for look, _ in wrongs]
     labels = {look.label for look in wrong}
-    found = draft.draft([seen])
+    found = draft.draft([_read(seen, shown)])
     best = Lesson("", base, tuple(wrong), tuple(wrong))
-    for lift in (0, _ABOVE):
-        rules = [attrs.evolve(rule, lift=lift) for rule in found.rules if draft.is_for(rule, labels)]
+    for least in (-math.inf, *_above(base, [decision for _, decision in wrongs]), _ABOVE):
+        rules = [attrs.evolve(rule, least=least) for rule in found.rules if draft.is_for(rule, labels)]
         tried = attrs.evolve(found, rules=tuple(_named(rules, base)))
         kept, left = draft.proved(tried, lambda one: _added(base, one), given, [seen])
         if kept.rules and len(left) < len(best.left):
             text = _text(base.name, kept, before)
             best = Lesson(text, _added(base, kept), tuple(wrong), tuple(look for _, look, _ in left))
     return best
+
+
+def _read(seen: Seen, shown: Result) -> Seen:
+    """*seen*, of whose dialogs those that are *shown* need no rule, and all others do, whatever they look like."""
+    looks = (
+        attrs.evolve(look, is_read=draft.parting(shown, look) is None) if look.label == ASKING else look
+        for look in seen.sightings
+    )
+    return attrs.evolve(seen, sightings=tuple(looks))
+
+
+def _above(base: Agent, wrong: Sequence[Decision]) -> list[float]:
+    """Priorities right above the rules of *base* that have read what was *wrong*."""
+    names = {draft.rule_of(decision) for decision in wrong}
+    return sorted({rule.priority + 1 for rule in base.screen_rules if rule.name in names})
 
 
 def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:

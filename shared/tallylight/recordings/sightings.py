@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
@@ -62,6 +62,8 @@ _SELECTS = re.compile(
     r"|(?:\benter\b|[⏎↵]).{1,4}(?:select|confirm|choose|submit)",
     re.IGNORECASE,
 )
+#: What a class of the truth, or of a light, is called here.
+_LABELS = {"working": BUSY, "waiting": ASKING, "rest": IDLE}
 _WORKS = re.compile(r"\binterrupt\b|\besc(?:ape)? to cancel\)", re.IGNORECASE)
 
 
@@ -79,6 +81,18 @@ class Sighting:
     #: Whether all but spinners and numbers stood still, and whether a person has said what this very screen was.
     stands: bool = False
     is_sure: bool = False
+    #: The status that was shown then, where that is in question.
+    light: str = ""
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether it was taken for something else than its light says."""
+        return bool(self.light and self.label) and _LABELS[class_of(self.light)] != self.label
+
+    @property
+    def kind(self) -> tuple[str, bool, str]:
+        """What it was taken for, and what was shown."""
+        return self.label, self.is_read, self.light
 
     @functools.cached_property
     def shape(self) -> tuple[str, ...]:
@@ -188,39 +202,45 @@ class Looks:
         return Seen(_segmented(self._looks), has_bar, bool(self._truth))
 
 
+def lit(seen: Seen, light_at: Callable[[float], str]) -> Seen:
+    """*seen*, with the status that was shown at the time of each look."""
+    return attrs.evolve(seen, sightings=tuple(attrs.evolve(look, light=light_at(look.time)) for look in seen.sightings))
+
+
 def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sighting]]:
     """
     The screens to ask a person about, each with the number of its recording: they stood still, and are unlike.
 
-    The one that was shown longest comes first, then always the one that is most unlike those that are chosen.
+    The one that was shown longest comes first, then always the one that is most unlike those that are chosen. Where
+    their lights are in question, so are screens that moved, and those that seem to be wrong come first.
     """
-    groups: dict[tuple[str, ...], list[tuple[int, Sighting]]] = {}
+    left = sorted(_groups(seen), key=len, reverse=True)[:_MOST_STANDING]
+    chosen: list[tuple[int, Sighting]] = []
+    while left and len(chosen) < most:
+        looks = max(left, key=lambda looks: _news(looks[len(looks) // 2][1], len(looks), chosen))
+        number, look = looks[len(looks) // 2]
+        if _news(look, len(looks), chosen) < _UNLIKE:
+            break
+        chosen.append((number, look))
+        left.remove(looks)
+    return sorted(chosen, key=lambda pair: (pair[0], pair[1].time))
+
+
+def _groups(seen: Iterable[Seen]) -> Iterator[list[tuple[int, Sighting]]]:
+    """The looks of which one may be asked about, those together that show the same, or that moved on end."""
+    groups: dict[tuple[object, ...], list[tuple[int, Sighting]]] = {}
     for number, one in enumerate(seen):
         for look in () if one.is_marked else one.sightings:
-            if look.stands:
-                groups.setdefault(look.shape, []).append((number, look))
-    standing = sorted(groups.values(), key=len, reverse=True)[:_MOST_STANDING]
-    chosen: list[tuple[int, Sighting]] = []
-    while standing and len(chosen) < most:
-        looks = max(standing, key=lambda looks: _news(looks[-1][1], len(looks), chosen))
-        if _news(looks[-1][1], len(looks), chosen) < _UNLIKE:
-            break
-        chosen.append(looks[len(looks) // 2])
-        standing.remove(looks)
-    return sorted(chosen, key=lambda pair: (pair[0], pair[1].time))
+            if look.stands or (look.light and look.rows):
+                key = (look.light, look.shape) if look.stands else (look.light, number, look.segment)
+                groups.setdefault(key, []).append((number, look))
+    return (looks for looks in groups.values() if looks[0][1].stands or len(looks) >= _STILL)
 
 
 def _news(look: Sighting, looks: int, chosen: Iterable[tuple[int, Sighting]]) -> float:
     """How much an answer about *look*, as which so many *looks* stood still, would tell beyond those about *chosen*."""
-    unlike = (
-        min(
-            (1 - look.likeness(other) + 0.5 * ((look.label, look.is_read) != (other.label, other.is_read)))
-            for _, other in chosen
-        )
-        if chosen
-        else 1.0
-    )
-    return unlike * min(1.0, looks / _LONG)
+    unlike = min((1 - look.likeness(other) + 0.5 * (look.kind != other.kind)) for _, other in chosen) if chosen else 1.0
+    return unlike * (min(1.0, looks / _LONG) + look.is_doubted)
 
 
 def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
@@ -228,7 +248,9 @@ def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
     if seen.is_marked:
         return seen
     denied = any(frame.is_read and label != ASKING for frame, label in answers)
-    looks = _segmented(_labelled(look, answers, denied=denied) for look in seen.sightings)
+    asked = {frame.time for frame, _ in answers}
+    given = (attrs.evolve(look, stands=True) if look.time in asked else look for look in seen.sightings)
+    looks = _segmented(_labelled(look, answers, denied=denied) for look in given)
     # What was so for a moment only was taken for something else.
     long = {look.segment for look in looks if look.is_sure}
     long |= {segment for segment, count in Counter(look.segment for look in looks).items() if count >= _STILL}
@@ -285,7 +307,7 @@ def _by_truth(truth: Sequence[tuple[float, str]], time: float) -> str:
     following = next((at for at, _ in truth if at > time), None)
     if time - since < _LATE_S or word in ("starting", "gone") or (following is not None and following - time < POLL_S):
         return ""
-    return {"working": BUSY, "waiting": ASKING, "rest": IDLE}[class_of(word)] if word != "background" else ""
+    return _LABELS[class_of(word)] if word != "background" else ""
 
 
 def _guessed(rows: Sequence[str], before: Sequence[str], changes: Sequence[Change], *, is_read: bool) -> str:

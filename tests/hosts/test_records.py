@@ -88,6 +88,18 @@ def test_what_a_record_tells_reaches_the_snapshot(pane: Pane, rollout: Path, rec
     assert not entry.strange_record
 
 
+def test_a_record_that_begins_with_the_first_turn(pane: Pane, rollout: Path, record: Kept) -> None:
+    """It is looked for seldom beside a silent agent, and at once when that begins to work."""
+    look(pane, 1.0, ticks=3 * transcript_module.EAGER_TICKS + 1)
+    rollout.write_bytes(record.data)
+    look(pane, 60.0, ticks=1)
+    assert pane.transcript.session == ""
+
+    pane.title("⠋ codex", 61.0)
+    look(pane, 61.5, ticks=1)
+    assert pane.transcript.session
+
+
 def test_a_call_in_a_record_is_no_subject(pane: Pane, rollout: Path, record: Kept) -> None:
     """A title says that it asks, and the record is late: a call without a result there may be of the dialog before."""
     lines = record.lines

@@ -76,15 +76,15 @@ def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     known = next(found for found in agents if found.record == "codex")
     monkeypatch.setattr(transcript_module, "AGAIN_EVERY", 1 << 30)
     record = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
-    record.request("", "", "")
+    record.request("", "", "", is_busy=False)
     record.take(transcript_module.Found(place=Place(str(path))), 1.0)
-    handed, late, written = 0, record.request("", "", ""), b""
+    handed, late, written = 0, record.request("", "", "", is_busy=False), b""
     control = transcript_module.Found(place=Place(str(path)))
     beside = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     for line in data.splitlines(keepends=True):
         written += line
         path.write_bytes(written)
-        request = record.request("", "", "")
+        request = record.request("", "", "", is_busy=False)
         assert request is not None
         if (found := request.read()) is not None:
             record.take(found, 1.0)
@@ -94,7 +94,7 @@ def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert record.details == control.details
 
     assert 0 < handed < len(data.splitlines()) // 2
-    before = record.request("", "", "")
+    before = record.request("", "", "", is_busy=False)
     assert late is not None and before is not None and late.read() is not None
-    after = record.request("", "", "")
+    after = record.request("", "", "", is_busy=False)
     assert after is not None and after.before is before.before, "one that was given up changes nothing"

@@ -66,7 +66,7 @@ class Run:
             self.status_file = Path(path)
             self.turns = Turns(agent.name)
 
-    def transcript_request(self, session: str, title: str) -> TranscriptRequest | None:
+    def transcript_request(self, session: str, title: str, *, is_busy: bool) -> TranscriptRequest | None:
         """What to read of its transcript at this tick; *session* and *title* are what it has said so far."""
         if self.transcript is None:
             return None
@@ -76,7 +76,7 @@ class Run:
             cwd, session = self.turns.transcript or ("", "")
             if not session:
                 return None
-        return self.transcript.request(session, cwd, title)
+        return self.transcript.request(session, cwd, title, is_busy=is_busy)
 
     def request(self) -> FileRequest | None:
         """What to read of it at this tick, while it holds the foreground."""

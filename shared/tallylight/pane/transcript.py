@@ -38,8 +38,8 @@ from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.tracker.tracker import Tracker
 
-#: In how many ticks a transcript is looked for: in every so many at first, then in every so many while there is none,
-#: and in every so many to see whether the agent has another one by now.
+#: In how many ticks a transcript is looked for: in every so many at first and when a turn begins, then in every so many
+#: while there is none, and in every so many to see whether the agent has another one by now.
 EAGER_TICKS, EAGER_EVERY, SELDOM_EVERY, AGAIN_EVERY = 40, 4, 16, 24
 #: Where a transcript is known, the other processes in its directory may be those of so many seconds ago: to find them
 #: takes a look at every process that runs.
@@ -244,6 +244,7 @@ class Transcript:
     _known: Found = Found()
     _details: Details = NO_DETAILS
     _ticks: int = 0
+    _was_busy: bool = False
     _said: Report | None = None
 
     @property
@@ -276,10 +277,13 @@ class Transcript:
         """Whether there is one without anything known: a format of another version."""
         return self.found.is_strange
 
-    def request(self, session: str, cwd: str, title: str) -> TranscriptRequest | None:
+    def request(self, session: str, cwd: str, title: str, *, is_busy: bool) -> TranscriptRequest | None:
         """What to read of it at this tick."""
-        ticks, self._ticks = self._ticks, self._ticks + 1
         has_place = self.found.place is not None
+        if is_busy and not self._was_busy and not has_place:
+            self._ticks = 0  # many agents begin one with their first turn
+        self._was_busy = is_busy
+        ticks, self._ticks = self._ticks, self._ticks + 1
         every = AGAIN_EVERY if has_place else EAGER_EVERY if ticks < EAGER_TICKS else SELDOM_EVERY
         is_due = ticks % every == 0
         if not has_place and not is_due:

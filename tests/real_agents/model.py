@@ -319,10 +319,12 @@ class ScriptedModel(Script):
 
 
 def serve_control(script: Script, path: Path) -> None:
-    """Take orders on a unix socket, one line each, until `quit`."""
+    """Take orders on a unix socket, one line each, until `quit`. It is there once it listens."""
+    partial = path.with_suffix(".partial")
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
+        listener.bind(str(partial))
         listener.listen()
+        partial.rename(path)
         while True:
             connection, _ = listener.accept()
             with connection, connection.makefile("rw", encoding="utf-8") as lines:

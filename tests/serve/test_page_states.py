@@ -205,11 +205,12 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
 
 def test_a_limit_is_told_once(live: Live, browser: Browser) -> None:
     """Its row counts down in front of what its agent said; opened, it does not repeat that."""
-    live.shows(MANY[7])
+    limited = attrs.evolve(MANY[7], limited_until=time.time() + 8040)
+    live.shows(limited)
     browser.open(live)
     until(lambda: len(browser.texts(".card")) == 1, "there is no agent")
     browser.keys("j", Keys.ENTER)
-    assert browser.text(".card .what").startswith("limit: 2 h 1") and MANY[7].message in browser.text(".card .what")
+    assert browser.text(".card .what").startswith("limit: 2 h 1") and limited.message in browser.text(".card .what")
     assert browser.text(".card .message") == ""
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 
-from tallylight.agents.agent import Agents
+from tallylight.agents.agent import Agents, of_person, parse_agent
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import read_screen
@@ -190,19 +191,50 @@ def test_hints_at_keys() -> None:
     assert read_screen(plain.agent, [*asks, *"abcde"], 2) is None
 
 
+#: A dialog above rows of state.
+APPROVAL = [
+    *(" Cline needs permission", "", " Approve tool call?", "", "   $ touch made", "", "  [y] Approve   [n] Deny"),
+    *("", "", " scripted (10) $0.00      ○ Plan ● Act (Tab)", " project (main)", " Auto-approve (Shift+Tab)"),
+]
+
+
 def test_a_hint_hides_no_answers() -> None:
     """Where the structure of a dialog tells what is asked and with which answers, a hint at its keys is not all."""
     found = program()
     for frame in ("⠋ x", "⠙ x"):
         look(found, BOX, 4, frame)
     assert found.agent is not None
-    asks = [" Cline needs permission", "", " Approve tool call?", "", "   $ touch made", "", "  [y] Approve   [n] Deny"]
-    below = ["", "", " scripted (10) $0.00      ○ Plan ● Act (Tab)", " project (main)", " Auto-approve (Shift+Tab)"]
-    read = read_screen(found.agent, [*asks, *below], 0, cursor_visible=False)
+    read = read_screen(found.agent, APPROVAL, 0, cursor_visible=False)
 
     assert read is not None and read.dialog is not None
     assert (read.kind, read.dialog.question) == (Kind.PERMISSION, "Approve tool call?")
     assert [choice.label for choice in read.dialog.choices] == ["[y] Approve", "[n] Deny"]
+
+
+FILE = """
+name = "mystery"
+processes = ["mystery"]
+[[screen.rules]]
+name = "asks"
+status = "waiting"
+kind = "permission"
+lines = ["Always allow this command"]
+[[screen.rules]]
+name = "prompt"
+status = "idle"
+priority = -5
+lines = [".*Auto-approve"]
+"""
+
+
+def test_a_file_of_ones_own_hides_no_dialog() -> None:
+    """One that tells one dialog and the prompt leaves every other dialog to the structure, as without the file."""
+    agent = of_person(parse_agent(FILE, "mystery.toml"), ours=())
+    ours = attrs.evolve(agent, is_own=False)
+    for given, said in ((agent, Status.WAITING), (ours, Status.IDLE)):
+        identity = UnknownWatch().applied(Identity(agent=given, process=PROCESS))
+        read = read_screen(identity.agent, APPROVAL, 0, cursor_visible=False)
+        assert read is not None and read.status is said
 
 
 def test_looks_are_few() -> None:

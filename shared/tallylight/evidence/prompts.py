@@ -4,9 +4,10 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority, then, if none of its own says how it asks, `evidence.structure`, and last those of an
-infinitely low priority, which tell no more than that it asks. But a dialog beats a rule that calls the screen idle,
-unless that is a menu which the person has opened: an input box may be below a dialog, and a rule may be too broad.
+that have a negative priority, then `evidence.structure`, and last those of an infinitely low priority, which only tell
+that it asks. The structure is left out where a file of ours says how the agent asks, for that knows all its dialogs.
+A dialog beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may be
+below a dialog, and a rule may be too broad.
 Everything is read at the end of the screen: what was printed before, and has scrolled up, is a transcript and says
 nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
@@ -106,7 +107,8 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         found = _generic(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if -math.inf < rule.priority < 0), screen)
-    found = found or _by_structure(agent, screen)
+    if found is None or (agent.is_own and found.status is Status.IDLE and not found.is_menu):
+        found = _by_structure(agent, screen) or found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority == -math.inf), screen)
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
@@ -123,8 +125,8 @@ def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
 
 
 def _by_structure(agent: Agent, screen: _Screen) -> ScreenReading | None:
-    """What has the structure of a dialog, unless it is known how *agent* asks."""
-    if not agent.screen_generic or any(_is_asking(rule) for rule in agent.screen_rules):
+    """What has the structure of a dialog, unless it is known how *agent* asks: a person's own file may not know all."""
+    if not agent.screen_generic or (not agent.is_own and any(_is_asking(rule) for rule in agent.screen_rules)):
         return None
     dialog = read_structure(screen.rows, screen.cursor_row if screen.cursor_visible else None)
     return ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None

@@ -251,7 +251,6 @@ def completed(agent: Agent) -> Agent:
         title_plain_is_idle=agent.title_plain_is_idle if is_titled else any_.title_plain_is_idle,
         screen_rules=(*agent.screen_rules, *any_.screen_rules),
         progress=agent.progress or any_.progress,
-        is_own=False,
     )
 
 

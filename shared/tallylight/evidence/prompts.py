@@ -36,6 +36,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import width
 
+#: The lowest priority that a rule of a file can have.
+_LOWEST = -100.0
 #: Rows with text that may be below an input box.
 _BELOW_BOX = 5
 #: How programs say that they work, whoever they are, on their last rows with text; and the prompts of older agents.
@@ -103,14 +105,22 @@ def read_screen(
 
 
 def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
-    found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
-    if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
+    def first(least: float, most: float) -> ScreenReading | None:
+        return _first_of((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
+
+    found = first(0, math.inf)
+    if agent.screen_generic and _leaves_open(found):
         found = _generic(agent, screen) or found
-    found = found or _first_of((rule for rule in agent.screen_rules if -math.inf < rule.priority < 0), screen)
-    if found is None or (agent.is_own and found.status is Status.IDLE and not found.is_menu):
+    found = found or first(_LOWEST, 0)
+    if found is None or (agent.is_own and _leaves_open(found)):
         found = _by_structure(agent, screen) or found
-    found = found or _first_of((rule for rule in agent.screen_rules if rule.priority == -math.inf), screen)
+    found = found or first(-math.inf, _LOWEST)
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
+
+
+def _leaves_open(found: ScreenReading | None) -> bool:
+    """Whether there may be a dialog, after all: nothing is read, or the agent at rest, but no menu of the person's."""
+    return found is None or (found.status is Status.IDLE and not found.is_menu)
 
 
 def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:

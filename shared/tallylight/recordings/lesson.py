@@ -69,7 +69,7 @@ def _read(seen: Seen, shown: Result) -> Seen:
 def _above(base: Agent, wrong: Sequence[Decision]) -> list[float]:
     """Priorities right above the rules of *base* that have read what was *wrong*."""
     names = {draft.rule_of(decision) for decision in wrong}
-    return sorted({rule.priority + 1 for rule in base.screen_rules if rule.name in names})
+    return sorted({min(rule.priority + 1, 100.0) for rule in base.screen_rules if rule.name in names})
 
 
 def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:

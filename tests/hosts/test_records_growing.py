@@ -10,6 +10,7 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.records.places import Place
 from tallylight.evidence.records.reading import Turn
+from tallylight.model.status import Status
 from tallylight.pane import transcript as transcript_module
 from tallylight.pane.transcript import TranscriptRequest
 from tests.evidence.records.kept import AGENTS, DATABASES, FILES, kept, make_database
@@ -76,15 +77,15 @@ def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     known = next(found for found in agents if found.record == "codex")
     monkeypatch.setattr(transcript_module, "AGAIN_EVERY", 1 << 30)
     record = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
-    record.request("", "", "", is_busy=False)
+    record.request("", "", "", Status.IDLE)
     record.take(transcript_module.Found(place=Place(str(path))), 1.0)
-    handed, late, written = 0, record.request("", "", "", is_busy=False), b""
+    handed, late, written = 0, record.request("", "", "", Status.IDLE), b""
     control = transcript_module.Found(place=Place(str(path)))
     beside = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     for line in data.splitlines(keepends=True):
         written += line
         path.write_bytes(written)
-        request = record.request("", "", "", is_busy=False)
+        request = record.request("", "", "", Status.IDLE)
         assert request is not None
         if (found := request.read()) is not None:
             record.take(found, 1.0)
@@ -94,7 +95,7 @@ def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert record.details == control.details
 
     assert 0 < handed < len(data.splitlines()) // 2
-    before = record.request("", "", "", is_busy=False)
+    before = record.request("", "", "", Status.IDLE)
     assert late is not None and before is not None and late.read() is not None
-    after = record.request("", "", "", is_busy=False)
+    after = record.request("", "", "", Status.IDLE)
     assert after is not None and after.before is before.before, "one that was given up changes nothing"

@@ -21,6 +21,8 @@ MAX_PATTERNS = 16
 #: Rows that are looked at unless a rule says how many, and the most it may say.
 LAST = 12
 MAX_LAST = 48
+#: What the priority of a rule may be; those of our own that say least are below.
+MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
 #: Rows that a rule may say that a dialog has, and the first column of its text.
 MAX_ROOM, MAX_MARGIN = 200, 20
 
@@ -117,7 +119,7 @@ def _parse(table: Table) -> ScreenRule:
         room=int(table.number("room", 0, 0, MAX_ROOM)),
         menu=table.boolean("menu", False),
         stopped=table.boolean("stopped", False),
-        priority=table.number("priority", 0, -100, 100),
+        priority=table.number("priority", 0, MIN_PRIORITY, MAX_PRIORITY),
     )
     for key, only in _ONLY_FOR.items():
         if getattr(rule, key) and status not in ("", only):

@@ -14,7 +14,6 @@ import attrs
 
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records.reading import Edit
-from tallylight.model.status import Status
 from tallylight.pane.transcript import Transcript
 from tallylight.snapshot import writer
 from tallylight.snapshot.feed import Feed
@@ -79,8 +78,7 @@ class Others:
             if known is None or known.process.run != process.run or known.agent is not agent:
                 known = Transcript(agent, process, self.reader.table, time.monotonic())
             self._transcripts[address] = known
-            is_busy = pane.status in (Status.WORKING, Status.WAITING)
-            request = known.request(pane.session, pane.cwd, pane.title, is_busy=is_busy)
+            request = known.request(pane.session, pane.cwd, pane.title, pane.status)
             known.found = (request.read() if request is not None else None) or known.found
         return {address: known.edits for address, known in self._transcripts.items()}
 

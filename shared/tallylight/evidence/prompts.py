@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.agents.screens import MOVES, UNPOINTED, ScreenRule
+from tallylight.agents.screens import MIN_PRIORITY, MOVES, UNPOINTED, ScreenRule
 from tallylight.evidence.choices import Choices, buttons, lettered_choices, numbered_choices, pointed_choices
 from tallylight.evidence.dialogs import arrows, question_above, read_dialog
 from tallylight.evidence.frame import framed
@@ -36,8 +36,6 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import width
 
-#: The lowest priority that a rule of a file can have.
-_LOWEST = -100.0
 #: Rows with text that may be below an input box.
 _BELOW_BOX = 5
 #: How programs say that they work, whoever they are, on their last rows with text; and the prompts of older agents.
@@ -111,10 +109,10 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     found = first(0, math.inf)
     if agent.screen_generic and _leaves_open(found):
         found = _generic(agent, screen) or found
-    found = found or first(_LOWEST, 0)
+    found = found or first(MIN_PRIORITY, 0)
     if found is None or (agent.is_own and _leaves_open(found)):
         found = _by_structure(agent, screen) or found
-    found = found or first(-math.inf, _LOWEST)
+    found = found or first(-math.inf, MIN_PRIORITY)
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 

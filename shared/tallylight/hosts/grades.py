@@ -23,7 +23,6 @@ from tallylight.files import directories, read_write
 from tallylight.files.lock import locked
 from tallylight.hosts.jobs import Submit
 from tallylight.model import attributes
-from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_WORD
 from tallylight.pane.grading import Grader, Seconds
 from tallylight.pane.package import version_of
@@ -89,10 +88,10 @@ def path(environ: Mapping[str, str]) -> Path:
 def read(file: Path) -> list[Grade]:
     """All that is kept, the oldest day first; `OSError` and `TallyError` if the disk or the directory is of no use."""
     try:
-        found = values.load(read_write.read_own(file, MAX_BYTES))
-    except (FileNotFoundError, DecodeError):
-        return []  # what is broken is begun again
-    grades: tuple[Grade, ...] = _GRADES.read(found.get("grades") if isinstance(found, dict) else None)
+        found = values.members(read_write.read_own(file, MAX_BYTES))  # what is broken is begun again
+    except FileNotFoundError:
+        return []
+    grades: tuple[Grade, ...] = _GRADES.read(found.get("grades"))
     return sorted(grades, key=lambda grade: grade.day)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import attrs
 
 from tallylight.model.report import Report
-from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import FileRequest, Request
@@ -65,8 +64,8 @@ class OwnFiles:
         """All that is to be read at this tick; *session* and *title* are what is known of it so far."""
         if self.run is None and self._ended is None:
             return ()
-        is_busy = self.tracker.decision.status in (Status.WORKING, Status.WAITING)
-        transcript = self.run.transcript_request(session, title, is_busy=is_busy) if self.run is not None else None
+        status = self.tracker.decision.status
+        transcript = self.run.transcript_request(session, title, status) if self.run is not None else None
         return tuple(request for request in (self.file_request(), transcript) if request is not None)
 
     def file_request(self) -> FileRequest | None:

@@ -20,6 +20,7 @@ from tallylight.evidence.records import claude_ending, claude_status
 from tallylight.evidence.records.claude_turns import Turns
 from tallylight.evidence.titles import TitleReader
 from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.pane.file_request import FileRequest, Growth
 from tallylight.pane.transcript import Transcript, TranscriptRequest
 from tallylight.tracker.foreground import Foreground
@@ -66,8 +67,8 @@ class Run:
             self.status_file = Path(path)
             self.turns = Turns(agent.name)
 
-    def transcript_request(self, session: str, title: str, *, is_busy: bool) -> TranscriptRequest | None:
-        """What to read of its transcript at this tick; *session* and *title* are what it has said so far."""
+    def transcript_request(self, session: str, title: str, status: Status) -> TranscriptRequest | None:
+        """What to read of its transcript at this tick; *session*, *title* and *status* are what is known so far."""
         if self.transcript is None:
             return None
         cwd = ""
@@ -76,7 +77,7 @@ class Run:
             cwd, session = self.turns.transcript or ("", "")
             if not session:
                 return None
-        return self.transcript.request(session, cwd, title, is_busy=is_busy)
+        return self.transcript.request(session, cwd, title, status)
 
     def request(self) -> FileRequest | None:
         """What to read of it at this tick, while it holds the foreground."""

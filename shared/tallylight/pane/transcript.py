@@ -277,9 +277,9 @@ class Transcript:
         """Whether there is one without anything known: a format of another version."""
         return self.found.is_strange
 
-    def request(self, session: str, cwd: str, title: str, *, is_busy: bool) -> TranscriptRequest | None:
-        """What to read of it at this tick."""
-        has_place = self.found.place is not None
+    def request(self, session: str, cwd: str, title: str, status: Status) -> TranscriptRequest | None:
+        """What to read of it at this tick, at which its agent shows *status*."""
+        has_place, is_busy = self.found.place is not None, status in (Status.WORKING, Status.WAITING)
         if is_busy and not self._was_busy and not has_place:
             self._ticks = 0  # many agents begin one with their first turn
         self._was_busy = is_busy

@@ -26,7 +26,7 @@ from tallylight.tracker.foreground import Foreground
 
 #: When a host first sees who holds the foreground, in seconds.
 _SEEN_S = 0.25
-RULE = "screen rule: "
+_RULE = "screen rule: "
 
 
 @attrs.frozen
@@ -80,8 +80,8 @@ def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
     for event in held_by(events, agent):
         for decision in replay.play(event):
             rule = decision.reason.rule
-            if decision.reason.source is Source.SCREEN and rule.startswith(RULE):
-                used.add(rule.removeprefix(RULE).removesuffix("; seen"))
+            if decision.reason.source is Source.SCREEN and rule.startswith(_RULE):
+                used.add(rule_of(decision))
             words = (decision.status, decision.kind, rule)
             if words != shown:
                 shown = words
@@ -94,6 +94,11 @@ def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
     programs = [event.what for event in events if isinstance(event.what, Program)]
     strange = next((base_name(one.exe) for one in programs if _seen(one, agent).agent is None), "")
     return Result(tuple(changes), end, frozenset(used), score, partings, strange)
+
+
+def rule_of(decision: Decision) -> str:
+    """The name of the screen's rule that *decision* is by."""
+    return decision.reason.rule.removeprefix(_RULE).removesuffix("; seen")
 
 
 def _seen(program: Program, agent: Agent) -> Identity:

@@ -29,7 +29,7 @@ from tallylight.model import attributes
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind
 from tallylight.recordings.asciicast import Event, Header
-from tallylight.recordings.check import RULE, Result, check
+from tallylight.recordings.check import Result, check, rule_of
 from tallylight.recordings.events import Program
 from tallylight.recordings.scoring import class_of
 from tallylight.recordings.sightings import ASKING, BUSY, FAILED, IDLE, Seen, Sighting, is_hint
@@ -396,11 +396,6 @@ def parting(result: Result, look: Sighting) -> Decision | None:
     shown = result.at(look.time)
     is_right = shown is not None and _class(shown.status.value) == _class(_STATUS[look.label])
     return None if is_right else shown
-
-
-def rule_of(shown: Decision) -> str:
-    """The name of the screen's rule that has read what is *shown*."""
-    return shown.reason.rule.removeprefix(RULE).removesuffix("; seen")
 
 
 def is_for(rule: Rule, labels: Collection[str]) -> bool:

@@ -15,9 +15,10 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from tallylight.agents.agent import Agent, parse_agent, together
+from tallylight.agents.screens import MAX_PRIORITY
 from tallylight.model.decision import Decision
 from tallylight.recordings import draft
-from tallylight.recordings.check import Result, check
+from tallylight.recordings.check import Result, check, rule_of
 from tallylight.recordings.draft import Draft
 from tallylight.recordings.sightings import ASKING, Seen, Sighting
 from tallylight.recordings.stretch import Stretch
@@ -68,8 +69,8 @@ def _read(seen: Seen, shown: Result) -> Seen:
 
 def _above(base: Agent, wrong: Sequence[Decision]) -> list[float]:
     """Priorities right above the rules of *base* that have read what was *wrong*."""
-    names = {draft.rule_of(decision) for decision in wrong}
-    return sorted({min(rule.priority + 1, 100.0) for rule in base.screen_rules if rule.name in names})
+    names = {rule_of(decision) for decision in wrong}
+    return sorted({min(rule.priority + 1, MAX_PRIORITY) for rule in base.screen_rules if rule.name in names})
 
 
 def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:

@@ -64,10 +64,9 @@ def _fields(shift: Shift) -> dict[str, object]:
 def _read(path: Path, pid: int, start: int) -> Shift | None:
     """What `_fields` wrote; None where it cannot be read, or is something else."""
     try:
-        found = values.load(read_write.read_own(path, read_write.READ_LIMIT))
+        fields = values.members(read_write.read_own(path, read_write.READ_LIMIT))
     except (OSError, TallyError):
         return None
-    fields = found if isinstance(found, dict) else {}
     text, at = values.exact(fields.get("text"), MAX_TEXT), values.integer(fields.get("at"), 1, MAX_EXACT)
     count, typed_at = values.integer(fields.get("count"), 1, MOST), values.integer(fields.get("typed_at"), 0, MAX_EXACT)
     if not text or at is None or count is None or typed_at is None:

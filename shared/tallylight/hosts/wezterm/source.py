@@ -87,6 +87,7 @@ class WezTermSource:
         self._wezterm = wezterm
         self._gui = gui
         self._table = table or process_table.table()
+        self._is_server = is_server(gui, self._table)
         self._groups = process_table.Groups(self._table)
         self._sessions = Feed(directory(environ), HOSTS)
         self._feed_path = feed
@@ -181,7 +182,7 @@ class WezTermSource:
         self.pace(entries)
         drawn = {id_: words for id_, entry in entries.items() if (words := _drawn(entry))}
         # The Lua of a mux server looks by itself, and has no windows.
-        if drawn == self._drawn or is_server(self._gui, self._table):
+        if drawn == self._drawn or self._is_server:
             return
         self._drawn = drawn
         # Not more often than it can take, and once the snapshot is written.

@@ -209,20 +209,10 @@ end
 
 local is_pulsing = false
 
-local is_odd = false
-
---- What stands for the half of the pulse that is drawn, and for the minutes of limits.
+--- What stands for the half of the pulse that is drawn.
 ---@return string
 local function left_status()
-  return (next(titles.bright) and '\27[0m' or '') .. (is_odd and '\27[m' or '')
-end
-
---- A limit has another word, or a mark has come or gone: have the tab bars drawn again.
-local function redraw()
-  is_odd = not is_odd
-  for _, window in ipairs(wezterm.gui.gui_windows()) do
-    pcall(window.set_left_status, window, left_status())
-  end
+  return next(titles.bright) and '\27[0m' or ''
 end
 
 --- Two strings that draw nothing: WezTerm redraws the tab bar when this one changes, and comes back in any case.
@@ -346,6 +336,10 @@ function M.tick(window, is_news)
   last_tick = now
   local known, seen, by_id, states = look(now)
   tell_age(window)
+  for id in pairs(titles.take_note(states, now)) do
+    -- What is told again is drawn again.
+    drawn[id] = nil
+  end
   publish(states, by_id)
   local is_missed = not titles.is_called and M.has_titles and M.has_titles()
   if not first_tick then
@@ -378,9 +372,6 @@ function M.tick(window, is_news)
     look_after(toasts.WORDS_S, function()
       is_soon = false
     end)
-  end
-  if titles.take_note(states, now) then
-    redraw()
   end
   if M.options.pulse then
     pulse(states, now)

@@ -115,7 +115,7 @@ def sanitise(text: str, *, cells: int = CELLS) -> str:
     knows how to draw becomes `�`. ZWJ, VS16 and tags stay inside emoji, and ZWNJ between letters that it keeps from
     joining. What is over that is cut off, without an ellipsis.
     """
-    if text.isascii() and text[:cells].isprintable() or _PLAIN.fullmatch(text):
+    if (text.isascii() and text[:cells].isprintable()) or _PLAIN.fullmatch(text):
         return text[:cells]
     return (_sanitise_again if len(text) <= _CACHED else _sanitise)(text, cells)
 

@@ -11,6 +11,7 @@ import pytest
 
 from tallylight.actions.queue import ENDED, MARGIN_S, READY_S
 from tallylight.actions.say import Busy
+from tallylight.hosts import night
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
 from tallylight.shift.steps import WATCH_S
@@ -49,10 +50,13 @@ class Room:
         self.pane = self.host.panes[3] = Queueing(holder("claude"), Status.WORKING)
         self.list = importlib.import_module("tallylight.hosts.kitty.agent_list")._List(self.host, Path(), None)
         self.now, self.start = 1000.0, START
-        clock = SimpleNamespace(monotonic=lambda: self.now, time=lambda: ENDS - 1000 + self.now)
-        monkeypatch.setattr(self.queue, "time", clock)
+        clock = SimpleNamespace(
+            monotonic=lambda: self.now, time=lambda: ENDS - 1000 + self.now, clock_gettime=lambda _: self.now
+        )
+        for module in (self.queue, night):
+            monkeypatch.setattr(module, "time", clock)
         table = SimpleNamespace(start=lambda _pid: self.start)
-        monkeypatch.setattr(self.queue.process_table, "table", lambda: table)
+        monkeypatch.setattr(night.process_table, "table", lambda: table)
 
     def act(self, verb: str, *words: str) -> str:
         return str(self.list.act(asked(verb, *words)).text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import json
 import os
 import signal
@@ -419,6 +420,33 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     assert isinstance(stale, Refusal) and stale.rule == "process"
     assert close.close(closer, close.Close(held.pane, held.pid, held.start)) == Done(str(pane), "closed")
     desk.wait(lambda: pane not in desk.panes(), "the end of the pane")
+
+
+@pytest.mark.slow
+def test_a_text_for_the_end_of_a_limit_outlives_the_sidecar(other: Desk) -> None:
+    """A script in another pane has it wait; the sidecar is killed, and the next one types it once."""
+    config = other.home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[scripting]\nallow = "all"\n')
+    program = other.program("claude", AGENT.replace('("echo one", "rm -rf build")', "()"))
+    first = other.start()
+    pane = other.spawn("sh", "-c", f"{program} {SCREENS}; exec cat")
+    other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
+    ends = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=20)
+    limit = f"state=waiting;kind=limit;tool=claude;message=resets at {ends:%Y-%m-%dT%H:%M:%SZ}"
+    other.write_feed("limit", {pane: [(1, limit)]})
+    other.wait_status(pane, "limited")
+    other.spawn(*other.tally, "shift", f"{Path(first['snapshot']).stem}:{pane}", "--words", "go on")
+    kept = other.home / ".local/state/tallylight/shifts"
+    other.wait(lambda: kept.is_dir() and [*kept.iterdir()], "what is kept")
+    os.kill(first["pid"], signal.SIGKILL)
+    other.wait(lambda: not is_running(first["pid"]), "its end")
+    other.start()
+    other.wait(lambda: other.panes().get(pane) and other.panes()[pane].queued == "go on", "what waits")
+    typed = other.bin / "typed"
+    other.wait(lambda: typed.exists() and typed.read_bytes().endswith(b"\r"), "the text", 60)
+    assert typed.read_bytes() == b"go on\r" and datetime.datetime.now(datetime.UTC) > ends
+    other.wait(lambda: json.loads(next(kept.iterdir()).read_text())["typed_at"], "that it was typed")
 
 
 def test_whose_panes_they_are() -> None:

@@ -25,6 +25,7 @@ from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.request import Reply, Visible, decode_reply, encode
 from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.foreground import NOBODY
+from tallylight.files import directories
 from tallylight.hosts.detached import pane as detached
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
@@ -353,7 +354,7 @@ def test_what_waits_for_the_end_of_a_limit_outlives_its_host(room: Room, monkeyp
         with sockets.connect(f"sessions-{os.getpid()}", 30, room.environ) as connection:
             connection.sendall(line)
             assert isinstance(decode_reply(connection.recv(4096)), Done)
-        kept = Path(room.environ["HOME"], ".local/state/tallylight/shifts")
+        kept = directories.state_dir(room.environ) / "shifts"
         until(lambda: kept.is_dir() and [*kept.iterdir()], "nothing is kept")
     assert isinstance(answer.answer(room.typist(), question.answer(1)), Done)
     assert isinstance(answer.answer(room.typist(), room.asked("rm -rf build").answer(1)), Done)

@@ -236,7 +236,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
             desk.wait_colours({**still, tab: light}, image=shot, lights=lights)
         else:  # a list that is drawn anew is empty for a moment
             kitty.wait_until(
-                lambda: len(set(kitty.screenshot(shot).crop((0, 60, 400, 200)).getdata())) > 8, what="the list"
+                lambda: len(kitty.screenshot(shot).crop((0, 60, 400, 200)).getcolors(1 << 24)) > 8, what="the list"
             )
         frames.append((Image.open(shot).convert("RGB"), ms))
 

@@ -23,6 +23,7 @@ from tallylight.hosts.wezterm.source import SELDOM_S, WezTermSource
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane as ScreenedPane
+from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 from tests.tables import each
@@ -214,6 +215,37 @@ def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: p
     table.started = (CLAUDE,)
     assert [asks("4", "5"), asks("4", "5")] == [1, 0]
     assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
+
+
+def test_what_is_in_another_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lua alone can show a workspace: it is left a note, and woken; not for one that is shown, nor at a mux server."""
+    feed, note = tmp_path / "wezterm-1.feed.json", tmp_path / "wezterm-1.goal"
+    source = WezTermSource({}, 1, "wezterm", feed, Started(""))
+    told: list[str] = []
+    panes = [{"pane_id": n, "tab_id": n, "window_id": n, "workspace": name} for n, name in ((4, "main"), (5, "other"))]
+
+    def told_to(_self: WezTermSource, *words: str) -> Ran:
+        told.append(words[0])
+        return Ran(0, json.dumps([pane | {"window_title": "w"} for pane in panes]).encode())
+
+    monkeypatch.setattr(WezTermSource, "_cli", told_to)
+
+    def asked(pane: str, workspace: str) -> tuple[str, list[str]]:
+        told.clear()
+        note.unlink(missing_ok=True)
+        source._feed = FeedState(workspace=workspace)
+        source.act(Request("focus", pane))
+        return note.read_text() if note.exists() else "", [word for word in told if word != "list"]
+
+    assert asked("4", "main") == asked("4", "") == ("", ["activate-pane"])
+    assert asked("5", "main") == ("5", ["activate-pane", "set-window-title"])
+    assert asked("6", "main") == ("", [])
+    source._is_server = True
+    assert asked("5", "main") == ("", ["activate-pane"])
+    source._is_server = False
+    asked("5", "main")
+    source.close()
+    assert not note.exists()
 
 
 _ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run it?", since=1.0)

@@ -10,7 +10,7 @@ An idle WezTerm tells its Lua nothing. So when what is shown has changed, and th
 window that is shown gets or loses a character, of which nothing is drawn.
 
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`; the files named for the GUI process are beside it:
-`wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json` and `.log`.
+`wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json`, `.goal` and `.log`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class WezTermSource:
         self._is_server = is_server(gui, self._table)
         self._groups = process_table.Groups(self._table)
         self._sessions = Feed(directory(environ), HOSTS)
-        self._feed_path = feed
+        self._feed_path, self._goal_path = feed, feed.with_name(feed.name.replace("feed.json", "goal"))
         self._feed_stamp: object = None
         self._feed = FeedState()
         #: Whether any of it has yet to be told to a pane.
@@ -206,13 +206,22 @@ class WezTermSource:
             self._cli("set-window-title", "--window-id", row.window, "--", title)
 
     def act(self, request: Request) -> None:
-        """Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it."""
+        """
+        Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it.
+
+        Only Lua can show another workspace: it is left a note.
+        """
         rows = self._list()
-        tab = next((row.tab for row in rows if row.id == request.pane), None)
+        goal = next((row for row in rows if row.id == request.pane), None)
+        if goal is None:
+            return
         for row in rows:
-            if row.tab == tab and row.is_zoomed and row.id != request.pane:
+            if row.tab == goal.tab and row.is_zoomed and row is not goal:
                 self._cli("zoom-pane", "--unzoom", "--pane-id", row.id)
-        self._cli("activate-pane", "--pane-id", request.pane)
+        self._cli("activate-pane", "--pane-id", goal.id)
+        if self._feed.workspace not in ("", goal.workspace) and not self._is_server:
+            read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
+            self._knock()
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
@@ -324,8 +333,9 @@ class WezTermSource:
         return words
 
     def close(self) -> None:
-        """The feed is of no use to anyone else."""
+        """The feed is of no use to anyone else, and neither is where to go."""
         self._feed_path.unlink(missing_ok=True)
+        self._goal_path.unlink(missing_ok=True)
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:

@@ -104,7 +104,7 @@ def test_jump_to_another_workspace(bench: Bench) -> None:
 
 
 def test_asked_for_from_elsewhere(bench: Bench) -> None:
-    """The sidecar leaves a note of a pane in another workspace, and knocks: it is shown, once; nothing else is."""
+    """The sidecar leaves a note of a pane in another window, and knocks: it is shown, once; nothing else is."""
     bench.config()
     bench.tick()
     other = bench.system.window("other")

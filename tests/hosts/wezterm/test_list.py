@@ -217,33 +217,31 @@ def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: p
     assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
 
 
-def test_what_is_in_another_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lua alone can show a workspace: it is left a note, and woken; not for one that is shown, nor at a mux server."""
+def test_a_pane_of_another_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lua alone can bring a window to the front: it is left a note, and woken; not at a mux server, which has none."""
     feed, note = tmp_path / "wezterm-1.feed.json", tmp_path / "wezterm-1.goal"
     source = WezTermSource({}, 1, "wezterm", feed, Started(""))
     told: list[str] = []
-    panes = [{"pane_id": n, "tab_id": n, "window_id": n, "workspace": name} for n, name in ((4, "main"), (5, "other"))]
 
     def told_to(_self: WezTermSource, *words: str) -> Ran:
         told.append(words[0])
-        return Ran(0, json.dumps([pane | {"window_title": "w"} for pane in panes]).encode())
+        return Ran(0, b'[{"pane_id": 4, "window_id": 1, "window_title": "w"}, {"pane_id": 5, "window_id": 2}]')
 
     monkeypatch.setattr(WezTermSource, "_cli", told_to)
 
-    def asked(pane: str, workspace: str) -> tuple[str, list[str]]:
+    def asked(pane: str, life: str = "one") -> tuple[str, list[str]]:
         told.clear()
         note.unlink(missing_ok=True)
-        source._feed = FeedState(workspace=workspace)
+        source._feed = FeedState(life=life, front=frozenset("4"), panes={"4": FedPane(window="1")})
         source.act(Request("focus", pane))
         return note.read_text() if note.exists() else "", [word for word in told if word != "list"]
 
-    assert asked("4", "main") == asked("4", "") == ("", ["activate-pane"])
-    assert asked("5", "main") == ("5", ["activate-pane", "set-window-title"])
-    assert asked("6", "main") == ("", [])
+    assert asked("4") == asked("5", "") == ("", ["activate-pane"])
+    assert asked("6") == ("", [])
     source._is_server = True
-    assert asked("5", "main") == ("", ["activate-pane"])
+    assert asked("5") == ("", ["activate-pane"])
     source._is_server = False
-    asked("5", "main")
+    assert asked("5") == ("5", ["activate-pane", "set-window-title"])
     source.close()
     assert not note.exists()
 

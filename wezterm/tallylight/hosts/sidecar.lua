@@ -215,7 +215,7 @@ function M.refresh()
   return heard
 end
 
---- The pane that a person asked to see, by its id, if it is in a workspace that is not shown. Each is told once.
+--- The pane that a person asked to see, by its id, if its window is not in front. Each is told once.
 ---@return string|nil
 function M.goal()
   local path = known and known.feed:gsub('feed%.json$', 'goal')

@@ -209,7 +209,7 @@ class WezTermSource:
         """
         Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it.
 
-        Only Lua can show another workspace: it is left a note.
+        Only Lua can bring another window to the front, or show another workspace: it is left a note.
         """
         rows = self._list()
         goal = next((row for row in rows if row.id == request.pane), None)
@@ -219,7 +219,8 @@ class WezTermSource:
             if row.tab == goal.tab and row.is_zoomed and row is not goal:
                 self._cli("zoom-pane", "--unzoom", "--pane-id", row.id)
         self._cli("activate-pane", "--pane-id", goal.id)
-        if self._feed.workspace not in ("", goal.workspace) and not self._is_server:
+        in_front = {fed.window for id_, fed in self._feed.panes.items() if id_ in self._feed.front}
+        if self._feed.life and goal.window not in in_front and not self._is_server:
             read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
             self._knock()
 

@@ -114,13 +114,13 @@ def test_asked_for_from_elsewhere(bench: Bench) -> None:
     bench.wake()
     assert (bench.system.workspace, other.is_focused, note.exists()) == ("other", True, False)
     bench.system.workspace = "default"
-    bench.tick(2)
+    bench.wake()
     for text in ("", "x", f"{pane.id} ", "999", "9" * 5000):
         note.write_text(text)
-        bench.tick(2)
+        bench.wake()
     note.unlink(missing_ok=True)
     os.mkfifo(note)
-    bench.tick(2)
+    bench.wake()
     assert bench.system.workspace == "default"
     assert bench.fake.errors() == []
 

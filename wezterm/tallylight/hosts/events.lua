@@ -350,10 +350,6 @@ function M.tick(window, is_news)
   local known, seen, by_id, states = look(now)
   tell_age(window)
   publish(states, by_id)
-  local goal = sidecar.goal()
-  if goal then
-    M.show(goal)
-  end
   local is_missed = not titles.is_called and M.has_titles and M.has_titles()
   if not first_tick then
     first_tick = now
@@ -504,6 +500,10 @@ function M.register()
       guarded(event, function()
         has_status = has_status or event == 'update-status'
         if has_knocked(window) then
+          local goal = sidecar.goal()
+          if goal then
+            M.show(goal)
+          end
           tell(window, clock.now())
         else
           M.tick(window, event ~= 'update-status')

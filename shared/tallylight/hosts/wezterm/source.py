@@ -49,6 +49,8 @@ READ_S = 0.5
 CURSOR_S = 0.1
 #: Between two times that WezTerm is woken, in seconds, and for the snapshot that it is to read then.
 WAKE_S, WRITTEN_S = 0.2, 1.0
+#: How often Lua is woken for a note, and seconds that it has each time: two wakes at once are none.
+NOTE_TRIES, NOTE_S = 4, 0.5
 #: What is put behind the title of a window: a character that joins words, without a width.
 KNOCK = "\u2060"
 
@@ -222,7 +224,13 @@ class WezTermSource:
         in_front = {fed.window for id_, fed in self._feed.panes.items() if id_ in self._feed.front}
         if self._feed.life and goal.window not in in_front and not self._is_server:
             read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
-            self._knock()
+            for _ in range(NOTE_TRIES):
+                self._knock()
+                time.sleep(NOTE_S)
+                if not self._goal_path.exists():
+                    break
+            # Later it would be a surprise.
+            self._goal_path.unlink(missing_ok=True)
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
@@ -334,9 +342,8 @@ class WezTermSource:
         return words
 
     def close(self) -> None:
-        """The feed is of no use to anyone else, and neither is where to go."""
+        """The feed is of no use to anyone else."""
         self._feed_path.unlink(missing_ok=True)
-        self._goal_path.unlink(missing_ok=True)
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:

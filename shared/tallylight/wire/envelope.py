@@ -31,9 +31,11 @@ def user_var(name: str, value: str | bytes) -> bytes:
     return osc(1337, b"SetUserVar=%b=%b" % (name.encode("ascii"), b2a_base64(data, newline=False)))
 
 
-def tmux_wrap(data: bytes) -> bytes:
-    """Wrap for the terminal outside tmux. Needs `allow-passthrough on` there."""
-    return b"\x1bPtmux;%b\x1b\\" % data.replace(b"\x1b", b"\x1b\x1b")
+def tmux_wrap(data: bytes, levels: int = 1) -> bytes:
+    """Wrap for the terminal outside tmux, once a level of nesting. Needs `allow-passthrough on` in each tmux."""
+    for _ in range(levels):
+        data = b"\x1bPtmux;%b\x1b\\" % data.replace(b"\x1b", b"\x1b\x1b")
+    return data
 
 
 def screen_wrap(data: bytes) -> bytes:

@@ -17,11 +17,14 @@ import pytest
 from tallylight.actions import answer, close, say
 from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.gate import Refusal
+from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.typist import gui_of
+from tallylight.model.queued import Queued
 from tallylight.model.status import Status
+from tallylight.shift.kept import Kept
 from tallylight.snapshot import requests, rows, writer
 from tallylight.wire.styled import Run, Style
 from tests.hosts.test_detached import AGENT
@@ -421,6 +424,25 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     desk.wait(lambda: pane not in desk.panes(), "the end of the pane")
 
 
+def test_a_text_for_the_end_of_a_limit_outlives_the_sidecar(other: Desk) -> None:
+    """What one that was killed has kept, the next one types at its agent's prompt, once."""
+    program = other.program("claude", AGENT.replace('("echo one", "rm -rf build")', "()"))
+    first = other.start()
+    pane = other.spawn("sh", "-c", f"{program} {SCREENS}; exec cat")
+    other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
+    os.kill(first["pid"], signal.SIGKILL)
+    other.wait(lambda: not is_running(first["pid"]), "its end")
+    pid = other.panes()[pane].agent_pid
+    start = process_table.table().start(pid) if pid is not None else None
+    assert pid is not None and start is not None
+    Kept(other.env).keep([Queued(pid=pid, start=start, text="go on", at=int(time.time()))])
+    other.start()
+    typed = other.bin / "typed"
+    other.wait(lambda: typed.exists() and typed.read_bytes().endswith(b"\r"), "the text")
+    other.wait(lambda: other.panes()[pane].queued == "go on" and not other.panes()[pane].unsent, "what it did")
+    assert typed.read_bytes() == b"go on\r"
+
+
 def test_whose_panes_they_are() -> None:
     """Only a process that was started as a sidecar is asked which WezTerm it is for; a name alone is nothing."""
     argv = ("python3", "/x/tally", "host", "wezterm", "--pid", str(os.getpid()), "--wezterm", "/usr/bin/wezterm")
@@ -547,6 +569,32 @@ def test_one_a_wezterm(other: Desk) -> None:
     other.wait(lambda: not is_running(second["pid"]), "the end with its WezTerm", 5)
     left = {path.name for path in (other.home / "run" / "tallylight").iterdir()}
     assert left <= {Path(first["snapshot"]).name, f"{Path(first['snapshot']).stem}.requests"}
+
+
+@pytest.mark.parametrize("how", ["crash", "logout", "stopped"])
+def test_what_was_open(other: Desk, how: str) -> None:
+    """With WezTerm its conversations end, which `tally restore` lists; not where the sidecar alone is ended."""
+    other.program("codex", _HOOKED)
+    first = other.start()
+    pane = other.spawn()
+    other.send(pane, "codex\r")
+    other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
+    kept = other.home / ".local/state/tallylight/open"
+    other.wait(lambda: list(kept.glob("wezterm-*.json")), "the file")
+    if how != "crash":
+        os.kill(first["pid"], signal.SIGTERM)
+    if how != "stopped":
+        os.kill(other.gui.pid, signal.SIGKILL)
+        other.gui.wait()
+    other.wait(lambda: not is_running(first["pid"]), "the end of the sidecar")
+    assert bool(list(kept.glob("wezterm-*.json"))) is (how != "stopped")
+
+    def listed() -> list[str]:
+        found = json.loads(other.run_tally("restore", "--json").stdout)["conversations"]
+        return [one["pane"]["agent"] for one in found]
+
+    if how != "stopped":
+        other.wait(lambda: listed() == ["codex"], "the end of the agent")
 
 
 def test_no_wezterm_process(other: Desk) -> None:

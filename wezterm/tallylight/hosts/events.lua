@@ -26,6 +26,9 @@ M.are_keys_lost = nil
 --- Whether WezTerm is to ask our handler for titles.
 ---@type fun(): boolean
 M.has_titles = nil
+--- Brings the pane of that id to the front.
+---@type fun(id: string)
+M.show = nil
 
 --- Each `update-status` comes behind new titles. A title handler that was not called so long after the first look, in
 --- seconds, is behind another's; the first status may have been due before the configuration was loaded.
@@ -209,10 +212,20 @@ end
 
 local is_pulsing = false
 
---- What stands for the half of the pulse that is drawn.
+local is_odd = false
+
+--- What stands for the half of the pulse that is drawn, and for the finished turns that were seen.
 ---@return string
 local function left_status()
-  return next(titles.bright) and '\27[0m' or ''
+  return (next(titles.bright) and '\27[0m' or '') .. (is_odd and '\27[m' or '')
+end
+
+--- A finished turn at a mux server was seen, whose pane takes no variable from us: have the tab bars drawn again.
+local function redraw()
+  is_odd = not is_odd
+  for _, window in ipairs(wezterm.gui.gui_windows()) do
+    pcall(window.set_left_status, window, left_status())
+  end
 end
 
 --- Two strings that draw nothing: WezTerm redraws the tab bar when this one changes, and comes back in any case.
@@ -367,7 +380,12 @@ function M.tick(window, is_news)
     by = sidecar.speaker(),
     now = now,
   })
-  if is_early and not is_soon then
+  local has_seen, is_looking = panes.look_at(states, is_front, now)
+  if has_seen then
+    wezterm.GLOBAL.tallylight_seen = wezterm.json_encode(panes.seen)
+    redraw()
+  end
+  if (is_early or is_looking) and not is_soon then
     is_soon = true
     look_after(toasts.WORDS_S, function()
       is_soon = false
@@ -421,7 +439,7 @@ local function serve_once()
   local now = clock.now()
   local known, seen, by_id, states = look(now)
   for id, pane in pairs(by_id) do
-    local word = states[id] and remote.word(states[id]) or ''
+    local word = states[id] and remote.word(states[id], wezterm.procinfo.pid()) or ''
     local before = told[id] or { word = '', at = 0 }
     if word ~= before.word or (word ~= '' and now - before.at >= AGAIN_S) then
       if set_var(pane, 'tally_mux', word) then
@@ -461,6 +479,8 @@ function M.register_server()
 end
 
 function M.register()
+  local is_kept, seen = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_seen or '{}')
+  panes.seen = is_kept and type(seen) == 'table' and seen or {}
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
       guarded('user-var-changed', function()
@@ -482,6 +502,10 @@ function M.register()
       guarded(event, function()
         has_status = has_status or event == 'update-status'
         if has_knocked(window) then
+          local goal = sidecar.goal()
+          if goal then
+            M.show(goal)
+          end
           tell(window, clock.now())
         else
           M.tick(window, event ~= 'update-status')

@@ -207,7 +207,8 @@ def _feeds(system: System) -> Iterator[Finding]:
             continue
         if feed.release != tallylight.__version__:
             text = f"WezTerm {number} runs the Lua files of {feed.release or 'an earlier version'}"
-            yield Finding("WezTerm", Health.STALE, text, "reload its configuration (ctrl+shift+r)")
+            remedy = "reload its configuration (ctrl+shift+r); a plugin first needs `wezterm.plugin.update_all()`"
+            yield Finding("WezTerm", Health.STALE, text, remedy)
         for name in sorted(feed.problems & _LUA_PROBLEMS.keys()):
             text, remedy = _LUA_PROBLEMS[name]
             yield Finding("WezTerm", Health.BROKEN, text, remedy)

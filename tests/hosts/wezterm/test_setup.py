@@ -201,6 +201,7 @@ def test_what_the_lua_says_is_wrong(home: Path) -> None:
     assert [health for health, _ in found(problems="keys,handlers,titles,other")] == [Health.BROKEN] * 3
     assert found(release="0.0.1") == [(Health.STALE, f"WezTerm {os.getpid()} runs the Lua files of 0.0.1")]
     assert found(release=None)[0][0] is Health.STALE
+    assert "wezterm.plugin.update_all()" in next(doctor._feeds(system)).remedy
     feed.rename(folder / "wezterm-999999999.feed.json")
     assert list(doctor._feeds(system)) == []
 

@@ -214,13 +214,13 @@ local is_pulsing = false
 
 local is_odd = false
 
---- What stands for the half of the pulse that is drawn, and for the minutes of limits.
+--- What stands for the half of the pulse that is drawn, and for the finished turns that were seen.
 ---@return string
 local function left_status()
   return (next(titles.bright) and '\27[0m' or '') .. (is_odd and '\27[m' or '')
 end
 
---- A limit has another word, or a mark has come or gone: have the tab bars drawn again.
+--- A finished turn at a mux server was seen, whose pane takes no variable from us: have the tab bars drawn again.
 local function redraw()
   is_odd = not is_odd
   for _, window in ipairs(wezterm.gui.gui_windows()) do
@@ -349,6 +349,10 @@ function M.tick(window, is_news)
   last_tick = now
   local known, seen, by_id, states = look(now)
   tell_age(window)
+  for id in pairs(titles.take_note(states, now)) do
+    -- What is told again is drawn again.
+    drawn[id] = nil
+  end
   publish(states, by_id)
   local is_missed = not titles.is_called and M.has_titles and M.has_titles()
   if not first_tick then
@@ -379,15 +383,13 @@ function M.tick(window, is_news)
   local has_seen, is_looking = panes.look_at(states, is_front, now)
   if has_seen then
     wezterm.GLOBAL.tallylight_seen = wezterm.json_encode(panes.seen)
+    redraw()
   end
   if (is_early or is_looking) and not is_soon then
     is_soon = true
     look_after(toasts.WORDS_S, function()
       is_soon = false
     end)
-  end
-  if titles.take_note(states, now) or has_seen then
-    redraw()
   end
   if M.options.pulse then
     pulse(states, now)

@@ -491,20 +491,20 @@ end
 ---@type table<integer, boolean>
 local colliding = {}
 
---- Take note of who collides at *now*, and of how long limits yet last; whether one is drawn otherwise than before.
+--- Take note of who collides at *now*, and of how long limits yet last.
 ---@param states table<integer, tallylight.State>
 ---@param now number
----@return boolean
+---@return table<integer, boolean> # the panes that are drawn otherwise than before, by id
 function M.take_note(states, now)
-  local before, collided, is_changed = M.left, colliding, false
+  local before, collided, changed = M.left, colliding, {}
   M.left, colliding = {}, {}
   for id, state in pairs(states) do
     local seconds = state.status == 'limited' and (state.limited_until or 0) - now or 0
     M.left[id] = seconds > 0 and M.countdown(seconds) or nil
-    is_changed = is_changed or M.left[id] ~= before[id] or state.collides ~= collided[id]
     colliding[id] = state.collides
+    changed[id] = M.left[id] ~= before[id] or state.collides ~= collided[id] or nil
   end
-  return is_changed
+  return changed
 end
 
 --- A component for tabline.wez: the mark of the tab's light and a space, or nothing.

@@ -443,11 +443,15 @@ def read_need_toml(document: bytes, _folder: Path) -> object:
 # The fleet and the wire ------------------------------------------------------------------------------------------
 
 
+def _cross_the_bridge(found: bridge_messages.Message) -> None:
+    line = bridge_messages.encode(found)
+    assert not line or bridge_messages.decode(line) == found
+
+
 def read_bridge_message(document: bytes, _folder: Path) -> object:
     found = bridge_messages.decode(document)
     if found is not None:
-        line = bridge_messages.encode(found)
-        assert not line or bridge_messages.decode(line) == found
+        _cross_the_bridge(found)
     if isinstance(found, bridge_messages.PaneSaid):
         _use_pane(found.host, found.pane)
     return found
@@ -463,6 +467,7 @@ def read_pane_message(document: bytes, _folder: Path) -> object:
     found = list(mirror.panes())
     for machine, host, pane in found:
         _use_pane(f"{machine}/{host}", pane)
+        _cross_the_bridge(bridge_messages.PaneSaid(host, pane))
     return found
 
 
@@ -1026,7 +1031,8 @@ READERS = {
     ),
     "bridge: pane": Reader(
         modules=("remote.messages",),
-        example={"host": "kitty-1", "pane": PANE.to_json()},
+        # What may stand in a pane is that of `fleet: pane`.
+        example={"host": "kitty-1", "pane": {"id": "3", "status": "waiting", "since": NOW, "cwd": "/w"}},
         read=read_bridge_message,
     ),
     "bridge: reply": Reader(

@@ -38,7 +38,7 @@ def tmux_wrap(data: bytes, levels: int = 1) -> bytes:
     return data
 
 
-def screen_wrap(data: bytes, chunk: int = SCREEN_PAYLOAD) -> bytes:
+def screen_wrap(data: bytes) -> bytes:
     """
     Wrap for the terminal outside GNU Screen, in as many DCS as their length asks for.
 
@@ -47,6 +47,5 @@ def screen_wrap(data: bytes, chunk: int = SCREEN_PAYLOAD) -> bytes:
     first, *rest = data.split(ST)
     pieces = [first] + [b"\\" + piece for piece in rest]
     pieces[:-1] = [piece + b"\x1b" for piece in pieces[:-1]]
-    return b"".join(
-        [b"\x1bP%b\x1b\\" % piece[at : at + chunk] for piece in pieces for at in range(0, len(piece), chunk)]
-    )
+    most = SCREEN_PAYLOAD
+    return b"".join([b"\x1bP%b\x1b\\" % piece[at : at + most] for piece in pieces for at in range(0, len(piece), most)])

@@ -9,15 +9,19 @@ from tallylight.actions.say import Interrupt, Say
 
 
 def asked(verb: str, pane: str, *rest: str) -> Request:
-    """`answer PANE PID START FINGERPRINT NUMBER`, `say PANE PID START FINGERPRINT ENTER TEXT`, `screen PANE`."""
+    """
+    `answer PANE PID START FINGERPRINT NUMBER`, `say PANE PID START FINGERPRINT ENTER TEXT`, `screen PANE`.
+
+    And `queue PANE PID START TEXT`, which may have a time behind it.
+    """
     being = [int(word) for word in rest[:2]] if verb in ("answer", "say", "interrupt", "close", "queue") else []
     match verb, rest[len(being) :]:
         case "answer", (fingerprint, number):
             return Answer(pane, *being, fingerprint, int(number))
         case "say", (fingerprint, enter, text):
             return Say(pane, *being, text, enter == "1", fingerprint)
-        case "queue", (text,):
-            return DeferredText(pane, *being, text)
+        case "queue", (text, *at):
+            return DeferredText(pane, *being, text, *map(int, at))
         case "interrupt", ():
             return Interrupt(pane, *being)
         case "close", ():

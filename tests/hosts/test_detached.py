@@ -25,6 +25,7 @@ from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.request import Reply, Visible, decode_reply, encode
 from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.foreground import NOBODY
+from tallylight.files import directories
 from tallylight.hosts.detached import pane as detached
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
@@ -300,6 +301,13 @@ def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
 def served(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[PollingHost]:
     """The host of its session, in this process, which takes texts; the list that a test opens is a person's."""
     monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.PERSON])
+    with serving(room) as poller:
+        yield poller
+
+
+@contextlib.contextmanager
+def serving(room: Room) -> Iterator[PollingHost]:
+    """A host of its session, from its start to its end."""
     source = TmuxSource(room.environ) if room.pane().id.startswith("tmux/") else ScreenSource(room.environ)
     poller = PollingHost("sessions", [source], room.environ)
     DeferredTexts.serve(poller, "sessions", room.multiplexers, room.environ)
@@ -333,6 +341,30 @@ def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp
         assert listed.end() == 0
     assert room.typed == "11and then ü\r".encode()
     assert not served.problems
+
+
+def test_what_waits_for_the_end_of_a_limit_outlives_its_host(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next host types it, once, at its prompt, though its limit has ended while there was none."""
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.PERSON])
+    question, pane = room.asked("echo one"), room.pane().id
+    at = int(time.time()) + 2
+    with serving(room) as poller:
+        until(lambda: poller.entry(pane), "the host knows no pane")
+        line = encode(asked("queue", pane, str(question.pid), str(question.start), "go on", str(at)))
+        with sockets.connect(f"sessions-{os.getpid()}", 30, room.environ) as connection:
+            connection.sendall(line)
+            assert isinstance(decode_reply(connection.recv(4096)), Done)
+        kept = directories.state_dir(room.environ) / "shifts"
+        until(lambda: kept.is_dir() and [*kept.iterdir()], "nothing is kept")
+    assert isinstance(answer.answer(room.typist(), question.answer(1)), Done)
+    assert isinstance(answer.answer(room.typist(), room.asked("rm -rf build").answer(1)), Done)
+    until(lambda: time.time() >= at, "the limit does not end")
+    assert room.typed == b"11"
+    with serving(room) as again:
+        until(lambda: room.typed.endswith(b"\r"), "nothing was typed")
+        entry = again.entry(pane)
+    assert room.typed == b"11go on\r"
+    assert entry is not None and entry.queued == "go on" and not entry.unsent
 
 
 @pytest.mark.parametrize("room", ["tmux"], indirect=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from tallylight.snapshot import writer
 from tests.collisions.test_looks import CART
 from tests.real_agents.desk import Desk, Tab
 from tests.real_agents.driver import wait_until
-from tests.real_kitty.test_collisions import _git
+from tests.real_kitty.test_collisions import _git, give_git
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
@@ -35,9 +34,7 @@ COMMANDS = {"claude": "claude --permission-mode manual", "codex": "codex --no-da
 def shops(desk: Desk) -> tuple[Path, Path]:
     """A repository with a file for each pair, and a second work tree; both agents trust them."""
     home = desk.kitty.home
-    git = shutil.which("git")
-    assert git is not None
-    shutil.copy(git, home / ".local/bin/git")
+    give_git(home)
     top, other = home / "shop", home / "shop-fix"
     top.mkdir()
     for number in range(PAIRS):

@@ -26,11 +26,16 @@ WHO = {f"GIT_{who}_{what}": "n@example.org" for who in ("AUTHOR", "COMMITTER") f
 def bench(kitty_version: str) -> Iterator[Bench]:
     """A desk with a fake agent on its PATH."""
     found = Bench(kitty_version)
-    git = shutil.which("git")
-    assert git is not None
-    shutil.copy(git, found.kitty.home / ".local/bin/git")
+    give_git(found.kitty.home)
     yield found
     found.close()
+
+
+def give_git(home: Path) -> None:
+    """Put git on the PATH of a kitty with this home."""
+    git = shutil.which("git")
+    assert git is not None
+    shutil.copy(git, home / ".local/bin/git")
 
 
 def _git(top: Path, *words: str) -> None:

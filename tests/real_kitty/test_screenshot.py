@@ -12,15 +12,18 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tallylight.model.lights import COLLISION
 from tallylight.ui.agent_list.flow import STANDS_S
+from tests.collisions.test_looks import CART, changed
 from tests.real_kitty.asking_claude import SCREEN
 from tests.real_kitty.desk import BEFORE, LIGHTS, Desk, lights_on
 from tests.real_kitty.roots import CHECKOUT
+from tests.real_kitty.test_collisions import _git, give_git
 
 FILMS = {theme: CHECKOUT / f"docs/images/film-{theme}.gif" for theme in ("dark", "light")}
 #: README pages are slow enough.
 MAX_BYTES = 60_000
-MAX_FILM_BYTES = 400_000
+MAX_FILM_BYTES, MAX_FILM_MS = 400_000, 10_000
 #: What the pictures of tabs have of the screen, in pixels from its top.
 TABS_HEIGHT = 270
 
@@ -152,7 +155,7 @@ def test_the_list(desk: Desk) -> None:
     assert projects == ["api", "infra", "docs", "shop", "blog"]
 
 
-#: A program called claude: a key has it work, ask as Claude Code does, or end its turn.
+#: A program called as an agent is: a key has it work, ask as Claude Code does, or end its turn.
 _ACTOR = r"""#!/usr/bin/python3
 import os, sys, tty
 head, _, body = open(os.environ["HOME"] + "/screen").read().partition("---\n")
@@ -177,26 +180,48 @@ while True:
 """
 
 
+def _work_trees(home: Path, name: str) -> tuple[Path, Path]:
+    """A repository, and a second work tree of it, in which a file was changed."""
+    give_git(home)
+    top, other = home / name / "shop", home / name / "docs"
+    top.mkdir(parents=True)
+    (top / "cart.py").write_text(CART)
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x"), ("worktree", "add", "-q", str(other))):
+        _git(top, *words)
+    (other / "cart.py").write_text(changed(41, word="theirs"))
+    return top, other
+
+
 @pytest.mark.parametrize("theme", list(FILMS))
 def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
-    """A tab is amber and says what it asks; it is answered from the list, and its tab turns blue and green."""
+    """
+    A tab is amber and says what it asks; it is answered from the list, and its tab turns blue and green.
+
+    Another waits for the end of its limit. A third changes the same file in a second work tree: both get a mark.
+    """
     kitty = desk.kitty
     desk.reload(SETTINGS + (LIGHT if theme == "light" else ""))
     desk.close_all_but_first()
     first = kitty.windows()[0]["id"]
     (kitty.home / "screen").write_text(SCREEN.read_text("utf-8"))
-    program = kitty.home / ".local/bin/claude"
-    program.write_text(_ACTOR)
-    program.chmod(0o755)
+    programs = [kitty.home / ".local/bin" / name for name in ("claude", "codex")]
+    for program in programs:
+        program.write_text(_ACTOR)
+        program.chmod(0o755)
+    shop, tutorial = _work_trees(kitty.home, theme)
     prompt = r"\033[34m~/src/site\033[m \033[32m❯\033[m "
     shell = kitty.launch("sh", "-c", f"stty -echo; printf '\\n {prompt}vim index.md\\n'; exec cat", tab_title="zsh")
-    agent = kitty.launch(str(program), tab_title="shop", keep_focus=True)
-    docs, infra = desk.lamp("docs"), desk.lamp("infra")
+    agent, docs = (
+        kitty.launch(str(program), tab_title=title, keep_focus=True, cwd=str(top))
+        for program, title, top in zip(programs, ("shop", "docs"), (shop, tutorial), strict=True)
+    )
+    infra = desk.lamp("infra")
     desk.send(docs, "state=working;tool=codex;project=docs;message=Rewriting the tutorial")
-    desk.send(infra, "state=idle;tool=gemini;project=infra;message=Ready")
+    desk.send(infra, "state=waiting;kind=limit;tool=gemini;project=infra;message=try again in 134 min")
+    desk.wait_status(infra, "limited")
     kitty.close_window(first)
     tab = kitty.tab_of(agent)
-    still = {kitty.tab_of(shell): "", kitty.tab_of(docs): "working", kitty.tab_of(infra): "idle"}
+    still = {kitty.tab_of(shell): "", kitty.tab_of(docs): "working"}
     frames: list[tuple[Image.Image, int]] = []
     lights = lights_on((0xEC, 0xEE, 0xF1)) if theme == "light" else LIGHTS
 
@@ -209,38 +234,45 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
         shot = tmp_path / f"{len(frames)}.png"
         if light:
             desk.wait_colours({**still, tab: light}, image=shot, lights=lights)
-        else:
-            kitty.screenshot(shot)
+        else:  # a list that is drawn anew is empty for a moment
+            kitty.wait_until(
+                lambda: len(kitty.screenshot(shot).crop((0, 60, 400, 200)).getcolors(1 << 24)) > 8, what="the list"
+            )
         frames.append((Image.open(shot).convert("RGB"), ms))
 
     act("w", "working", ";message=Migrating the orders")
     act("?", "waiting", ";kind=permission;message=Do you want to proceed?;what=Bash: alembic upgrade head")
     kitty.wait_until(lambda: "alembic upgrade head" in desk.bar(), what="the question in its tab")
-    shoot(2400, "waiting")
+    assert "infra: 2 h 1" in desk.bar()
+    shoot(2000, "waiting")
     list_ = open_list(desk, shell)
     kitty.wait_text(list_, "Do you want to proceed?")
-    shoot(1800)
+    shoot(1000)
     kitty.wait_text(list_, "  1  Yes")
     desk.let_pass(2 * STANDS_S)
-    shoot(2400)
+    shoot(1800)
     kitty.xdotool("key", "1")
 
     def is_answered() -> bool:
         said = kitty.get_text(list_)
         if "press 1 again" in said:  # a busy machine drew the question later than this clock says
             desk.let_pass(2 * STANDS_S)  # what comes sooner counts as a key that is held
-            kitty.xdotool("key", "1")
+            if "answered" not in kitty.get_text(list_):
+                kitty.xdotool("key", "1")
         return "answered 1. Yes" in said
 
     kitty.wait_until(is_answered, what="the answer")
     act("", "working", ";message=Migrating the orders")
     kitty.wait_text(list_, "Migrating the orders")
-    shoot(1500)
+    (shop / "cart.py").write_text(changed(40, 41))
+    kitty.wait_text(list_, "also edited by docs", 60)
+    shoot(1900)
     kitty.xdotool("key", "q")
     kitty.wait_until(lambda: not kitty.eval(_LISTS), what="the end of the list")
-    shoot(1200, "working")
+    assert desk.bar().count(f"● {COLLISION} ") == 2
+    shoot(1400, "working")
     act(".", "done", ";message=The schema is at head; 214 tests pass")
-    shoot(2600, "done")
+    shoot(1900, "done")
 
     film = tmp_path / "film.gif"
     # One palette for all frames: what does not change is then left out of them.
@@ -252,7 +284,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     small[0].save(
         film, save_all=True, append_images=small[1:], duration=[ms for _, ms in frames], loop=0, optimize=False
     )
-    assert film.stat().st_size < MAX_FILM_BYTES
+    assert film.stat().st_size < MAX_FILM_BYTES and sum(ms for _, ms in frames) <= MAX_FILM_MS
     if desk.renews:
         FILMS[theme].write_bytes(film.read_bytes())
     if theme == "dark":

@@ -205,13 +205,30 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
 
 def test_a_limit_is_told_once(live: Live, browser: Browser) -> None:
     """Its row counts down in front of what its agent said; opened, it does not repeat that."""
-    limited = attrs.evolve(MANY[7], limited_until=time.time() + 8040)
+    limited = attrs.evolve(MANY[7], limited_until=time.time() + 8040, queued="")
     live.shows(limited)
     browser.open(live)
     until(lambda: len(browser.texts(".card")) == 1, "there is no agent")
     browser.keys("j", Keys.ENTER)
     assert browser.text(".card .what").startswith("limit: 2 h 1") and limited.message in browser.text(".card .what")
     assert browser.text(".card .message") == ""
+
+
+def test_what_waits_to_be_typed(live: Live, browser: Browser) -> None:
+    """Its words and when it types them are first, with the day of a later one; else why it never will."""
+    browser.open(live)
+    for about, expected in (
+        ({}, r"types at \d\d:\d\d [AP]M: continue · limit: 2 h 1\d, until \d\d:\d\d [AP]M · You've hit"),
+        (
+            {"limited_until": time.time() + 250_000, "queued_until": time.time() + 250_005},
+            r"types at \w{3}, \w{3} \d+, \d\d:\d\d [AP]M: continue · limit: 2 d 22 h, until \w{3}, ",
+        ),
+        ({"limited_until": 0.0, "queued_until": 1.0}, r"queued: continue · You've hit"),
+        ({"limited_until": 0.0, "queued_until": 1.0, "status": Status.WORKING}, "types after its next limit: continue"),
+        ({"unsent": "its agent has gone on by itself"}, r"not sent, its agent has gone on by itself: continue · limit"),
+    ):
+        live.shows(attrs.evolve(MANY[7], **about))
+        until(lambda expected=expected: re.match(expected, "".join(browser.texts(".card .what"))), expected)
 
 
 def test_what_is_out_of_date(live: Live, browser: Browser) -> None:

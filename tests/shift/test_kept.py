@@ -14,6 +14,7 @@ import pytest
 
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.polling.queue import DeferredTexts
+from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
 from tallylight.shift.kept import Kept
 from tallylight.shift.steps import Shift, of
@@ -90,13 +91,28 @@ def test_a_host_that_is_started_again_goes_on(environ: dict[str, str], folder: P
 
 def test_what_was_typed_is_not_typed_again(environ: dict[str, str]) -> None:
     """Nor what was about to be, when its host ended."""
-    typed = attrs.evolve(of(WAITS), count=2, typed_at=4_000_000_001)
+    typed = attrs.evolve(of(WAITS), count=2, typed_at=4_000_000_001, offset=-3)
     host = begun(environ, Poller(a=PID))
     host._set("a", typed)
     host._keep()
 
     begun(environ, second := Poller(a=PID))
     assert second.queued == [attrs.evolve(typed, is_typed=True)]
+
+
+def test_a_host_whose_loop_has_ended(environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It forgets nothing of what it has kept, for the next one goes on with that."""
+    host = begun(environ, poller := Poller(a=PID))
+    host._set("a", WAITS)
+    host._keep()
+    monkeypatch.setattr("tallylight.hosts.polling.queue.LOOP_S", 0.0)
+    monkeypatch.setattr(poller, "post", lambda _: None)
+    for step in (lambda: host.look(0.0), host._keep):
+        with pytest.raises(TallyError):
+            step()
+    assert len(list(folder.iterdir())) == 1
+    begun(environ, second := Poller(a=PID))
+    assert second.queued == [of(WAITS)]
 
 
 def test_two_hosts(environ: dict[str, str]) -> None:

@@ -14,7 +14,7 @@ from tallylight.actions.once import Once
 from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, TYPED, Moment, ends
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
-from tallylight.shift.steps import LATE, LIMITED, MOST, TIMELESS, TRY_S, WATCH_S, WENT_ON, Shift, of, step
+from tallylight.shift.steps import LATE, LIMITED, MOST, SETTLED_S, TIMELESS, TRY_S, WATCH_S, WENT_ON, Shift, of, step
 from tests.actions.desk import PID, START, Desk, holder, seen
 from tests.tables import each
 
@@ -46,8 +46,9 @@ class Night:
     kept: Queued | None = NIGHT
     until: float = ENDS
     once: Once = attrs.Factory(lambda: Once(0.0, InProcess()))
-    #: What goes on while the machine sleeps is the wall clock alone.
+    #: While the machine sleeps the monotonic clock stands still, and by how much the wall clock was moved.
     slept: float = 0.0
+    moved: float = 0.0
 
     def look(self, wall: float, there: Seen | Refusal | None = None, *, is_alive: bool = True) -> Queued | None:
         """The host looks at *wall*, and sees what is *there* from now on."""
@@ -55,7 +56,7 @@ class Night:
         shown = self.desk.now
         if self.kept is not None:
             status = shown.status if isinstance(shown, Seen) else Status.LIMITED
-            moment = Moment(wall - self.slept, is_alive, wall, status, self.until)
+            moment = Moment(wall - self.slept, is_alive, wall + self.moved, status, self.until, boot=wall)
             self.kept = step(self.desk, self.once, self.kept, moment)
         return self.kept
 
@@ -100,18 +101,41 @@ def test_a_machine_that_sleeps_over_the_end() -> None:
     assert night.desk.typed == ["Go on\r"]
 
 
-def test_clocks_that_are_moved() -> None:
-    """Set back, it waits for the clock; set on, it is typed, and waits for the limit that is still there."""
+@each("moved", [-HOUR, HOUR, 86_400.0])
+def test_a_clock_that_is_moved(moved: float) -> None:
+    """What decides for a while is the time since the boot, over a sleep too; then the clock as it has stayed."""
     night = Night()
-    night.pass_(AFTER - 20, AFTER - 10)
-    night.pass_(AFTER - 7200, AFTER - 7190)
+    night.look(AFTER - 2000)
+    night.moved, night.slept = moved, 1500
+    night.pass_(AFTER - 200, AFTER - 0.5)
     assert night.desk.typed == []
-    night.pass_(AFTER + 86_400, AFTER + 86_403)
+    night.pass_(AFTER, AFTER + READY_S + 1)
     assert night.desk.typed == ["Go on\r"]
-    night.pass_(AFTER - 7180, AFTER - 7170)
+
+    night = Night()
+    night.look(AFTER - 2 * HOUR)
+    night.moved = moved
+    night.look(AFTER - 1.5 * HOUR)
+    end = AFTER - moved if moved < 0 else AFTER - 1.5 * HOUR + SETTLED_S
+    night.pass_(end - 10, end - 0.5)
+    assert night.desk.typed == []
+    night.pass_(end, end + READY_S + 1)
+    assert night.desk.typed == (["Go on\r"] if moved != HOUR else [])
+
+
+def test_a_clock_that_is_set_right_in_time() -> None:
+    """It was as if nothing had been; and one that is slow or fast is no clock that was moved."""
+    night = Night()
+    night.look(AFTER - HOUR)
+    for second in range(1, 1500):
+        night.moved = HOUR if second % 500 > 250 else 0.001 * second
+        night.look(AFTER - HOUR + second)
+    assert night.desk.typed == []
+    night.moved = 2.5
+    night.pass_(AFTER - 1000, AFTER - 3)
+    assert night.desk.typed == []
+    night.pass_(AFTER - 2.5, AFTER + READY_S)
     assert night.desk.typed == ["Go on\r"]
-    night.pass_(AFTER, AFTER + 3)
-    assert night.desk.typed == ["Go on\r"] * 2
 
 
 @pytest.mark.slow

@@ -70,7 +70,8 @@ def ends(limited_until: float) -> int:
 
 class Moment(NamedTuple):
     """
-    When a pane is looked at: *now* is monotonic seconds, *wall* seconds since the epoch. What is known of it then.
+    When a pane is looked at: *now* is monotonic seconds, *wall* seconds since the epoch, *boot* seconds since the boot
+    with those asleep. What is known of it then.
 
     *is_alive*: whether the process that the text is for still runs. What a person's editor or pager takes the
     foreground for, ends again. *status* is what the pane shows, and *limited_until* when its agent's last limit ends.
@@ -81,6 +82,7 @@ class Moment(NamedTuple):
     wall: float = 0.0
     status: Status = Status.IDLE
     limited_until: float = 0.0
+    boot: float = 0.0
 
 
 def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued | None:

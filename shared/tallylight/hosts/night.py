@@ -1,6 +1,18 @@
-"""The night shift, which an installation may lack: then a text waits for the end of one limit, and for no longer."""
+"""
+A look at a text that waits in a pane, by the night shift. An installation may lack that: then a text waits for the end
+of one limit, and for no longer.
+"""
 
 from __future__ import annotations
+
+import time
+
+from tallylight.actions.answer import Typist
+from tallylight.actions.once import Once
+from tallylight.actions.queue import Moment
+from tallylight.evidence import process_table
+from tallylight.model.queued import Queued
+from tallylight.model.status import Status
 
 try:
     from tallylight.shift.kept import Kept as Kept
@@ -9,7 +21,6 @@ except ModuleNotFoundError:
     from collections.abc import Callable, Iterable, Mapping
 
     from tallylight.actions.queue import step as step
-    from tallylight.model.queued import Queued
 
     class Kept:  # type: ignore[no-redef]
         """Nothing is kept."""
@@ -22,3 +33,14 @@ except ModuleNotFoundError:
 
         def keep(self, _waiting: Iterable[Queued]) -> None:
             """Nothing."""
+
+
+#: The clock of the time since the boot that goes on while the machine sleeps: on macOS that is the other one.
+_BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def look(typist: Typist, once: Once, queued: Queued, now: float, status: Status, limited_until: float) -> Queued | None:
+    """Return what becomes of *queued* at monotonic *now*, in a pane with *status*; None once it was typed."""
+    is_alive = process_table.table().start(queued.pid) == queued.start
+    moment = Moment(now, is_alive, time.time(), status, limited_until, time.clock_gettime(_BOOT))
+    return step(typist, once, queued, moment)

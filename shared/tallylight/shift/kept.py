@@ -58,7 +58,8 @@ class Kept:
 
 
 def _fields(shift: Shift) -> dict[str, object]:
-    return {"text": shift.text, "at": shift.at, "count": shift.count, "typed_at": shift.typed_at}
+    fields = "text", "at", "count", "typed_at", "offset"
+    return {name: getattr(shift, name) for name in fields}
 
 
 def _read(path: Path, pid: int, start: int) -> Shift | None:
@@ -71,4 +72,7 @@ def _read(path: Path, pid: int, start: int) -> Shift | None:
     count, typed_at = values.integer(fields.get("count"), 1, MOST), values.integer(fields.get("typed_at"), 0, MAX_EXACT)
     if not text or at is None or count is None or typed_at is None:
         return None
-    return Shift(pid=pid, start=start, text=text, at=at, count=count, typed_at=typed_at, is_typed=bool(typed_at))
+    offset = values.integer(fields.get("offset"), -MAX_EXACT, MAX_EXACT)
+    return Shift(
+        pid=pid, start=start, text=text, at=at, count=count, typed_at=typed_at, is_typed=bool(typed_at), offset=offset
+    )

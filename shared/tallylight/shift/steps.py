@@ -9,8 +9,9 @@ as long as the turn goes on that the text began, and `WATCH_S` longer. It is dro
 * it was not at its prompt within `TRY_S` of the limit's end;
 * it is at a limit again that does not say when it ends, or at one more than `MOST`.
 
-What decides is the wall clock, which goes on while the machine sleeps. That a text is about to be typed is a step of
-its own: a host that keeps it before the next step never types it twice, whenever that host ends.
+What decides is the wall clock, which goes on while the machine sleeps. If somebody moves it, the time since the boot
+decides, until the wall clock has stayed so for `SETTLED_S`. That a text is about to be typed is a step of its own: a
+host that keeps it before the next step never types it twice, whenever that host ends.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from tallylight.model.status import Status
 WORDS = "continue"
 #: For how long, in seconds, it is tried; for how long a text is kept that was typed; and for how many limits.
 TRY_S, WATCH_S, MOST = 300.0, 120.0, 3
+#: From how many seconds on a clock was moved, and is not slow or fast; and for how long that must stay so.
+MOVED_S, SETTLED_S = 2, 300.0
 
 LATE = "it was not at its prompt when its limit had ended"
 LIMITED = f"it was typed {MOST} times, and each time the next limit stopped its agent"
@@ -44,6 +47,9 @@ class Shift(Queued):
 
     *typed_at*: when it was typed after it, or its turn was last seen to go on, in seconds since the epoch; 0 before.
     *is_typed*: False while it is about to be. *due_at*: since when it is tried, in monotonic seconds.
+
+    *offset*: the wall clock less the time since the boot; None before the first look. *moved_at*: since when that is
+    another one, in seconds since the boot.
     """
 
     count: int = 1
@@ -51,6 +57,8 @@ class Shift(Queued):
     typed_at: int = 0
     is_typed: bool = False
     due_at: float | None = None
+    offset: int | None = None
+    moved_at: float | None = None
 
 
 def of(queued: Queued) -> Shift:
@@ -64,13 +72,13 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     """As `actions.queue.step`."""
     if queued.problem or not queued.at or not moment.is_alive:
         return queue.step(typist, once, queued, moment)
-    shift, until = of(queued), moment.limited_until
+    (shift, moment), until = _clocked(of(queued), moment), moment.limited_until
     # The same one again is one that was typed into before it ended: the clock was wrong.
     if until > moment.wall and ((at := ends(until)) != shift.at or shift.is_typed):
         count = shift.count + shift.is_typed
         if count > MOST:
             return attrs.evolve(shift, problem=LIMITED)
-        return Shift(pid=shift.pid, start=shift.start, text=shift.text, at=at, count=count)
+        return Shift(pid=shift.pid, start=shift.start, text=shift.text, at=at, count=count, offset=shift.offset)
     if shift.is_typed:
         return _watched(shift, moment)
     if shift.has_stood and not until and moment.status not in (Status.LIMITED, Status.WAITING):
@@ -78,6 +86,17 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     if until and not shift.has_stood:
         shift = attrs.evolve(shift, has_stood=True)
     return _tried(typist, once, shift, moment) if moment.wall >= shift.at else shift
+
+
+def _clocked(shift: Shift, moment: Moment) -> tuple[Shift, Moment]:
+    """Both by a wall clock that is not believed to have been moved before it has stayed so."""
+    offset, believed = round(moment.wall - moment.boot), shift.offset
+    if believed is not None and abs(offset - believed) > MOVED_S:
+        since = moment.boot if shift.moved_at is None else shift.moved_at
+        if moment.boot - since < SETTLED_S:
+            return attrs.evolve(shift, moved_at=since), moment._replace(wall=moment.boot + believed)
+        believed = offset
+    return attrs.evolve(shift, offset=offset if believed is None else believed, moved_at=None), moment
 
 
 def _watched(shift: Shift, moment: Moment) -> Shift | None:

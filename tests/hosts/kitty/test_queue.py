@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import pytest
 
 from tallylight.actions.queue import ENDED, MARGIN_S, READY_S
 from tallylight.actions.say import Busy
+from tallylight.hosts import night
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
 from tallylight.shift.steps import WATCH_S
@@ -48,11 +50,16 @@ class Room:
         self.host = Kept(look("claude/working-80"), SimpleNamespace(window_id_map={3: self.window}))
         self.pane = self.host.panes[3] = Queueing(holder("claude"), Status.WORKING)
         self.list = importlib.import_module("tallylight.hosts.kitty.agent_list")._List(self.host, Path(), None)
-        self.now, self.start = 1000.0, START
-        clock = SimpleNamespace(monotonic=lambda: self.now, time=lambda: ENDS - 1000 + self.now)
-        monkeypatch.setattr(self.queue, "time", clock)
+        self.now, self.slept, self.start = 1000.0, 0.0, START
+        clock = SimpleNamespace(
+            monotonic=lambda: self.now,
+            time=lambda: ENDS - 1000 + self.now + self.slept,
+            clock_gettime=lambda clock: self.now + self.slept * (clock == time.CLOCK_BOOTTIME),
+        )
+        for module in (self.queue, night):
+            monkeypatch.setattr(module, "time", clock)
         table = SimpleNamespace(start=lambda _pid: self.start)
-        monkeypatch.setattr(self.queue.process_table, "table", lambda: table)
+        monkeypatch.setattr(night.process_table, "table", lambda: table)
 
     def act(self, verb: str, *words: str) -> str:
         return str(self.list.act(asked(verb, *words)).text)
@@ -148,3 +155,14 @@ def test_a_text_for_the_end_of_a_limit(room: Room) -> None:
     room.pane.status = Status.DONE
     room.ticks(WATCH_S)
     assert len(room.window.written) == 1 and room.pane.queued is None
+
+
+def test_a_machine_that_sleeps_over_the_end_of_a_limit(room: Room) -> None:
+    """Awake again it types at once: the clock that goes on in its sleep tells that nobody has set the other one."""
+    room.ends()
+    room.now, room.pane.limited_until = 400.0, ENDS
+    room.pane.queue(Queued(pid=PID, start=START, text="continue", at=ENDS + MARGIN_S))
+    room.ticks(10)
+    room.slept = 28_800.0
+    room.ticks(READY_S + 1)
+    assert len(room.window.written) == 1

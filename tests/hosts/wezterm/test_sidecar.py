@@ -17,11 +17,14 @@ import pytest
 from tallylight.actions import answer, close, say
 from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.gate import Refusal
+from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.typist import gui_of
+from tallylight.model.queued import Queued
 from tallylight.model.status import Status
+from tallylight.shift.kept import Kept
 from tallylight.snapshot import requests, rows, writer
 from tallylight.wire.styled import Run, Style
 from tests.hosts.test_detached import AGENT
@@ -419,6 +422,25 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     assert isinstance(stale, Refusal) and stale.rule == "process"
     assert close.close(closer, close.Close(held.pane, held.pid, held.start)) == Done(str(pane), "closed")
     desk.wait(lambda: pane not in desk.panes(), "the end of the pane")
+
+
+def test_a_text_for_the_end_of_a_limit_outlives_the_sidecar(other: Desk) -> None:
+    """What one that was killed has kept, the next one types at its agent's prompt, once."""
+    program = other.program("claude", AGENT.replace('("echo one", "rm -rf build")', "()"))
+    first = other.start()
+    pane = other.spawn("sh", "-c", f"{program} {SCREENS}; exec cat")
+    other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
+    os.kill(first["pid"], signal.SIGKILL)
+    other.wait(lambda: not is_running(first["pid"]), "its end")
+    pid = other.panes()[pane].agent_pid
+    start = process_table.table().start(pid) if pid is not None else None
+    assert pid is not None and start is not None
+    Kept(other.env).keep([Queued(pid=pid, start=start, text="go on", at=int(time.time()))])
+    other.start()
+    typed = other.bin / "typed"
+    other.wait(lambda: typed.exists() and typed.read_bytes().endswith(b"\r"), "the text")
+    other.wait(lambda: other.panes()[pane].queued == "go on" and not other.panes()[pane].unsent, "what it did")
+    assert typed.read_bytes() == b"go on\r"
 
 
 def test_whose_panes_they_are() -> None:

@@ -299,7 +299,7 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
 
 
 def test_two_agents_that_change_the_same_lines(bench: Bench) -> None:
-    """The mark has another one behind it, in a tab with room for a name; other lines of a file are not marked."""
+    """The mark has an amber one behind it, in a tab with room for a name; other lines of a file are not marked."""
     bench.start()
     bench.config(before=RETRO)
     found = {"id": str(bench.panes[1].id), "status": "working", "agent": "claude", "project": "shop"}
@@ -308,8 +308,9 @@ def test_two_agents_that_change_the_same_lines(bench: Bench) -> None:
         bench.fake.advance(1)
         bench.write_snapshot({**found, "collisions": [other]})
         bench.wake()
-        (whole, *_) = runs(bench.fake.titles[bench.tabs[1].id])
-        assert whole.text.strip().startswith(f"●{lights.COLLISION}" if same else "●")
+        mark, *rest = runs(bench.fake.titles[bench.tabs[1].id])
+        assert (mark.text.strip(), mark.sign) == ("●", "#45A0FF")
+        assert [run.sign for run in rest if run.text == lights.COLLISION] == ([AMBER] if same else [])
         assert (lights.COLLISION in text_of(bench.fake.format_tab(bench.tabs[1], 40))) is same
         assert lights.COLLISION not in text_of(bench.fake.format_tab(bench.tabs[1], 5))
 

@@ -63,6 +63,7 @@ end
 ---@field fill string|nil # the mark's ground; none for a plain mark
 ---@field sign string # the mark's colour
 ---@field plain string|nil # that without a fill
+---@field also string|nil # that of the sign of a collision, on no fill
 ---@field words string|nil # that of the words on the fill, where all of the tab is filled
 ---@field ground string|nil # what that is filled with
 ---@field is_hollow boolean|nil # whether the words have the colour of the mark, on no fill
@@ -108,14 +109,16 @@ function M.paint(state, look, place)
     return place.is_bright and contrast.lighter(found, words.PULSE_WHITE) or found
   end
   local plain = shown(contrast.legible(colour, place.ground))
+  local also = contrast.legible(colour_of(place.colours, 'waiting'), place.ground)
   if place.is_stripe then
-    return { sign = plain }
+    return { sign = plain, also = also }
   elseif not fill then
     local news = state.status == 'done' and contrast.news(colour, place.ground, fills.waiting) or nil
     local is_hollow = state.status == 'limited' and not place.keeps
-    return { fill = news, sign = news and contrast.readable_on(news) or plain, plain = plain, is_hollow = is_hollow }
+    local sign = news and contrast.readable_on(news) or plain
+    return { fill = news, sign = sign, plain = plain, also = also, is_hollow = is_hollow }
   end
-  local paint = { fill = shown(fill), sign = contrast.readable_on(fill), plain = plain }
+  local paint = { fill = shown(fill), sign = contrast.readable_on(fill), plain = plain, also = also }
   local is_capped = fills.is_capped
   if place.keeps then
     is_capped = is_capped or contrast.needs_caps({ fill }, { place.ground })

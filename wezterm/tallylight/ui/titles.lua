@@ -265,7 +265,13 @@ local function painted(lead, rest, paint, leading)
   else
     add({ Foreground = { Color = paint.sign } })
   end
-  add({ Text = lead })
+  local mark, rest_of_lead = lead:match('^(.-)' .. words.COLLISION .. '(.*)$')
+  if mark and not paint.fill then
+    local amber, own = { Foreground = { Color = paint.also } }, { Foreground = { Color = paint.sign } }
+    add({ Text = mark }, amber, { Text = words.COLLISION }, own, { Text = rest_of_lead })
+  else
+    add({ Text = lead })
+  end
   if not paint.ground and not paint.is_hollow then
     add('ResetAttributes', table.unpack(leading))
   elseif paint.ground and has_box then
@@ -328,7 +334,7 @@ local function lit_items(state, title, is_active, width, made)
   if cells == 1 and paint.ground then
     paint.fill, paint.sign = paint.ground, paint.words
   end
-  return painted(lead, around, is_filled and paint or { sign = paint.plain }, leading)
+  return painted(lead, around, is_filled and paint or { sign = paint.plain, also = paint.also }, leading)
 end
 
 ---@class tallylight.Title

@@ -34,7 +34,6 @@ from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
-from tallylight.actions.queue import Moment
 from tallylight.actions.request import DeferredText, Reply, Request, Unqueue
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -129,8 +128,7 @@ class DeferredTexts:
         """Do what *caller* asks, if they may: have a text wait in a pane, or none any more."""
         if not isinstance(asked, DeferredText | Unqueue):
             return request.UNKNOWN
-        found = self._on_loop(lambda: (self._poller.entry(asked.pane), self._poller.peek(asked.pane)))
-        entry, pane = found or (None, None)
+        entry, pane = self._on_loop(lambda: (self._poller.entry(asked.pane), self._poller.peek(asked.pane)))
         if entry is None or pane is None:
             return _GONE
         typist = self._panes.at(self._name, entry)
@@ -158,9 +156,7 @@ class DeferredTexts:
             typist = self._panes.at(self._name, entry)
             if isinstance(typist, Refusal):
                 continue
-            is_alive = process_table.table().start(waits.pid) == waits.start
-            moment = Moment(now, is_alive, time.time(), entry.status, entry.limited_until)
-            after = night.step(typist, self._once, waits, moment)
+            after = night.look(typist, self._once, waits, now, entry.status, entry.limited_until)
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
 
@@ -222,11 +218,11 @@ class DeferredTexts:
         if queued is not None:
             self._waiting.add(id_)
 
-    def _on_loop(self, call: Callable[[], _T]) -> _T | None:
-        """What *call* returns on the loop; None if the loop has ended."""
+    def _on_loop(self, call: Callable[[], _T]) -> _T:
+        """What *call* returns on the loop. `TallyError` if that has ended, for then nothing is known of any pane."""
         box: Mailbox[_T] = Mailbox()
         self._poller.post(lambda: box.put(call()))
         try:
             return box.get(LOOP_S)
         except Empty:
-            return None
+            raise TallyError("the host does not answer") from None

@@ -18,8 +18,10 @@ function age(since) {
   return `${Math.floor(seconds)} s`;
 }
 
+// A time of the day, with the day if that is not within the next one.
 function clock(time) {
-  return new Date(time * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const day = time - Date.now() / 1000 < 86400 ? {} : { weekday: "short", day: "numeric", month: "short" };
+  return new Date(time * 1000).toLocaleString([], { ...day, hour: "2-digit", minute: "2-digit" });
 }
 
 // Written only if it differs: a screen reader reads out every change of a text.
@@ -34,6 +36,14 @@ function limit(until) {
   const units = Math.ceil(seconds / (is_long ? 3600 : 60)), per = is_long ? 24 : 60, large = Math.floor(units / per), small = units % per;
   const left = is_long ? `${large} d ${small} h` : large ? `${large} h ${String(small).padStart(2, "0")}` : `${small} min`;
   return `limit: ${left}, until ${clock(until)}`;
+}
+
+// What waits to be typed into it, and until when, or why it is not typed; nothing for nothing.
+function queued({ queued: text, queued_until: until, unsent, status }) {
+  if (!text) return "";
+  if (unsent) return `not sent, ${unsent}: ${text}`;
+  const when = until && status !== "limited" ? "types after its next limit" : "queued";
+  return `${until > Date.now() / 1000 ? `types at ${clock(until)}` : when}: ${text}`;
 }
 
 function element(name, text, kind = "") {
@@ -56,7 +66,7 @@ function what(session) {
   const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status] || newsIn(message) || topic;
   const more = ["waiting", "error"].includes(status) && !said.includes(session.doing) ? session.doing : "";
   const [asked] = others(session);
-  return [limit(until), asked, said, more].filter(Boolean).join(" · ");
+  return [queued(session), limit(until), asked, said, more].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.

@@ -124,7 +124,7 @@ def all_screens() -> list[Screen]:
     paths = [
         path
         for path in sorted(accuracy.CORPUS.rglob("*.cast.gz"))
-        if not _is_set_up(path) and path.parent != accuracy.FROZEN
+        if not _is_set_up(path) and path.parent not in accuracy.FROZEN
     ]
     paths += sorted(ORDINARY.glob("*.cast.gz"))
     with concurrent.futures.ProcessPoolExecutor() as pool:

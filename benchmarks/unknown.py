@@ -1,5 +1,7 @@
 """Agents that nobody has described: `python -m benchmarks.unknown` measures their light, without and with a made file.
 
+`python -m benchmarks.unknown frozen2` measures only those of that folder of the corpus.
+
 Each agent is read by weights that were made without its recordings (`benchmarks.structure`): what is told of one is
 what is to be expected of an agent that nobody has seen. The rules of `evidence.dialogs` were made with all of them.
 
@@ -9,8 +11,10 @@ recording in which it holds the foreground as no more than that, from then on.
 
 from __future__ import annotations
 
+import argparse
 import concurrent.futures
 import functools
+import itertools
 import sys
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Several
@@ -46,8 +50,11 @@ from tallylight.wire.title import Title
 #: Every agent, and the scenes that its file is made from.
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
 LEARNT = ("permission", "question", "text")
-#: Those that were recorded after the rules were frozen, and the scene that their files are made from.
-FROZEN_NAMES = ("cn", "gptme", "kolega", "tunacode", "mini")
+#: Those that no rule was made with, by their folders, and the scene that their files are made from.
+FROZEN = {
+    "frozen": ("cn", "gptme", "kolega", "tunacode", "mini"),
+    "frozen2": ("dcode", "hermes", "interpreter", "mastracode", "openhands"),
+}
 FROZEN_LEARNT = ("turns",)
 #: Programs that are not called as their recordings are.
 PROGRAMS = {"kolega": "kolega-code"}
@@ -61,7 +68,7 @@ _POLL_S = 0.25
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
-    if name in (*NAMES, *FROZEN_NAMES):
+    if name in (*NAMES, *itertools.chain(*FROZEN.values())):
         # All of them tell what they are, by their package or by their own bytes (`pane.package`).
         found.packaged("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
@@ -203,12 +210,17 @@ def show(title: str, found: dict[str, Measured]) -> None:
         print(f"{title}, {kind}:\n\n{accuracy.table([*rows, ('all', total)])}\n")
 
 
-def main() -> int:
-    """Print what came of the agents that the rules were made with, and of those recorded after they were frozen."""
-    weights = [fitting.without(name) for name in NAMES]
-    with concurrent.futures.ProcessPoolExecutor() as pool:
-        show("Left out", dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True)))
-    show("Frozen", {name: measure(name, {}, (accuracy.FROZEN,), FROZEN_LEARNT) for name in FROZEN_NAMES})
+def main(argv: list[str] | None = None) -> int:
+    """Print what came of the agents that the rules were made with, and of those that they were not made with."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.unknown", description="The light of unknown agents.")
+    parser.add_argument("folder", nargs="?", choices=tuple(FROZEN), help="measure only the agents in it")
+    only = parser.parse_args(argv).folder
+    if only is None:
+        weights = [fitting.without(name) for name in NAMES]
+        with concurrent.futures.ProcessPoolExecutor() as pool:
+            show("Left out", dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True)))
+    for folder in (only,) if only else FROZEN:
+        show(folder, {name: measure(name, {}, (accuracy.CORPUS / folder,), FROZEN_LEARNT) for name in FROZEN[folder]})
     return 0
 
 

@@ -31,7 +31,7 @@ UNTIMED = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "untim
 #: What goes on around a turn; a quarter of it was held out.
 SITUATIONS = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "situations").rglob("*.cast.gz"))}
 #: Agents that were recorded after the rules were frozen.
-FROZEN = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "frozen").glob("*.cast.gz"))}
+FROZEN = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("frozen*/*.cast.gz"))}
 PATHS = TUNED | OTHERS | UNTIMED | SITUATIONS | FROZEN
 #: Those in which an agent asks before it has a prompt.
 STARTS = {"trust", *(name for _, name in situations.FIRST)}
@@ -158,7 +158,7 @@ def test_shown(name: str) -> None:
 
 def test_files_are_ours() -> None:
     """Nothing lies beside the recordings but their description."""
-    folders = {HELD_OUT, CORPUS / "untimed", CORPUS / "frozen", CORPUS / "situations", CORPUS / "situations/held-out"}
+    folders = {HELD_OUT, CORPUS / "untimed", CORPUS / "situations", CORPUS / "situations/held-out", *accuracy.FROZEN}
     found = {path for folder in (CORPUS, *folders) for path in folder.iterdir()}
 
     assert (

@@ -64,8 +64,7 @@ def teach(base: Agent, recording: accuracy.Recording) -> Lesson:
     """What is learnt of one recording, of which a person says the truth about five screens."""
     plain = tuple(event for event in recording.events if not isinstance(event.what, Mark))
     shown = check(recording.header, plain, base)
-    seen = sightings.of_recording(recording.header, plain)
-    seen = sightings.lit(seen, lambda time: decision.status.value if (decision := shown.at(time)) is not None else "")
+    seen = sightings.lit(sightings.of_recording(recording.header, plain), shown.at)
     pairs = [(look, said(recording.truth, look.time)) for _, look in sightings.frames([seen])]
     return learnt(base, Stretch(recording.header, plain), sightings.answered(seen, [pair for pair in pairs if pair[1]]))
 

@@ -26,6 +26,7 @@ from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.screen import Change, Look, ScreenWatch
 from tallylight.evidence.tail import read_tail
 from tallylight.evidence.unknown import SPINNERS
+from tallylight.model.decision import Decision
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.events import Exit
 from tallylight.recordings.grid import Grid
@@ -202,9 +203,11 @@ class Looks:
         return Seen(_segmented(self._looks), has_bar, bool(self._truth))
 
 
-def lit(seen: Seen, light_at: Callable[[float], str]) -> Seen:
+def lit(seen: Seen, shown_at: Callable[[float], Decision | None]) -> Seen:
     """*seen*, with the status that was shown at the time of each look."""
-    return attrs.evolve(seen, sightings=tuple(attrs.evolve(look, light=light_at(look.time)) for look in seen.sightings))
+    shown = ((look, shown_at(look.time)) for look in seen.sightings)
+    looks = (attrs.evolve(look, light=found.status.value if found is not None else "") for look, found in shown)
+    return attrs.evolve(seen, sightings=tuple(looks))
 
 
 def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sighting]]:

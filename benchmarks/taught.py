@@ -101,7 +101,7 @@ def _lessons(name: str) -> Iterator[Taught]:
     agent = agent_files.load_agents({})[0].get(name)
     assert agent is not None
     whole = {path: tried(path, agent) for path in unknown.recordings(name).values()}
-    for lost, base in _losses(agent):
+    for lost, base in losses(agent):
         names = {rule.name for rule in agent.screen_rules} - {rule.name for rule in base.screen_rules}
         worse: list[tuple[Path, float]] = []
         for path, result in whole.items():
@@ -115,7 +115,7 @@ def _lessons(name: str) -> Iterator[Taught]:
             yield Taught(name, lost, one, two, off(whole[second]), seconds, taught, found)
 
 
-def _losses(agent: Agent) -> Iterator[tuple[str, Agent]]:
+def losses(agent: Agent) -> Iterator[tuple[str, Agent]]:
     """What *agent* may lose: a rule, or all of one status."""
     for rule in dict.fromkeys(rule.name for rule in agent.screen_rules):
         yield rule, without(agent, rule)

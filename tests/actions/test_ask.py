@@ -89,6 +89,18 @@ def test_enter(desk: Desk) -> None:
     assert desk.answer()
 
 
+@each("terminal", ["WezTerm", "xterm"])
+def test_its_title_goes_with_it(desk: Desk, monkeypatch: pytest.MonkeyPatch, terminal: str) -> None:
+    """A shell that sets no title would keep the page's: in WezTerm its word for none is set."""
+    monkeypatch.setenv("TERM_PROGRAM", terminal)
+    desk.ask(offer())
+    desk.until("Enter")
+    desk.press("\x1b")
+    assert desk.answer() is False
+    left = os.read(desk.ours, 65536)
+    assert (b"\x1b]2;wezterm\x07" in left) is (terminal == "WezTerm")
+
+
 def test_what_goes_on_from_another_window_does_not_count(desk: Desk) -> None:
     """A page that gets the keyboard in the middle of a person's typing waits until they look up."""
     looked_up = threading.Event()

@@ -323,6 +323,46 @@ def test_tabs_of_kitty(desk: Desk, capsys: pytest.CaptureFixture[str], *, works:
     assert (b"no tab" in terminal.received) is not works
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("works", [True, False])
+def test_tabs_of_wezterm(desk: Desk, capsys: pytest.CaptureFixture[str], *, works: bool) -> None:
+    """In WezTerm each opens in a tab, by the program that its sidecar names; what closes at once stays on the list."""
+    asked, wezterm = desk.folder / "asked", desk.folder / "bin/its-wezterm"
+    wezterm.write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$*" >> {asked}\n'
+        'case "$*" in\n*" list "*) echo \'[{"pane_id": 8}]\' ;;\n'
+        + ("*/w1*) echo 7 ;;\n*) echo 8 ;;\nesac\n" if works else "*) echo no tab >&2; exit 1 ;;\nesac\n")
+    )
+    wezterm.chmod(0o755)
+    gui = subprocess.Popen(["sleep", "600"])
+    words = ["host", "wezterm", "--pid", str(gui.pid), "--wezterm", str(wezterm)]
+    sidecar = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", *words])
+    snapshots = desk.folder / "run/tallylight"
+    snapshots.mkdir(mode=0o700, exist_ok=True)
+    (snapshots / f"wezterm-{gui.pid}.lock").write_text(str(sidecar.pid))
+    socket = str(desk.folder / f"run/wezterm/gui-sock-{gui.pid}")
+    try:
+        with Terminal(rows=40) as terminal:
+            inside = {"TERM_PROGRAM": "WezTerm", "WEZTERM_PANE": "4", "WEZTERM_UNIX_SOCKET": socket}
+            process = terminal.start(COMMAND, desk.environ | inside)
+            terminal.wait_for(b"resume 2")
+            terminal.type(b"\r")
+            terminal.wait_for(lambda _: process.poll() is not None)
+    finally:
+        for started in (sidecar, gui):
+            started.kill()
+            started.wait()
+    opened = [line for line in asked.read_text().splitlines() if " spawn " in line]
+    assert opened == [
+        f"cli --no-auto-start spawn --pane-id 4 --domain-name local --cwd {desk.folder}/w{n} -- "
+        f"{desk.program} --resume {IDS[n]}"
+        for n in (1, 2)
+    ]
+    assert process.returncode == 1
+    assert (b"no tab" in terminal.received, b"api1: it ended within 30" in terminal.received) == (not works, works)
+    assert sorted(one["pane"]["id"] for one in desk.json(capsys)) == (["1", "3"] if works else ["1", "2", "3"])
+
+
 HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"session": "--dangerously-skip-permissions"}, "value"),
     ({"session": "-p"}, "value"),

@@ -52,6 +52,7 @@ function M.apply_to_config(config, opts)
   watch.has_titles = function()
     return has_handler and config.show_tabs_in_tab_bar ~= false
   end
+  watch.show = actions.go
   watch.are_keys_lost = function()
     return actions.are_lost(config, merged.keys)
   end

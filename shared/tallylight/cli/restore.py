@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 import attrs
 
@@ -29,9 +30,13 @@ from tallylight.cli import restore_session
 from tallylight.cli.fork import LAUNCH_S, launch, open_pane, to_json
 from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
+from tallylight.evidence import process_table
+from tallylight.hosts.wezterm import pane_list
+from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot import writer
+from tallylight.snapshot.addresses import own_place
 from tallylight.snapshot.lives import birth_of, is_alive
 from tallylight.snapshot.open_conversations import Lost, claim, put_back, read_lost
 from tallylight.snapshot.schema import Pane
@@ -43,6 +48,9 @@ from tallylight.wire import values
 #: late. For how many of them we wait before the shell goes on, and how often we look.
 RESUMED_S, WAITED_S, LOOK_S = 30.0, 2.0, 1.0
 _ENDED = f": it ended within {RESUMED_S:g} seconds; the conversation stays in the list of `tally restore`"
+_CLI = ("cli", "--no-auto-start")
+#: What opens tabs, kitty's program or WezTerm's, and our pane there.
+Launcher = tuple[str, str]
 _STATES = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
 
 
@@ -51,8 +59,8 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally restore",
         description="Resume the conversations that were open when a terminal crashed, was killed or was closed. "
-        "You see each exact command first. In kitty with remote control they open in new tabs; elsewhere one "
-        "is resumed in this pane.",
+        "You see each exact command first. In WezTerm, and in kitty with remote control, they open in new tabs; "
+        "elsewhere one is resumed in this pane.",
         examples={
             "tally restore": "choose what to resume",
             "tally restore --list": "only list it",
@@ -145,7 +153,7 @@ def _follow(
     windows: Mapping[str, Offered],
     are_all: bool,
     lost: Mapping[int, Lost],
-    launcher: tuple[str, str] | None,
+    launcher: Launcher | None,
     *,
     is_page: bool,
 ) -> bool:
@@ -154,12 +162,11 @@ def _follow(
 
     Where we have a window of our own, *is_page*, it stays meanwhile; else the person's shell goes on.
     """
-    kitten = launcher[0] if launcher is not None else ""
     if windows and is_page:
         sys.stderr.write(f"{len(windows)} opened; this closes once they have run for {RESUMED_S:g} seconds\n")
-    left = _watch_windows(windows, lost, kitten, RESUMED_S if is_page else WAITED_S)
+    left = _watch_windows(windows, lost, launcher, RESUMED_S if is_page else WAITED_S)
     if left and not is_page:
-        _in_background(lambda: _watch_windows(left, lost, kitten, RESUMED_S - WAITED_S))
+        _in_background(lambda: _watch_windows(left, lost, launcher, RESUMED_S - WAITED_S))
     are_all = are_all and len(left) == len(windows)
     if not are_all and is_page:
         # It closes with this program, and what it says with it.
@@ -169,7 +176,7 @@ def _follow(
 
 
 def _offer(
-    choices: list[Offered], lost: Mapping[int, Lost], launcher: tuple[str, str] | None, environ: Mapping[str, str]
+    choices: list[Offered], lost: Mapping[int, Lost], launcher: Launcher | None, environ: Mapping[str, str]
 ) -> tuple[dict[str, Offered], bool] | None:
     """
     Show what would run, and start what the person chooses; None if the person has left.
@@ -195,13 +202,13 @@ def _offer(
 
 
 def _watch_windows(
-    windows: Mapping[str, Offered], lost: Mapping[int, Lost], kitten: str, seconds: float
+    windows: Mapping[str, Offered], lost: Mapping[int, Lost], launcher: Launcher | None, seconds: float
 ) -> dict[str, Offered]:
     """Tell of each of *windows* that closes within *seconds*, and put its conversation back; those that do not."""
     left, end = dict(windows), time.monotonic() + seconds
-    while left and (now := time.monotonic()) < end:
+    while launcher is not None and left and (now := time.monotonic()) < end:
         time.sleep(min(LOOK_S, end - now))
-        for window in left.keys() - _open_windows(kitten, left):
+        for window in left.keys() - _open_windows(launcher, left):
             choice = left.pop(window)
             put_back(lost[choice.number])
             complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED)
@@ -293,8 +300,11 @@ def _not_started(options: argparse.Namespace) -> int:
     return 1
 
 
-def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, str] | None:
-    """The program that opens a tab of the kitty around us, and our window there; None where nothing can."""
+def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> Launcher | None:
+    """The program that opens a tab of the terminal around us, and our pane there; None where nothing can."""
+    host, pane = own_place(environ)
+    if (gui := gui_of(host, process_table.table())) is not None and pane.isdigit():
+        return gui[1], pane
     kitten = shutil.which("kitten", path=environ.get("PATH"))
     window = environ.get("KITTY_WINDOW_ID", "")
     if kitten is None or not window.isdigit() or not (environ.get("KITTY_LISTEN_ON") or through_tty):
@@ -302,16 +312,18 @@ def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, st
     return kitten, window
 
 
-def _open_windows(kitten: str, windows: Iterable[str]) -> set[str]:
-    """Those of *windows* that kitty has; all of them if it does not say."""
-    command = [kitten, "@", "ls", "--match=" + " or ".join(f"id:{window}" for window in windows)]
+def _open_windows(launcher: Launcher, windows: Iterable[str]) -> set[str]:
+    """Those of *windows* that the terminal has; all of them if it does not say."""
+    is_kitty = Path(launcher[0]).name == "kitten"
+    of_kitty = ["@", "ls", "--match=" + " or ".join(f"id:{window}" for window in windows)]
+    command = [launcher[0], *(of_kitty if is_kitty else [*_CLI, "list", "--format", "json"])]
     try:
         done = subprocess.run(command, capture_output=True, timeout=LAUNCH_S, check=False)
-        found = listed_windows(done.stdout)
     except (OSError, subprocess.TimeoutExpired):
         return set(windows)
     if done.returncode and b"No matching" in done.stderr:
         return set()
+    found = listed_windows(done.stdout) if is_kitty else {row.id for row in pane_list.read_list(done.stdout) or ()}
     return set(windows) if done.returncode else found
 
 
@@ -325,6 +337,14 @@ def listed_windows(document: bytes) -> set[str]:
         outer = (one for some in found if isinstance(some, list) for one in some if isinstance(one, dict))
         found = [one.get(inner) for one in outer]
     return {str(id_) for id_ in found if isinstance(id_, int)}
+
+
+def _opening(launcher: Launcher, plan: Plan, tab: str) -> list[str]:
+    """What has the terminal run *plan* in a new tab *tab*, with our surroundings; WezTerm's tabs name themselves."""
+    if Path(launcher[0]).name == "kitten":
+        return launch(*launcher, plan, Place.TAB, tab=tab)
+    where = ["--pane-id", launcher[1], "--domain-name", "local", "--cwd", plan.cwd]
+    return [launcher[0], *_CLI, "spawn", *where, "--", *plan.argv]
 
 
 def _watch(choice: Offered, lost: Lost) -> int:
@@ -365,7 +385,7 @@ def _in_background(job: Callable[[], object]) -> None:
         os._exit(0)
 
 
-def _start(choice: Offered, lost: Lost, launcher: tuple[str, str] | None) -> tuple[str, str]:
+def _start(choice: Offered, lost: Lost, launcher: Launcher | None) -> tuple[str, str]:
     """Start one; kitty's new window, and what went wrong: either may be nothing."""
     plan = choice.plan
     assert plan is not None
@@ -385,7 +405,7 @@ def _start(choice: Offered, lost: Lost, launcher: tuple[str, str] | None) -> tup
                 os.execv(plan.argv[0], plan.argv)  # noqa: S606 - no shell is meant to come between
             finally:
                 os.write(watcher, b"x")
-        window, problem = open_pane(launch(*launcher, plan, Place.TAB, tab=clean(lost.tab.name, 60)))
+        window, problem = open_pane(_opening(launcher, plan, clean(lost.tab.name, 60)))
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)
     if problem:

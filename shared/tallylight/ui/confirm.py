@@ -22,7 +22,7 @@ from tallylight.actions.fork_page import Act, Line
 from tallylight.actions.view import Page, View
 from tallylight.ui import colours
 from tallylight.ui.terminal import size as size_of
-from tallylight.ui.terminal import write
+from tallylight.ui.terminal import untitled, write
 
 Offer = TypeVar("Offer", bound=Page)
 
@@ -90,7 +90,7 @@ def raw(fd: int) -> Iterator[None]:
         write(fd, _ENTER_SCREEN)
         yield
     finally:
-        write(fd, _LEAVE_SCREEN)
+        write(fd, _LEAVE_SCREEN + untitled().encode())
         termios.tcsetattr(fd, termios.TCSAFLUSH, before)
 
 

@@ -46,6 +46,11 @@ def encoded(text: str) -> bytes:
     return text.encode(*((sys.stdout.encoding, plain.ERRORS) if is_plain else ("utf-8", "replace")))
 
 
+def untitled() -> str:
+    """What takes back the title that a program of ours has set: WezTerm's word for none; others need nothing."""
+    return "\x1b]2;wezterm\x07" if os.environ.get("TERM_PROGRAM") == "WezTerm" else ""
+
+
 class Terminal:
     """
     A terminal that is read from *fd_in* and written to at *fd_out*, while `opened`.
@@ -59,9 +64,9 @@ class Terminal:
         if stays:
             self._enter, self._leave = f"{MARK}{_ENTER}{ENABLE_FOCUS}", f"{DISABLE_FOCUS}{_LEAVE}{UNMARK}"
         if os.environ.get("TERM_PROGRAM") == "WezTerm":
-            # It calls a program that sets no title by its process, `python3.11`. The last is its word for no title.
+            # It calls a program that sets no title by its process, `python3.11`.
             self._enter += "\x1b]2;tally agents\x07"
-            self._leave += "\x1b]2;wezterm\x07"
+        self._leave += untitled()
         self._woken, self._wake = ends = os.pipe()
         for end in ends:
             os.set_blocking(end, False)

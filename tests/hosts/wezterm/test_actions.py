@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.hosts.wezterm.conftest import Bench
@@ -98,6 +100,28 @@ def test_jump_to_another_workspace(bench: Bench) -> None:
     bench.fake.press("tallylight.jump", bench.panes[0])
     assert bench.system.workspace == "other"
     assert pane.activated == 1 and other.is_focused
+    assert bench.fake.errors() == []
+
+
+def test_asked_for_from_elsewhere(bench: Bench) -> None:
+    """The sidecar leaves a note of a pane in another window, and knocks: it is shown, once; nothing else is."""
+    bench.config()
+    bench.tick()
+    other = bench.system.window("other")
+    pane = bench.system.pane(bench.system.tab(other))
+    note = bench.folder / "wezterm-4711.goal"
+    note.write_text(str(pane.id))
+    bench.wake()
+    assert (bench.system.workspace, other.is_focused, note.exists()) == ("other", True, False)
+    bench.system.workspace = "default"
+    bench.wake()
+    for text in ("", "x", f"{pane.id} ", "999", "9" * 5000):
+        note.write_text(text)
+        bench.wake()
+    note.unlink(missing_ok=True)
+    os.mkfifo(note)
+    bench.wake()
+    assert bench.system.workspace == "default"
     assert bench.fake.errors() == []
 
 

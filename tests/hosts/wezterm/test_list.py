@@ -19,10 +19,11 @@ from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm import source as source_module
 from tallylight.hosts.wezterm.pane_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
 from tallylight.hosts.wezterm.sidecar import socket_of
-from tallylight.hosts.wezterm.source import SELDOM_S, WezTermSource
+from tallylight.hosts.wezterm.source import NOTE_TRIES, SELDOM_S, WezTermSource
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane as ScreenedPane
+from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 from tests.tables import each
@@ -214,6 +215,37 @@ def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: p
     table.started = (CLAUDE,)
     assert [asks("4", "5"), asks("4", "5")] == [1, 0]
     assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
+
+
+def test_a_pane_of_another_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lua alone can bring a window to the front: it is left a note, and woken until that is taken, or too old."""
+    feed, note = tmp_path / "wezterm-1.feed.json", tmp_path / "wezterm-1.goal"
+    source = WezTermSource({}, 1, "wezterm", feed, Started(""))
+    told: list[str] = []
+
+    def told_to(_self: WezTermSource, *words: str) -> Ran:
+        told.append(note.read_text() if words[0] == "set-window-title" else words[0])
+        return Ran(0, b'[{"pane_id": 4, "window_id": 1, "window_title": "w"}, {"pane_id": 5, "window_id": 2}]')
+
+    monkeypatch.setattr(WezTermSource, "_cli", told_to)
+
+    def asked(pane: str, life: str = "one", takes: int = 1) -> list[str]:
+        told.clear()
+        sleeps = iter(range(1, 100))
+        monkeypatch.setattr(source_module.time, "sleep", lambda _: next(sleeps) == takes and note.unlink())
+        source._feed = FeedState(life=life, front=frozenset("4"), panes={"4": FedPane(window="1")})
+        source.act(Request("focus", pane))
+        assert not note.exists()
+        return [word for word in told if word != "list"]
+
+    assert asked("4") == asked("5", "") == ["activate-pane"]
+    assert asked("6") == []
+    assert asked("5") == ["activate-pane", "5"]
+    assert asked("5", takes=2) == ["activate-pane", "5", "5"]
+    assert asked("5", takes=99) == ["activate-pane", *NOTE_TRIES * ["5"]]
+    # A mux server has no window.
+    source._is_server = True
+    assert asked("5") == ["activate-pane"]
 
 
 _ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run it?", since=1.0)

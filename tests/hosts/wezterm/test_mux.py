@@ -15,10 +15,9 @@ ASKS = {
     "status": "waiting", "kind": "permission", "since": 5, "agent": "claude", "project": "shop",
     "what": "Bash: echo 50%; rm -r \u0007build", "question": "Do you want to proceed?",
 }  # fmt: skip
-WORD = (
-    "waiting:permission;tool=claude;project=shop;detail=echo 50%25%3B rm -r build;"
-    "message=Bash: echo 50%25%3B rm -r build"
-)
+SAID = "tool=claude;project=shop;detail=echo 50%25%3B rm -r build;message=Bash: echo 50%25%3B rm -r build"
+#: Of a pane of the server 4711.
+WORD = "waiting:permission;pane=4711.{};since=5;" + SAID
 
 
 @pytest.fixture
@@ -44,10 +43,12 @@ def test_what_it_tells(server: Bench) -> None:
     """A pane's light goes to the GUIs with its words, and goes out there; a dark pane is not written to."""
     pane, other = server.panes
     tell(server, pane, **ASKS)
-    assert (word(pane), word(other)) == (WORD, "")
+    assert (word(pane), word(other)) == (WORD.format(pane.id), "")
     assert "tally_mux" not in other.user_vars
+    tell(server, pane, **ASKS, snoozed_until=1_700_000_900.25, muted_until=1_700_000_901)
+    assert f";since=5;snoozed_until=1700000900;muted_until=1700000901;{SAID}" in word(pane)
     tell(server, pane, status="done", kind="question", agent="claude", outcome="All pass.")
-    assert word(pane) == "done:question;tool=claude;message=All pass."
+    assert word(pane) == f"done:question;pane=4711.{pane.id};tool=claude;message=All pass."
     tell(server, pane, status="active")
     assert word(pane) == ""
     assert server.fake.errors() == []
@@ -60,7 +61,7 @@ def test_it_tells_again(server: Bench) -> None:
     made = server.fake.timers_made
     pane.user_vars.clear()
     server.fake.advance(6)
-    assert word(pane) == WORD
+    assert word(pane) == WORD.format(pane.id)
     server.system.close(pane)
     server.fake.advance(60)
     assert server.fake.timers_made == made and len(server.fake.timers) == 1
@@ -72,7 +73,8 @@ def test_what_it_hears(server: Bench) -> None:
     pane = server.panes[0]
     server.fake.set_var(pane, "tally", "state=working;tool=codex")
     server.fake.advance(1)
-    assert word(pane) == "working;tool=codex"
+    since = int(server.fake.now)
+    assert word(pane) == f"working;pane=4711.{pane.id};since={since};tool=codex"
     fed = server.feed["panes"][str(pane.id)]
     assert fed["said"] == [{"n": 1, "value": "state=working;tool=codex"}]
     assert (fed["tab"], fed["window"], server.feed["front"]) == (pane.tab.id, pane.tab.window.id, "")
@@ -86,7 +88,7 @@ def test_a_reload(server: Bench) -> None:
     server.start(has_gui=False)
     server.config()
     tell(server, pane, **ASKS)
-    assert word(pane) == WORD
+    assert word(pane) == WORD.format(pane.id)
     before.now = server.fake.now
     before.advance(2)
     assert before.timers == []
@@ -106,7 +108,7 @@ def test_what_the_gui_makes_of_it(bench: Bench) -> None:
     bench.config()
     pane = bench.panes[1]
     pane.domain = "SSHMUX:build"
-    bench.fake.set_var(pane, "tally_mux", WORD)
+    bench.fake.set_var(pane, "tally_mux", WORD.format(3))
     bench.tick(2)
     assert bench.window.toasts == [
         ("shop: echo 50%; rm -r build", "claude needs you: Bash: echo 50%; rm -r build"),
@@ -116,6 +118,100 @@ def test_what_the_gui_makes_of_it(bench: Bench) -> None:
         bench.fake.set_var(pane, "tally_mux", bad)
         bench.tick(2)
         assert bench.light(pane) in ("", "!")
+    assert bench.fake.errors() == []
+
+
+def attach(bench: Bench, word: str) -> Pane:
+    """A domain is attached, a while later: its pane is another one, and the server tells of it."""
+    bench.fake.advance(60)
+    pane = bench.system.pane(bench.tabs[1], domain="SSHMUX:build")
+    bench.fake.set_var(pane, "tally_mux", word)
+    bench.tick(2)
+    return pane
+
+
+def test_a_question_is_toasted_once(bench: Bench) -> None:
+    """Attached again, a question that stands is no news, whoever tells of it; another one of the same pane is."""
+    bench.config()
+    asks = "waiting:permission;pane=4711.3;since={};tool=claude;message=Shall I?"
+    pane = attach(bench, asks.format(1_699_999_000))
+    bench.system.close(pane)
+    bench.tick(60)
+    bench.start()
+    bench.config()
+    pane = attach(bench, asks.format(1_699_999_000))
+    assert len(bench.window.toasts) == 1
+    bench.fake.set_var(pane, "tally_mux", asks.format(1_699_999_100))
+    bench.tick(2)
+    assert len(bench.window.toasts) == 2
+    bench.system.close(pane)
+    pane = attach(bench, asks.format(1_699_999_200))
+    assert len(bench.window.toasts) == 3
+    # Its agent speaks for itself, too, and attached again nothing but the server's word is left.
+    now = int(bench.fake.now)
+    bench.fake.set_var(pane, "tally_mux", "")
+    bench.tick(2)
+    bench.fake.set_var(pane, "tally_mux", asks.format(now + 2))
+    bench.fake.set_var(pane, "tally", "state=waiting;tool=claude;message=Shall I?")
+    bench.tick(2)
+    assert len(bench.window.toasts) == 4
+    bench.system.close(pane)
+    attach(bench, asks.format(now + 2))
+    assert len(bench.window.toasts) == 4
+    assert bench.fake.errors() == []
+
+
+def test_no_pane_speaks_for_another(bench: Bench) -> None:
+    """A program that names another pane, with a time to come, keeps no question of that pane from its person."""
+    bench.config()
+    attach(bench, "waiting;pane=4711.3;since=999999999999;tool=codex")
+    before = len(bench.window.toasts)
+    attach(bench, f"waiting;pane=4711.3;since={int(bench.fake.now)};tool=claude")
+    assert len(bench.window.toasts) > before and bench.window.toasts[-1][0] == "claude needs you"
+    before = len(bench.window.toasts)
+    bench.tick(60)
+    assert len(bench.window.toasts) == before, "and nobody is told again and again"
+    for bad in ("pane=1.2", "pane=1.2;since=5x", f"pane={'1' * 30}.2;since=5", "pane=1.2;since=" + "9" * 300):
+        attach(bench, f"waiting;{bad};tool=goose")
+    memory = json.loads(bench.system.globals["tallylight_told"])
+    assert not any("." in key for key in memory)
+    assert bench.fake.errors() == []
+
+
+def test_what_was_put_off_at_the_server(bench: Bench) -> None:
+    """A snooze and a mute there keep the toast back here; after the snooze it comes."""
+    bench.config()
+    now = int(bench.fake.now)
+    asks = "waiting;pane=4711.{};since=5;{}={};tool=claude;message=Shall I?"
+    attach(bench, asks.format(3, "snoozed_until", now + 300))
+    attach(bench, asks.format(4, "muted_until", now + 300))
+    assert bench.window.toasts == []
+    bench.tick(400)
+    assert len(bench.window.toasts) == 1
+
+
+def test_a_finished_turn_that_was_seen(bench: Bench) -> None:
+    """Its light goes out once it has been in front for a second, and stays out; that of the next turn does not."""
+    bench.config()
+    done = "done;pane=4711.3;since={};tool=claude"
+    pane = attach(bench, done.format(1_699_999_000))
+    assert bench.light(pane) == "✓"
+    bench.window.active, bench.tabs[1].active = 1, 1
+    bench.tick()
+    assert bench.light(pane) == "✓", "a glance"
+    made, status = bench.fake.timers_made, bench.window.left_status
+    bench.fake.advance(2)
+    assert bench.light(pane) == "" and bench.fake.timers_made > made
+    assert bench.window.left_status != status, "WezTerm draws anew"
+    bench.window.active = 0
+    bench.system.close(pane)
+    bench.start()
+    bench.config()
+    pane = attach(bench, done.format(1_699_999_000))
+    assert bench.light(pane) == ""
+    bench.fake.set_var(pane, "tally_mux", done.format(1_699_999_100))
+    bench.tick(2)
+    assert bench.light(pane) == "✓"
     assert bench.fake.errors() == []
 
 

@@ -571,6 +571,32 @@ def test_one_a_wezterm(other: Desk) -> None:
     assert left <= {Path(first["snapshot"]).name, f"{Path(first['snapshot']).stem}.requests"}
 
 
+@pytest.mark.parametrize("how", ["crash", "logout", "stopped"])
+def test_what_was_open(other: Desk, how: str) -> None:
+    """With WezTerm its conversations end, which `tally restore` lists; not where the sidecar alone is ended."""
+    other.program("codex", _HOOKED)
+    first = other.start()
+    pane = other.spawn()
+    other.send(pane, "codex\r")
+    other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
+    kept = other.home / ".local/state/tallylight/open"
+    other.wait(lambda: list(kept.glob("wezterm-*.json")), "the file")
+    if how != "crash":
+        os.kill(first["pid"], signal.SIGTERM)
+    if how != "stopped":
+        os.kill(other.gui.pid, signal.SIGKILL)
+        other.gui.wait()
+    other.wait(lambda: not is_running(first["pid"]), "the end of the sidecar")
+    assert bool(list(kept.glob("wezterm-*.json"))) is (how != "stopped")
+
+    def listed() -> list[str]:
+        found = json.loads(other.run_tally("restore", "--json").stdout)["conversations"]
+        return [one["pane"]["agent"] for one in found]
+
+    if how != "stopped":
+        other.wait(lambda: listed() == ["codex"], "the end of the agent")
+
+
 def test_no_wezterm_process(other: Desk) -> None:
     """A pid that nobody has is refused in words."""
     done = other.run_tally("host", "wezterm", "--pid", "999999999")

@@ -26,6 +26,9 @@ M.are_keys_lost = nil
 --- Whether WezTerm is to ask our handler for titles.
 ---@type fun(): boolean
 M.has_titles = nil
+--- Brings the pane of that id to the front.
+---@type fun(id: string)
+M.show = nil
 
 --- Each `update-status` comes behind new titles. A title handler that was not called so long after the first look, in
 --- seconds, is behind another's; the first status may have been due before the configuration was loaded.
@@ -373,13 +376,17 @@ function M.tick(window, is_news)
     by = sidecar.speaker(),
     now = now,
   })
-  if is_early and not is_soon then
+  local has_seen, is_looking = panes.look_at(states, is_front, now)
+  if has_seen then
+    wezterm.GLOBAL.tallylight_seen = wezterm.json_encode(panes.seen)
+  end
+  if (is_early or is_looking) and not is_soon then
     is_soon = true
     look_after(toasts.WORDS_S, function()
       is_soon = false
     end)
   end
-  if titles.take_note(states, now) then
+  if titles.take_note(states, now) or has_seen then
     redraw()
   end
   if M.options.pulse then
@@ -430,7 +437,7 @@ local function serve_once()
   local now = clock.now()
   local known, seen, by_id, states = look(now)
   for id, pane in pairs(by_id) do
-    local word = states[id] and remote.word(states[id]) or ''
+    local word = states[id] and remote.word(states[id], wezterm.procinfo.pid()) or ''
     local before = told[id] or { word = '', at = 0 }
     if word ~= before.word or (word ~= '' and now - before.at >= AGAIN_S) then
       if set_var(pane, 'tally_mux', word) then
@@ -470,6 +477,8 @@ function M.register_server()
 end
 
 function M.register()
+  local is_kept, seen = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_seen or '{}')
+  panes.seen = is_kept and type(seen) == 'table' and seen or {}
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
       guarded('user-var-changed', function()
@@ -491,6 +500,10 @@ function M.register()
       guarded(event, function()
         has_status = has_status or event == 'update-status'
         if has_knocked(window) then
+          local goal = sidecar.goal()
+          if goal then
+            M.show(goal)
+          end
           tell(window, clock.now())
         else
           M.tick(window, event ~= 'update-status')

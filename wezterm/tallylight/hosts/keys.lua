@@ -48,7 +48,7 @@ local function lit()
 end
 
 --- Bring a pane to the front: its workspace, its tab, and its window where the system lets us.
----@param target tallylight.Lit
+---@param target { pane: table, tab: table, window: table }
 local function show(target)
   local workspace = target.window:get_workspace()
   if workspace ~= wezterm.mux.get_active_workspace() then
@@ -152,15 +152,24 @@ function M.list(window, pane)
   )
 end
 
+--- Bring the pane of that id to the front, if it is there.
+---@param id string|nil
+function M.go(id)
+  local target
+  watch.each_pane(function(pane, tab, window)
+    if tostring(pane:pane_id()) == id then
+      target = { pane = pane, tab = tab, window = window }
+    end
+  end)
+  if target then
+    show(target)
+  end
+end
+
 --- A line of the list was chosen; nil if none was.
 ---@param id string|nil
 function M.chosen(_, _, id)
-  for _, each in ipairs(id and lit() or {}) do
-    if tostring(each.state.pane_id) == id then
-      show(each)
-      return
-    end
-  end
+  M.go(id)
 end
 
 --- What the command palette calls the keys: it lists each by the name of its event, with the key.

@@ -215,6 +215,19 @@ function M.refresh()
   return heard
 end
 
+--- The pane that a person asked to see, by its id, if its window is not in front. Each is told once.
+---@return string|nil
+function M.goal()
+  local path = known and known.feed:gsub('feed%.json$', 'goal')
+  local file = path and snapshot.open(path)
+  if not file then
+    return nil
+  end
+  local id = file:read(20) or ''
+  file:close()
+  return os.remove(path) and id:match('^%d+$')
+end
+
 --- Take in what the Lua state before this one had read last: WezTerm draws anew before any event is emitted to us.
 function M.recall()
   local kept, data = checked(memory()), wezterm.GLOBAL.tallylight_snapshot

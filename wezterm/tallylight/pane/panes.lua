@@ -27,6 +27,8 @@ local words = require('tallylight.model.status')
 ---@field muted_until number|nil
 ---@field limited_until number|nil
 ---@field collides boolean|nil # whether another agent has changed the same lines
+---@field server_pane string|nil # of a pane of a mux server: what names it there
+---@field turn string|nil # what names its finished turn, where the server tells of that
 
 ---@class tallylight.Heard
 ---@field last string|nil # the payload that was heard last
@@ -222,6 +224,35 @@ function M.forget_former()
   former = {}
 end
 
+--- How long a finished turn has to be in front of a person to count as seen, in seconds, and how many are remembered.
+M.DWELL_S, M.MAX_SEEN = 1, 200
+--- The finished turns at mux servers that a person has seen: a server does not know what is in front of them.
+---@type table<string, boolean>
+M.seen = {}
+---@type table<string, number> # since when one is in front
+local looked = {}
+
+--- Take note of what is in front of a person.
+---@param states table<integer, tallylight.State>
+---@param is_front table<integer, boolean>
+---@param now number
+---@return boolean # whether a finished turn was seen
+---@return boolean # whether one is being looked at
+function M.look_at(states, is_front, now)
+  local before, has_seen = looked, false
+  looked = {}
+  for id, state in pairs(states) do
+    local turn = is_front[id] and state.turn
+    if turn and now - (before[turn] or now) >= M.DWELL_S then
+      M.seen = count_of(M.seen) < M.MAX_SEEN and M.seen or {}
+      M.seen[turn], has_seen = true, true
+    elseif turn then
+      looked[turn] = before[turn] or now
+    end
+  end
+  return has_seen, next(looked) ~= nil
+end
+
 --- What every pane shows, as of the last look; for a status bar.
 ---@type table<integer, tallylight.State>
 M.shown = {}
@@ -316,6 +347,7 @@ end
 ---@return tallylight.State|nil
 function M.state(pane_id, user_vars)
   local payload = user_vars and user_vars.tally
+  local remotely = user_vars and user_vars.tally_mux and from_server(user_vars.tally_mux)
   local entry, before = entries[tostring(pane_id)], former[tostring(pane_id)]
   if before and is_hasty(entry, before) then
     entry = before
@@ -332,7 +364,7 @@ function M.state(pane_id, user_vars)
   end
   -- Where an agent speaks for itself, what was seen of it from outside is not asked.
   if (not shown or shown.status == 'active') and not own then
-    shown = user_vars and user_vars.tally_mux and from_server(user_vars.tally_mux)
+    shown = remotely
   end
   if not shown or shown.status == 'active' or (shown.status == 'idle' and shown.source == 'shell') then
     return nil
@@ -340,6 +372,10 @@ function M.state(pane_id, user_vars)
   local state = {}
   for key, value in pairs(shown) do
     state[key] = value
+  end
+  state.server_pane = remotely and remotely.server_pane
+  if M.seen[state.turn] then
+    state.status = 'idle'
   end
   state.pane_id, state.title, state.name = pane_id, own and own.title or '', entry and entry.name or ''
   state.collides = entry ~= nil and entry.collides or nil

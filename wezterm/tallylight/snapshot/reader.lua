@@ -110,10 +110,11 @@ function M.parse(data, pid)
   return entries, math.type(found.heard) == 'integer' and found.heard or 0
 end
 
+--- Open a file that has a size, and nothing that is waited for.
 ---@param path string
 ---@return file*|nil
 ---@return boolean # whether nobody can write it
-local function open(path)
+function M.open(path)
   local file, _, code = io.open(path, 'r+')
   -- Of a FIFO nobody says that.
   local is_read_only = code == M.READ_ONLY
@@ -139,7 +140,7 @@ end
 ---@return integer|nil # the last feed that its writer had read, where there is something new
 ---@return string|nil # the text of the file, where there is something new
 function M.read(path, pid, written)
-  local file, is_stale = open(path)
+  local file, is_stale = M.open(path)
   if not file then
     return nil, nil, false
   end

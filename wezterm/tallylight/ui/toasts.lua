@@ -4,7 +4,7 @@ local wezterm = require('wezterm')
 
 local M = {}
 
---- Needs that are remembered; the oldest are forgotten.
+--- Needs that are remembered.
 M.MAX_TOLD = 200
 --- How long to wait for the words of a question, in seconds, while there is a sidecar that may read them.
 M.WORDS_S = 1.5
@@ -50,7 +50,8 @@ local function read(need)
   return { status = status, since = tonumber(since), by = tonumber(by) }
 end
 
---- The needs that were told already, over reloads too: pane by pane, the one told last.
+--- The needs that were told already, over reloads too: pane by pane, the one told last. A pane of a mux server has the
+--- name that it has there, also while the server is detached.
 ---@return table<string, string>
 local function told()
   local is_good, found = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_told or '{}')
@@ -85,8 +86,12 @@ local function is_told(state, before, by)
   if not before or before.status ~= state.status then
     return false
   end
-  local is_dated_anew = before.by ~= by
-  return is_dated_anew or state.since == 0 or before.since == 0 or state.since <= before.since + SLACK_S
+  if before.by ~= by or state.since == 0 or before.since == 0 then
+    return true
+  end
+  -- What a mux server tells of is dated there.
+  local is_older = state.since < before.since and not state.server_pane
+  return is_older or math.abs(state.since - before.since) <= SLACK_S
 end
 
 --- Needs whose words are waited for: since when, by pane.
@@ -124,9 +129,14 @@ function M.show(states, context)
   end
   local known, kept, waiting = told(), {}, {}
   local before_text = wezterm.GLOBAL.tallylight_told
-  local count = 0
+  local count, named = 0, {}
+  for _, state in pairs(states) do
+    local name = state.server_pane or ''
+    named[name] = (named[name] or 0) + 1
+  end
   for id, state in pairs(states) do
-    local key = tostring(id)
+    -- A program can take the name of another pane: then it names neither.
+    local key = named[state.server_pane] == 1 and state.server_pane or tostring(id)
     if wanted[state.status] and count < M.MAX_TOLD then
       count = count + 1
       local before = read(known[key])
@@ -146,6 +156,11 @@ function M.show(states, context)
         local title, message = M.words(state)
         context.window:toast_notification(title, message, nil, M.TIMEOUT_MS)
       end
+    end
+  end
+  for key, need in pairs(known) do
+    if key:find('.', 1, true) and not named[key] and count < M.MAX_TOLD then
+      count, kept[key] = count + 1, need
     end
   end
   postponed = waiting

@@ -1,6 +1,8 @@
---- What a mux server's Lua tells the GUI's of a pane, in its variable `tally_mux`: `waiting:permission;tool=claude;…`.
+--- What a mux server's Lua tells the GUI's of a pane, in its variable `tally_mux`:
+--- `waiting:permission;pane=4711.3;since=1700000000;tool=claude;…`.
 ---
---- The texts are those of the carrier. Pure. A value is untrusted: any program that can print to a pane can set it.
+--- The texts are those of the carrier. `pane` is its server and its number there: a GUI that attaches again gives it
+--- another number. Pure. A value is untrusted: any program that can print to a pane can set it.
 
 local carrier = require('tallylight.wire.carrier')
 local text = require('tallylight.wire.text')
@@ -11,6 +13,10 @@ local M = {}
 --- The cells of each text.
 local MOST = 256
 local DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+--- Times, in seconds since the epoch.
+local TIMES = { 'since', 'snoozed_until', 'muted_until' }
+--- Bytes of a time, and of the name of a pane.
+local TIME_BYTES, PANE_BYTES = 12, 24
 
 --- As a variable is set by.
 ---@param value string
@@ -33,9 +39,14 @@ function M.base64(value)
 end
 
 ---@param state tallylight.State
+---@param server integer # the process
 ---@return string
-function M.word(state)
+function M.word(state, server)
   local word = state.status .. (state.kind and ':' .. state.kind or '')
+  word = string.format('%s;pane=%d.%d', word, server, state.pane_id)
+  for _, name in ipairs(TIMES) do
+    word = word .. ((state[name] or 0) > 0 and string.format(';%s=%.0f', name, state[name]) or '')
+  end
   local fields = {
     { 'tool', state.agent },
     { 'project', state.name ~= '' and state.name or state.project },
@@ -62,7 +73,7 @@ function M.state(value)
   if not said or said.status ~= 'idle' then
     return nil
   end
-  return {
+  local state = {
     status = status,
     kind = words.KINDS[kind] and kind or nil,
     agent = said.agent or '',
@@ -70,8 +81,17 @@ function M.state(value)
     message = said.message or '',
     request = said.detail,
     source = 'screen',
-    since = 0,
   }
+  for _, name in ipairs(TIMES) do
+    local time = (rest .. ';'):match(';' .. name .. '=(%d+);') or '0'
+    state[name] = #time <= TIME_BYTES and tonumber(time) or 0
+  end
+  local pane = (rest .. ';'):match('^;pane=(%d+%.%d+);') or ''
+  if state.since > 0 and pane ~= '' and #pane <= PANE_BYTES then
+    state.server_pane = pane
+    state.turn = status == 'done' and string.format('%s %d', pane, state.since) or nil
+  end
+  return state
 end
 
 return M

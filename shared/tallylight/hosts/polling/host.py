@@ -112,6 +112,8 @@ class PollingHost(Engine[str]):
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Notifies a person; None for a host with a terminal that does that.
         self._notices: Notices | None = None
+        #: Whether its terminal has ended, and all in it: what was open there stays, for `tally restore`.
+        self.is_lost = False
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []
         self._tick_due = 0.0
@@ -206,7 +208,8 @@ class PollingHost(Engine[str]):
         for call in self.at_end:
             call()
         self._store.close()
-        self._conversations.close()
+        if not self.is_lost:
+            self._conversations.close()
         self._history.close(self._clock())
 
     def _pause(self, seconds: float) -> None:

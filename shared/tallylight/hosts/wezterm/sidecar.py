@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import math
 import os
 import signal
 import sys
@@ -37,6 +38,8 @@ VERSION = 1
 ALIVE_S = 1.0
 #: Seconds between two looks at whether Lua has written anything.
 LISTEN_S = 0.2
+#: Seconds from a signal to the end: a logout ends WezTerm, too, and then what was open in it stays.
+ENDS_S = 1.0
 #: Of one Lua file.
 _MAX_LUA = 1 << 20
 #: Seconds in which a sidecar that has the lock writes its pid.
@@ -55,7 +58,7 @@ class Place:
     gui: int
 
     def file(self, ending: str) -> Path:
-        """One of its files: `lock`, `feed.json` or `log`."""
+        """One of its files: `lock`, `feed.json`, `goal` or `log`."""
         return self.folder / f"{HOST}-{self.gui}.{ending}"
 
 
@@ -174,18 +177,24 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table)
     poller = PollingHost(HOST, [source], environ, table=table, report=_log)
     source.is_written = lambda: poller.is_written
-    looked = 0.0
+    looked, end = 0.0, math.inf
     release_before = installed()
 
     def is_over() -> bool:
         nonlocal looked
         now = time.monotonic()
         source.listen(poller, now)
-        if now - looked < ALIVE_S:
+        if now - looked < ALIVE_S and now < end:
             return False
         looked = now
+        poller.is_lost = born is None or table.start(place.gui) != born
         # After an update Lua starts the one that is installed now.
-        return born is None or table.start(place.gui) != born or installed() != release_before
+        return poller.is_lost or now >= end or installed() != release_before
+
+    def stop(*_: object) -> None:
+        nonlocal end
+        end = min(end, time.monotonic() + ENDS_S)
+        poller.post(lambda: None)
 
     def hurry() -> None:
         while True:
@@ -194,7 +203,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
                 poller.post(lambda: None)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: poller.stop())
+        signal.signal(number, stop)
     threading.Thread(target=hurry, name="tallylight-feed", daemon=True).start()
     began(poller)
     try:
@@ -220,7 +229,7 @@ def sweep(folder: Path) -> None:
     table = process_table.table()
     for path in list(folder.glob(f"{HOST}-*"))[:1000]:
         number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
-        if ending in ("lock", "feed.json", "feed.json.new", "log") and is_number(number, 10):
+        if ending in ("lock", "feed.json", "feed.json.new", "goal", "log") and is_number(number, 10):
             with contextlib.suppress(OSError):
                 if table.start(int(number)) is None:
                     path.unlink()

@@ -10,7 +10,7 @@ An idle WezTerm tells its Lua nothing. So when what is shown has changed, and th
 window that is shown gets or loses a character, of which nothing is drawn.
 
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`; the files named for the GUI process are beside it:
-`wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json` and `.log`.
+`wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json`, `.goal` and `.log`.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ READ_S = 0.5
 CURSOR_S = 0.1
 #: Between two times that WezTerm is woken, in seconds, and for the snapshot that it is to read then.
 WAKE_S, WRITTEN_S = 0.2, 1.0
+#: How often Lua is woken for a note, and seconds that it has each time: two wakes at once are none.
+NOTE_TRIES, NOTE_S = 4, 0.5
 #: What is put behind the title of a window: a character that joins words, without a width.
 KNOCK = "\u2060"
 
@@ -90,7 +92,7 @@ class WezTermSource:
         self._is_server = is_server(gui, self._table)
         self._groups = process_table.Groups(self._table)
         self._sessions = Feed(directory(environ), HOSTS)
-        self._feed_path = feed
+        self._feed_path, self._goal_path = feed, feed.with_name(feed.name.replace("feed.json", "goal"))
         self._feed_stamp: object = None
         self._feed = FeedState()
         #: Whether any of it has yet to be told to a pane.
@@ -206,13 +208,29 @@ class WezTermSource:
             self._cli("set-window-title", "--window-id", row.window, "--", title)
 
     def act(self, request: Request) -> None:
-        """Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it."""
+        """
+        Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it.
+
+        Only Lua can bring another window to the front, or show another workspace: it is left a note.
+        """
         rows = self._list()
-        tab = next((row.tab for row in rows if row.id == request.pane), None)
+        goal = next((row for row in rows if row.id == request.pane), None)
+        if goal is None:
+            return
         for row in rows:
-            if row.tab == tab and row.is_zoomed and row.id != request.pane:
+            if row.tab == goal.tab and row.is_zoomed and row is not goal:
                 self._cli("zoom-pane", "--unzoom", "--pane-id", row.id)
-        self._cli("activate-pane", "--pane-id", request.pane)
+        self._cli("activate-pane", "--pane-id", goal.id)
+        in_front = {fed.window for id_, fed in self._feed.panes.items() if id_ in self._feed.front}
+        if self._feed.life and goal.window not in in_front and not self._is_server:
+            read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
+            for _ in range(NOTE_TRIES):
+                self._knock()
+                time.sleep(NOTE_S)
+                if not self._goal_path.exists():
+                    break
+            # Later it would be a surprise.
+            self._goal_path.unlink(missing_ok=True)
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""

@@ -64,8 +64,7 @@ def teach(base: Agent, recording: accuracy.Recording) -> Lesson:
     """What is learnt of one recording, of which a person says the truth about five screens."""
     plain = tuple(event for event in recording.events if not isinstance(event.what, Mark))
     shown = check(recording.header, plain, base)
-    seen = sightings.of_recording(recording.header, plain)
-    seen = sightings.lit(seen, lambda time: decision.status.value if (decision := shown.at(time)) is not None else "")
+    seen = sightings.lit(sightings.of_recording(recording.header, plain), shown.at)
     pairs = [(look, said(recording.truth, look.time)) for _, look in sightings.frames([seen])]
     return learnt(base, Stretch(recording.header, plain), sightings.answered(seen, [pair for pair in pairs if pair[1]]))
 
@@ -102,7 +101,7 @@ def _lessons(name: str) -> Iterator[Taught]:
     agent = agent_files.load_agents({})[0].get(name)
     assert agent is not None
     whole = {path: tried(path, agent) for path in unknown.recordings(name).values()}
-    for lost, base in _losses(agent):
+    for lost, base in losses(agent):
         names = {rule.name for rule in agent.screen_rules} - {rule.name for rule in base.screen_rules}
         worse: list[tuple[Path, float]] = []
         for path, result in whole.items():
@@ -116,7 +115,7 @@ def _lessons(name: str) -> Iterator[Taught]:
             yield Taught(name, lost, one, two, off(whole[second]), seconds, taught, found)
 
 
-def _losses(agent: Agent) -> Iterator[tuple[str, Agent]]:
+def losses(agent: Agent) -> Iterator[tuple[str, Agent]]:
     """What *agent* may lose: a rule, or all of one status."""
     for rule in dict.fromkeys(rule.name for rule in agent.screen_rules):
         yield rule, without(agent, rule)

@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import accuracy, unknown
+from benchmarks import accuracy, taught, unknown
 from benchmarks.accuracy import Recording
 
 from tallylight.recordings import scoring
 from tallylight.recordings.check import check
 from tests.tables import each, sampled
+
+#: A difference of so much, as a share of the time, is that of a look or two.
+NOISE = 0.005
 
 
 def recording(name: str) -> Recording:
@@ -43,6 +46,23 @@ def test_with_a_made_file(name: str) -> None:
     assert score is not None and score.waiting_s > 3
     assert score.missed_waiting <= 0.1
     assert score.false_waiting <= 0.03
+
+
+@pytest.mark.slow
+@each("name", taught.NAMES)
+def test_a_file_takes_nothing_away(name: str) -> None:
+    """A file from one recording misses no more, and calls for no more, than none does on all the others."""
+    given = unknown.recordings(name)
+    scene = next(scene for scene in ("permission", "turns") if f"{name}-{scene}" in given)
+    agent = unknown.made(name, learnt=(scene,))
+    without = with_ = scoring.Score()
+    for stem in given.keys() - {f"{name}-{scene}"}:
+        found = recording(stem)
+        without = without.plus(scoring.score(found.truth, unknown.undescribed(found), found.end))
+        with_ = with_.plus(check(found.header, found.events, agent).score or scoring.Score())
+
+    assert with_.missed_waiting <= without.missed_waiting + NOISE
+    assert with_.false_waiting <= without.false_waiting + NOISE
 
 
 @pytest.mark.slow

@@ -237,6 +237,33 @@ def test_a_file_of_ones_own_hides_no_dialog() -> None:
         assert read is not None and read.status is said
 
 
+WORKS = """
+name = "mystery"
+processes = ["mystery"]
+[[screen.rules]]
+name = "works"
+status = "working"
+priority = -3
+lines = ["[⠁-⣿] "]
+"""
+
+
+@each(
+    ("rows", "said"),
+    [
+        ([" ⠹ Running", "", *APPROVAL], Status.WAITING),
+        ([" ⠹ Running", "", " Which colour?", "", "   Red", "   Green", "", " Enter to select"], Status.WAITING),
+        ([" ⠹ Running", "", " > "], Status.WORKING),
+    ],
+)
+def test_a_spinner_of_a_file_hides_no_dialog(rows: list[str], said: Status) -> None:
+    """A spinner may turn above what it asks: its rule says nothing against the structure, or a hint at keys."""
+    agent = of_person(parse_agent(WORKS, "mystery.toml"), ours=())
+    identity = UnknownWatch().applied(Identity(agent=agent, process=PROCESS))
+    read = read_screen(identity.agent, rows, 0, cursor_visible=False)
+    assert read is not None and read.status is said
+
+
 def test_looks_are_few() -> None:
     """Two looks on end in each second of the first minutes, then in each ten; one is owed until it is taken."""
     found = program()

@@ -15,7 +15,7 @@ from tallylight.recordings.stretch import Stretch
 from tests.tables import each
 
 AGENTS, _ = agent_files.load_agents({})
-#: An agent, the rule that it has lost, the recording that teaches it, and another one.
+#: An agent, what it has lost of its rules, the recording that teaches it, and another one.
 LOST = [
     ("kimi", "input box", "kimi-denial", "kimi-permission"),
     ("kimi", "moon", "kimi-denial", "kimi-question"),
@@ -24,6 +24,18 @@ LOST = [
     ("opencode", "esc interrupt", "opencode-interrupt", "opencode-permission"),
     # A dialog stands below the sign of work.
     ("cline", "spinner", "cline-denial", "cline-error"),
+    # It works where its prompt is gone; what was sent is the last row for a second.
+    ("aider", "no prompt", "aider-error", "aider-denial"),
+    ("aider", "no prompt", "aider-denial", "aider-error"),
+    # Two spinners, and words beside them that are of this turn only.
+    ("kimi", "all working", "kimi-denial", "kimi-interrupt"),
+    ("kimi", "all working", "kimi-interrupt", "kimi-denial"),
+    # The question names a tool.
+    ("nanocoder", "permission", "nanocoder-failure", "nanocoder-turns"),
+    # It works for a second at a time.
+    ("nanocoder", "spinner", "nanocoder-failure", "nanocoder-turns"),
+    # Its spinner is of glyphs that nobody has listed, and the words beside it change.
+    ("copilot", "working", "copilot-denial", "copilot-error"),
 ]
 
 
@@ -39,8 +51,8 @@ def off(path: Path, agent: Agent) -> float:
 
 def without(name: str, rule: str) -> Agent:
     agent = AGENTS.get(name)
-    assert agent is not None and any(one.name == rule for one in agent.screen_rules)
-    return lessons.without(agent, rule)
+    assert agent is not None
+    return dict(lessons.losses(agent))[rule]
 
 
 @pytest.mark.slow

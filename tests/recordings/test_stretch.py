@@ -20,12 +20,12 @@ from tallylight.pane.pane import Pane
 from tallylight.pane.tape import Tape
 from tallylight.recordings import stretch
 from tallylight.recordings.asciicast import Encoder, Event
+from tallylight.recordings.check import Change, changes
 from tallylight.recordings.decoder import decode
 from tallylight.recordings.events import Claimed
 from tallylight.recordings.grid import Grid
 from tallylight.recordings.processes import RecordedProcesses
 from tallylight.recordings.replay import Replay
-from tallylight.recordings.stretch import Light
 from tallylight.wire.scanner import Scanner
 from tests.tables import each
 
@@ -38,20 +38,14 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tape, "_ALL", weakref.WeakSet())
 
 
-def lived(path: Path) -> tuple[list[Light], bytes]:
+def lived(path: Path) -> tuple[list[Change], bytes]:
     """The lights of a pane that lived through a recording, and its tape."""
     recording = read(path)
     replay = Replay(recording.header, AGENTS, without={Source.PROTOCOL})
-    found: list[Light] = []
-    for event in recording.events:
-        for decision in replay.play(event):
-            light = Light(replay.now, decision)
-            if not found or found[-1].words != light.words:
-                found.append(light)
-    return found, replay.tape.told
+    return list(changes(replay, recording.events)), replay.tape.told
 
 
-def shown(lights: list[Light], start: float) -> list[tuple[float, tuple[object, ...]]]:
+def shown(lights: list[Change], start: float) -> list[tuple[float, tuple[object, ...]]]:
     return [(round(light.time - start, 6), light.words) for light in lights if light.time >= start]
 
 

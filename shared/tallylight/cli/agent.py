@@ -17,7 +17,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SCREEN, SILENT, Rows
 from tallylight.agents.agent import check_agent, of_person
 from tallylight.agents.agent_files import packaged_agents
-from tallylight.cli.output import Output, clean, complain, status_words
+from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser, within
 from tallylight.cli.replay import opened
 from tallylight.cli.send import reached
@@ -264,7 +264,9 @@ def _watched(found: Found, client: PaneClient, program: list[Event], seconds: fl
             columns, height = max(columns, *map(len, rows)) if rows else columns, max(height, len(rows))
             if rows != before:
                 before = rows
-                events.append(Event(at, Written(("\x1b[H\x1b[2J" + "\r\n".join(rows)).encode("utf-8", "replace"))))
+                events.append(
+                    Event(at, Written(("\x1b[?25l\x1b[H\x1b[2J" + "\r\n".join(rows)).encode("utf-8", "replace")))
+                )
             time.sleep(max(0.0, start + at + sightings.POLL_S - time.monotonic()))
     events.append(Event(time.monotonic() - start, Written(b"")))
     return Header(columns, height), events
@@ -351,18 +353,15 @@ def _print_result(recording: str, result: check.Result, output: Output) -> None:
         output.line(f"  {clean(result.strange)} was recorded, which the file does not name: add it to processes")
     if result.score is not None:
         output.line(f"  {_score(result.score)}")
-        lines = list(result.partings)
+        for line in result.partings[:_MOST_LINES]:
+            output.line(f"  {clean(line, max(20, output.columns - 2))}")
     else:
         output.line("  no truth is marked; the lights would have been:")
-        lines = [
-            f"{change.time:8.2f} s  {status_words(change.decision.status, change.decision.kind):22} "
-            f"{change.source}: {change.decision.reason.rule}"
-            for change in result.changes
-        ]
-    for line in lines[:_MOST_LINES]:
-        output.line(f"  {clean(line, max(20, output.columns - 2))}")
-    if len(lines) > _MOST_LINES:
-        output.line(f"  and {len(lines) - _MOST_LINES} more")
+        for change in result.changes[:_MOST_LINES]:
+            output.decision(f"{change.time:10.2f} s", change.decision)
+    more = len(result.changes if result.score is None else result.partings) - _MOST_LINES
+    if more > 0:
+        output.line(f"  and {more} more")
 
 
 def _score(score: scoring.Score) -> str:

@@ -22,7 +22,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
-from tallylight.ui.layout import rule_words, wrap
+from tallylight.ui.layout import wrap
 
 #: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.
 FRAME = 1 / lights.PULSE_HZ
@@ -30,8 +30,6 @@ FRAME = 1 / lights.PULSE_HZ
 OUTPUT_EVERY = 0.25
 TABS = ("zsh", "scout", "pilot")
 SHELL, SCOUT, PILOT = TABS
-#: From this width on a decision and its reason share a line.
-WIDE = 72
 #: What the person looks at before the script starts again.
 REST = 4.0
 
@@ -159,14 +157,8 @@ class Demo:
             if self._shown.get(tab, (Status.ACTIVE, "no light"))[1] == words:
                 continue
             self._shown[tab] = (decision.status, words)
-            mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
-            source = f"{decision.reason.source.word}: " if decision.reason.source else ""
-            what = f"{self._now:6.1f} s  {pad(tab, 5)}  {mark} {words}"
-            why = f"{source}{rule_words(decision.reason.rule)}"
             self._erase()
-            for text in [f"{pad(what, 39)}  {why}"] if self.output.columns >= WIDE else [what, f"{'':10}{why}"]:
-                line = clean(text, self.output.columns - 1)
-                self.output.line(self.output.lit(decision.status, line) if decision.is_lit else line)
+            self.output.decision(f"{self._now:6.1f} s  {pad(tab, 5)}", decision, words)
         self._draw()
 
     def _draw(self) -> None:

@@ -14,7 +14,7 @@ from tallylight.model import attributes, contrast, lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
 from tallylight.ui.colours import Depth
-from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words, wrap
+from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, rule_words, status_words, wrap
 
 __all__ = [
     "GAP",
@@ -34,6 +34,7 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tallylight.actions.gate import Refusal
+    from tallylight.model.decision import Decision
 
 
 def refused(verb: str, refusal: Refusal) -> int:
@@ -68,6 +69,8 @@ def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str
 
 #: Cells of a line that goes into a pipe or a file.
 PIPED = 120
+#: From this width on a decision and its reason share a line.
+WIDE = 72
 
 
 @attributes.frozen
@@ -102,6 +105,20 @@ class Output:
     def line(self, text: str = "") -> None:
         """Write one line."""
         self.stream.write(f"{text}\n")
+
+    def decision(self, head: str, decision: Decision, words: str = "", room: int = 22) -> None:
+        """
+        Write a line with *head*, a decision, and why it is so; on two lines where the output is narrow.
+
+        Its status has *room*, and may be told by other *words*.
+        """
+        mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
+        what = f"{head}  {mark} {pad(words or status_words(decision.status, decision.kind), room)}"
+        source = f"{decision.reason.source.word}: " if decision.reason.source else ""
+        why = f"{source}{rule_words(decision.reason.rule)}"
+        for text in [f"{what}  {why}"] if self.columns >= WIDE else [what.rstrip(), f"{'':10}{why}"]:
+            line = clean(text, self.columns)
+            self.line(self.lit(decision.status, line) if decision.is_lit else line)
 
     def lit(self, status: Status, text: str) -> str:
         """Return *text* in the colour of *status*."""

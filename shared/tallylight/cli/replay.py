@@ -17,18 +17,16 @@ import shlex
 from collections.abc import Iterator
 
 from tallylight.agents import agent_files
-from tallylight.cli.output import UNBOUNDED, Output, clean, complain, pad, status_words
+from tallylight.cli.output import UNBOUNDED, Output, clean, complain, status_words
 from tallylight.cli.parser import Parser
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.model import lights
 from tallylight.model.decision import Decision
 from tallylight.model.errors import TallyError
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.ui.layout import rule_words
 
 JSON_VERSION = 1
 #: More of one file's problems are counted, not listed.
@@ -118,13 +116,8 @@ def _words(decision: Decision) -> tuple[object, ...]:
 
 
 def _line(output: Output, time: float, decision: Decision) -> None:
-    words = status_words(decision.status, decision.kind)
-    mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
-    source = f"{decision.reason.source.word}: " if decision.reason.source else ""
-    agent = f"{decision.report.agent} " if decision.report.agent else ""
-    text = f"{time:10.3f} s  {mark} {pad(f'{agent}{words}', 30)}  {source}{rule_words(decision.reason.rule)}"
-    line = clean(text, output.columns)
-    output.line(output.lit(decision.status, line) if decision.is_lit else line)
+    words = f"{decision.report.agent} {status_words(decision.status, decision.kind)}".lstrip()
+    output.decision(f"{time:10.3f} s", decision, words, 30)
 
 
 def _json(output: Output, time: float, decision: Decision) -> None:

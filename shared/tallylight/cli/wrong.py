@@ -23,14 +23,12 @@ from tallylight.cli.send import client_of
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import atomic_write, text_or_nothing
 from tallylight.files.system import System
-from tallylight.model import lights
-from tallylight.model.decision import Decision
 from tallylight.model.errors import TallyError
 from tallylight.recordings import frames, lesson, sightings, stretch
 from tallylight.recordings.asciicast import Encoder
-from tallylight.recordings.stretch import Light, Stretch
+from tallylight.recordings.check import Change, at
+from tallylight.recordings.stretch import Stretch
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
-from tallylight.ui.layout import rule_words
 
 #: Lights of a stretch that are listed: the last ones.
 _MOST_LIGHTS = 16
@@ -90,22 +88,17 @@ def _stretch(client: PaneClient, found: Found) -> Stretch | Refusal:
         return SILENT
 
 
-def _strip(output: Output, shown: Sequence[Light], end: float) -> None:
+def _strip(output: Output, shown: Sequence[Change], end: float) -> None:
     """List the lights, each with how long ago it came, and its reason."""
-    for light in shown[-_MOST_LIGHTS:]:
-        decision = light.decision
-        mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
-        source = f"{decision.reason.source.word}: " if decision.reason.source else ""
-        words = f"{mark} {status_words(decision.status, decision.kind)}"
-        line = f"{end - light.time:6.1f} s ago  {words:24} {source}{rule_words(decision.reason.rule)}"
-        output.line(output.lit(decision.status, clean(line, output.columns)))
+    for change in shown[-_MOST_LIGHTS:]:
+        output.decision(f"{end - change.time:6.1f} s ago", change.decision)
 
 
 def _teach(
-    output: Output, told: Stretch, agent: Agent, shown: Sequence[Light], others: Sequence[Stretch | Refusal]
+    output: Output, told: Stretch, agent: Agent, shown: Sequence[Change], others: Sequence[Stretch | Refusal]
 ) -> int:
     """Ask what was right, and add the rules that make it so."""
-    seen = sightings.lit(sightings.of_recording(told.header, told.events), lambda time: _status(shown, time))
+    seen = sightings.lit(sightings.of_recording(told.header, told.events), lambda time: at(shown, time))
     if not frames.is_anybody():
         raise TallyError("nobody can be asked here what was right: run this at a terminal")
     to_ask = [(_heading(shown, look.time, told.end), look) for _, look in sightings.frames([seen])]
@@ -138,17 +131,8 @@ def _teach(
     return 0
 
 
-def _shown(shown: Sequence[Light], time: float) -> Decision | None:
-    return next((light.decision for light in reversed(shown) if light.time <= time), None)
-
-
-def _status(shown: Sequence[Light], time: float) -> str:
-    decision = _shown(shown, time)
-    return decision.status.value if decision is not None else ""
-
-
-def _heading(shown: Sequence[Light], time: float, end: float) -> str:
-    decision = _shown(shown, time)
+def _heading(shown: Sequence[Change], time: float, end: float) -> str:
+    decision = at(shown, time)
     said = f", the light was {status_words(decision.status, decision.kind)}" if decision is not None else ""
     return f"{end - time:.1f} s ago{said}"
 

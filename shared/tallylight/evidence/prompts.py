@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import attrs
 
@@ -109,11 +109,18 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     found = first(0, math.inf)
     if agent.screen_generic and _leaves_open(found):
         found = _generic(agent, screen) or found
+    is_open = agent.is_own and _leaves_open(found)
     found = found or first(MIN_PRIORITY, 0)
-    if found is None or (agent.is_own and _leaves_open(found)):
+    # A dialog may be shown beside the prompt or the spinner of a person's own file.
+    if _is_none(found, is_open, (Status.IDLE, Status.WORKING)):
         found = _by_structure(agent, screen) or found
-    found = found or first(-math.inf, MIN_PRIORITY)
+    if _is_none(found, is_open, (Status.WORKING,)):
+        found = first(-math.inf, MIN_PRIORITY) or found
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
+
+
+def _is_none(found: ScreenReading | None, is_open: bool, besides: Collection[Status]) -> bool:
+    return found is None or (is_open and found.status in besides and not found.is_menu)
 
 
 def _leaves_open(found: ScreenReading | None) -> bool:

@@ -37,9 +37,26 @@ class Change:
     decision: Decision
 
     @property
-    def source(self) -> str:
-        source = self.decision.reason.source
-        return source.word if source is not None else ""
+    def words(self) -> tuple[object, ...]:
+        """What a person is told by it."""
+        decision = self.decision
+        return decision.status, decision.kind, decision.reason.source, decision.reason.rule
+
+
+def changes(replay: Replay, events: Iterable[Event]) -> Iterator[Change]:
+    """Each change of what *replay* shows of *events*."""
+    shown: tuple[object, ...] = ()
+    for event in events:
+        for decision in replay.play(event):
+            change = Change(replay.now, decision)
+            if change.words != shown:
+                shown = change.words
+                yield change
+
+
+def at(shown: Sequence[Change], time: float) -> Decision | None:
+    """What was *shown* at *time*."""
+    return next((change.decision for change in reversed(shown) if change.time <= time), None)
 
 
 @attrs.frozen
@@ -59,7 +76,7 @@ class Result:
 
     def at(self, time: float) -> Decision | None:
         """What was shown at *time*."""
-        return next((change.decision for change in reversed(self.changes) if change.time <= time), None)
+        return at(self.changes, time)
 
     @property
     def seconds(self) -> dict[Status, float]:
@@ -74,26 +91,16 @@ class Result:
 def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
     """Try *agent* on one recording."""
     replay = Replay(header, Agents([agent]), without={Source.PROTOCOL})
-    changes: list[Change] = []
-    used: set[str] = set()
-    shown: tuple[object, ...] = ()
-    for event in held_by(events, agent):
-        for decision in replay.play(event):
-            rule = decision.reason.rule
-            if decision.reason.source is Source.SCREEN and rule.startswith(_RULE):
-                used.add(rule_of(decision))
-            words = (decision.status, decision.kind, rule)
-            if words != shown:
-                shown = words
-                changes.append(Change(replay.now, decision))
+    shown = tuple(changes(replay, held_by(events, agent)))
+    used = frozenset(rule_of(change.decision) for change in shown if change.decision.reason.source is Source.SCREEN)
     truth = scoring.truth_of(events)
-    track = [(change.time, change.decision.status.value) for change in changes]
+    track = [(change.time, change.decision.status.value) for change in shown]
     end = events[-1].time if events else 0.0
     score = scoring.score(truth, track, end) if truth else None
     partings = tuple(scoring.partings(truth, track, end))
     programs = [event.what for event in events if isinstance(event.what, Program)]
     strange = next((base_name(one.exe) for one in programs if _seen(one, agent).agent is None), "")
-    return Result(tuple(changes), end, frozenset(used), score, partings, strange)
+    return Result(shown, end, used, score, partings, strange)
 
 
 def rule_of(decision: Decision) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import attrs
 
 from tallylight.agents.agent import Agent, parse_agent
+from tallylight.agents.screens import MAX_LAST
 from tallylight.evidence.commands import interpreter_name, unwrap
 from tallylight.evidence.dialogs import kind_of
 from tallylight.evidence.ordinary import is_ordinary, own_name, own_place
@@ -39,8 +40,12 @@ _SPINNERS = ("⠁-⣿", "◐-◗", "🌑-🌘", "·✢✳✶✻✽")
 _SPINNER = [re.compile(f"[{family}](?: |$)") for family in _SPINNERS]
 _PROMPT = re.compile(r"([>❯›])(?: |$)")
 _BARE = re.compile(r"\S{0,12}[>❯›$%#:]")
+#: Behind a prompt: nothing, or what is typed.
+_OR_TYPED = "(?: |$)"
 _WORD = re.compile(r"\S+")
 _PLAIN = re.compile(r"[^\W\d_][^\W\d]{2,}")
+#: What is in the names of files and tools, and in what is written around them.
+_NAMES = re.compile(r"[_\"/{}=<`]|\w\\\(")
 #: Words of a phrase, and characters of it.
 _PHRASE, _LONGEST = (2, 3, 4), 60
 #: Rules of one kind.
@@ -53,15 +58,18 @@ _LEAST_REACHED = 0.2
 _STRAY = 0.05
 #: Rows within which a pattern keeps its distance from the end, in nine of ten looks: what scrolls away is no sign.
 _NEAR = 5
-#: The least share of rest in which an input is seen; a bare one is not while something is typed, or a command runs.
-_LEAST_INPUT, _LEAST_BARE = 0.4, 0.25
+#: The least share of rest in which an input is seen, or words beside it; a bare one is not while something is typed, or
+#: while a command runs.
+_LEAST_INPUT, _LEAST_WORDS, _LEAST_BARE = 0.4, 0.8, 0.25
+#: The least share of work in which an input is gone that is a sign of work by that.
+_LEAST_GONE = 0.9
 #: Patterns of an input that are weighed.
-_MOST_CANDIDATES = 400
+_MOST_CANDIDATES = 1000
 #: Priorities. What the agent asks comes first, then what any program that asks looks like, then work, then the input.
-_MENU = "menu"
-_PRIORITY = {_MENU: 12, ASKING: 10, FAILED: 5, BUSY: -3, IDLE: -5}
-_STATUS = {_MENU: "idle", ASKING: "waiting", FAILED: "error", BUSY: "working", IDLE: "idle"}
-_NAME = {_MENU: "menu", ASKING: "asks", FAILED: "failed", BUSY: "works", IDLE: "prompt"}
+_MENU, _GONE = "menu", "gone"
+_PRIORITY = {_MENU: 12, ASKING: 10, FAILED: 5, BUSY: -3, IDLE: -5, _GONE: -10}
+_STATUS = {_MENU: "idle", ASKING: "waiting", FAILED: "error", BUSY: "working", IDLE: "idle", _GONE: "working"}
+_NAME = {_MENU: "menu", ASKING: "asks", FAILED: "failed", BUSY: "works", IDLE: "prompt", _GONE: "no prompt"}
 
 
 @attrs.frozen
@@ -76,8 +84,15 @@ class Rule:
     kind: Kind | None = None
     question: str = ""
     without: tuple[str, ...] = ()
+    #: Which rows: one of `agents.screens.PLACES`.
+    where: str = "end"
     #: What its priority is at least.
     least: float = -math.inf
+
+    @property
+    def priority(self) -> float:
+        """That no prompt is there counts where nothing else does."""
+        return _PRIORITY[self.label] if self.label == _GONE else max(_PRIORITY[self.label], self.least)
 
 
 @attrs.frozen
@@ -127,7 +142,9 @@ def _of_what_is_said(by_label: Mapping[str, Sequence[Sighting]], unread: Sequenc
     yield from _rules(FAILED, by_label[FAILED], _without(by_label, FAILED))
     unknown = [] if asks else [look for look in unread if look.is_sure]
     yield from _rules(BUSY, by_label[BUSY], [*by_label[IDLE], *by_label[FAILED], *unknown])
-    yield from idle
+    for rule in idle:
+        yield from _gone(rule, by_label[BUSY], by_label[IDLE])
+        yield rule
 
 
 def _without(by_label: Mapping[str, Sequence[Sighting]], label: str) -> list[Sighting]:
@@ -149,6 +166,8 @@ def _rules(
 
     for number in range(_MOST_RULES):
         ranked = _ranked(left, lambda look: {found for row in look.rows if counts(row) for found in _patterns(row)})
+        if label == BUSY:  # these are there whatever it works on, other words may be of this turn only
+            ranked.sort(key=lambda pair: pair[0][0] != "[" and "interrupt" not in pair[0])
         least = _LEAST * _weight(left)
         best = next((pattern for pattern, weight in ranked if weight >= least and is_free(pattern)), None)
         if best is None:
@@ -172,7 +191,10 @@ def _is_free(
     found = [(look.is_sure, weight) for look, weight in others if _is_in(compiled, look)]
     if any(is_sure for is_sure, _ in found) or sum(weight for _, weight in found) > most:
         return False
-    return pattern[0] == "[" or _stays(_backs(compiled, wanted))  # text pushes a spinner up
+    if pattern[0] == "[":  # text pushes a spinner up; a glyph that stays is none
+        glyphs = {row[0] for look, _ in wanted for row in look.rows if compiled.match(row)}
+        return len(glyphs) > 1 or len(wanted) == 1
+    return _stays(_backs(compiled, wanted))
 
 
 def _is_in(pattern: re.Pattern[str], look: Sighting) -> bool:
@@ -226,20 +248,48 @@ def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[S
     ranked = _ranked(left, lambda look: {found for row in look.rows[-10:] for found in _patterns(row, is_prompt=True)})
     for pattern, weight in ranked[:_MOST_CANDIDATES]:
         compiled = re.compile(pattern)
-        is_bare = pattern.endswith("$")
-        if weight < (_LEAST_BARE if is_bare else _LEAST_INPUT) * total:
+        least = _least(pattern)
+        if weight < least * total:
             continue
         backs = _backs(compiled, left)
         if not _stays(backs):
             continue
         busy_share = _weight(worked, compiled) / (_weight(worked) or 1)
         score = weight / total + _worth(pattern, backs[len(backs) // 2], busy_share)
-        score -= 0.15 * any(map(compiled.match, asked))
+        score -= 0.15 * (least != _LEAST_WORDS and any(map(compiled.match, asked)))
         if best is None or score > best[0] + 1e-9:
             best = (score, pattern, weight / total)
     if best is not None:
         compiled = re.compile(best[1])
-        yield _rule(IDLE, 0, best[1], [look for look, _ in left if _is_in(compiled, look)], best[2])
+        found = [look for look, _ in left if _is_in(compiled, look)]
+        yield _at_cursor(_rule(IDLE, 0, best[1], found, best[2]), found)
+
+
+def _least(pattern: str) -> float:
+    if pattern.endswith("$"):
+        return _LEAST_BARE
+    return _LEAST_INPUT if pattern[0] == "[" else _LEAST_WORDS
+
+
+def _at_cursor(rule: Rule, looks: Sequence[Sighting]) -> Rule:
+    """*rule* of a bare prompt, for whatever is typed there, if the cursor always stands in it."""
+    bare = rule.patterns[0]
+    if not bare.endswith("$") or any(not re.match(bare, look.cursor) for look in looks):
+        return rule
+    return attrs.evolve(rule, patterns=(bare[:-1] + _OR_TYPED,), where="at cursor", last=MAX_LAST)
+
+
+def _gone(idle: Rule, busy: Sequence[Sighting], rest: Sequence[Sighting]) -> Iterator[Rule]:
+    """That it works wherever its prompt is not the last row, if that is so in all looks."""
+    if idle.where != "at cursor":
+        return
+    prompt = idle.patterns[0].removesuffix(_OR_TYPED)
+    compiled = re.compile(f"{prompt}$")
+    is_last = all(compiled.match(look.rows[-1]) for look in rest if _is_in(compiled, look))
+    reached = sum(not any(map(compiled.match, look.rows[-1:])) for look in busy) / (len(busy) or 1)
+    if is_last and reached >= _LEAST_GONE and len({look.rows for look in busy}) > 1:
+        # One that was sent has begun, but no command to itself.
+        yield Rule(_GONE, _name(_GONE, 0), (".*",), 1, reached, without=(compiled.pattern, f"{prompt} /"))
 
 
 def _worth(pattern: str, back: int, busy_share: float) -> float:
@@ -250,10 +300,10 @@ def _worth(pattern: str, back: int, busy_share: float) -> float:
     mostly of a text: an input stays.
     """
     is_bare, is_glyph = pattern.endswith("$"), pattern[0] == "["
-    found = 0.35 * is_bare + 0.3 * is_glyph - 0.1 * busy_share - 0.06 * back
+    found = 0.35 * is_bare + 0.3 * is_glyph - 0.1 * busy_share - (0.1 if is_bare else 0.06) * back
     if is_bare or is_glyph:
         return found
-    return found - 0.2 * (" " not in pattern) - 0.2 * (busy_share < _STRAY)
+    return found - 0.2 * (" " not in pattern) - 0.3 * (busy_share < 0.5)
 
 
 def _spread(looks: Sequence[Sighting]) -> list[tuple[Sighting, float]]:
@@ -275,7 +325,12 @@ def _ranked(
     for look, weight in looks:
         for pattern in patterns(look):
             counted[pattern] += weight
-    return sorted(counted.items(), key=lambda pair: (-round(pair[1], 6), pair[0][0] != "[", -len(pair[0]), pair[0]))
+    return sorted(counted.items(), key=lambda pair: (-round(pair[1], 6), *_taste(pair[0])))
+
+
+def _taste(pattern: str) -> tuple[bool, bool, int, str]:
+    """Of patterns that are seen as often, the least is the best one: a name in it may be another one the next time."""
+    return pattern[0] != "[", bool(_NAMES.search(pattern)), -len(pattern), pattern
 
 
 def _patterns(row: str, *, is_prompt: bool = False) -> Iterator[str]:
@@ -400,7 +455,7 @@ def parting(result: Result, look: Sighting) -> Decision | None:
 
 def is_for(rule: Rule, labels: Collection[str]) -> bool:
     """Whether *rule* tells one of *labels*."""
-    return rule.label in labels or (rule.label == _MENU and IDLE in labels)
+    return {_MENU: IDLE, _GONE: BUSY}.get(rule.label, rule.label) in labels
 
 
 def _is_to_blame(rule: Rule, look: Sighting, shown: Decision) -> bool:
@@ -445,7 +500,8 @@ def rules_of(found: Draft) -> list[str]:
         if rule.kind is not None:
             lines.append(f"kind = {_toml(rule.kind.value)}")
         lines += ["menu = true"] * (rule.label == _MENU)
-        lines += [f"priority = {max(_PRIORITY[rule.label], rule.least):g}", f"last = {rule.last}"]
+        lines += [f"priority = {rule.priority:g}", f"last = {rule.last}"]
+        lines += [f"where = {_toml(rule.where)}"] * (rule.where != "end")
         lines.append(f"lines = {_toml(list(rule.patterns))}          # in {100 * rule.reached:.0f} % of what it is for")
         if rule.without:
             lines.append(f"without = {_toml(list(rule.without))}")

@@ -26,6 +26,7 @@ from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.screen import Change, Look, ScreenWatch
 from tallylight.evidence.tail import read_tail
 from tallylight.evidence.unknown import SPINNERS
+from tallylight.model.decision import Decision
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.events import Exit
 from tallylight.recordings.grid import Grid
@@ -50,9 +51,11 @@ MOST = 20_000
 #: to be as good as any, and how unlike the others it has to be.
 MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
 #: From how much likeness on a screen is what an answer says of another; and how much less like one at rest than like
-#: any other a screen may be that stands still. The last rows are compared, the lower ones count more.
-_LIKE, _APART, _COMPARED = 0.6, 0.1, 10
-_CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽]")
+#: any other a screen may be that stands still. The last rows are compared, the lower ones count more; and how much like
+#: one there the very last one has to be.
+_LIKE, _APART, _COMPARED, _ENDS = 0.6, 0.1, 10, 0.4
+_CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽○◎◉●]")
+_GLYPH = re.compile(r"[^\w\s] ")
 #: Hints of two keys, one that chooses and one that leaves, or letters to choose by.
 _CHOOSES = re.compile(r"\b(?:enter|return|space)\b|[⏎↵]|\[[YyAa1]\] ?\w", re.IGNORECASE)
 _LEAVES = re.compile(r"\besc(?:ape)?\b|\bcancel\b|\[[Nn]\] ?\w", re.IGNORECASE)
@@ -83,11 +86,18 @@ class Sighting:
     is_sure: bool = False
     #: The status that was shown then, where that is in question.
     light: str = ""
+    #: The row of the cursor, where that is visible.
+    cursor: str = ""
 
     @property
     def is_doubted(self) -> bool:
         """Whether it was taken for something else than its light says."""
         return bool(self.light and self.label) and _LABELS[class_of(self.light)] != self.label
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether it stood still, and was taken for what its light says."""
+        return self.stands and bool(self.light and self.label) and not self.is_doubted
 
     @property
     def kind(self) -> tuple[str, bool, str]:
@@ -107,10 +117,18 @@ class Sighting:
         """How much both show the same at the end, from 0 to 1."""
         same = whole = 0.0
         for at, words in enumerate(self._words):
-            near = other._words[max(0, at - 1) : at + 2]
-            same += max((len(words & its) / (len(words | its) or 1) for its in near), default=0.0) / (at + 1)
+            same += self._nearly(at, words, other) / (at + 1)
             whole += 1 / (at + 1)
         return same / (whole or 1)
+
+    def ends_as(self, other: Sighting) -> bool:
+        """Whether the last row is like one at the end of the *other*."""
+        return bool(self._words) and self._nearly(0, self._words[0], other) >= _ENDS
+
+    @staticmethod
+    def _nearly(at: int, words: frozenset[str], other: Sighting) -> float:
+        near = other._words[max(0, at - 1) : at + 2]
+        return max((len(words & its) / (len(words | its) or 1) for its in near), default=0.0)
 
 
 @attrs.frozen
@@ -188,11 +206,13 @@ class Looks:
         row, column = cursor if cursor is not None else (_last_row(lines), 0)
         change = self._watch.look(Look(lines, row, column, columns, cursor_visible))
         self._changes.append(change)
-        rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
+        tail = read_tail(lines)
+        rows = tuple(each.text for each in tail if each.text)[-ROWS:]
+        at_cursor = next((each.text for each in tail if cursor_visible and each.number == row), "")
         is_read = _is_dialog(lines, row)
         truth, before = self._truth, self._looks[-1].rows if self._looks else ()
         label = _by_truth(truth, time) if truth else _guessed(rows, before, self._changes, is_read=is_read)
-        found = Sighting(time, label, 0, rows, title, is_read)
+        found = Sighting(time, label, 0, rows, title, is_read, cursor=at_cursor)
         self._stood = self._stood + 1 if self._looks and self._looks[-1].shape == found.shape else 0
         self._looks.append(attrs.evolve(found, stands=self._stood >= _STILL and bool(rows)))
         return label
@@ -202,9 +222,11 @@ class Looks:
         return Seen(_segmented(self._looks), has_bar, bool(self._truth))
 
 
-def lit(seen: Seen, light_at: Callable[[float], str]) -> Seen:
+def lit(seen: Seen, shown_at: Callable[[float], Decision | None]) -> Seen:
     """*seen*, with the status that was shown at the time of each look."""
-    return attrs.evolve(seen, sightings=tuple(attrs.evolve(look, light=light_at(look.time)) for look in seen.sightings))
+    shown = ((look, shown_at(look.time)) for look in seen.sightings)
+    looks = (attrs.evolve(look, light=found.status.value if found is not None else "") for look, found in shown)
+    return attrs.evolve(seen, sightings=tuple(looks))
 
 
 def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sighting]]:
@@ -226,15 +248,27 @@ def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sig
     return sorted(chosen, key=lambda pair: (pair[0], pair[1].time))
 
 
-def _groups(seen: Iterable[Seen]) -> Iterator[list[tuple[int, Sighting]]]:
+def _groups(seen: Iterable[Seen]) -> Iterable[list[tuple[int, Sighting]]]:
     """The looks of which one may be asked about, those together that show the same, or that moved on end."""
     groups: dict[tuple[object, ...], list[tuple[int, Sighting]]] = {}
+    moved: Counter[tuple[object, ...]] = Counter()
     for number, one in enumerate(seen):
-        for look in () if one.is_marked else one.sightings:
-            if look.stands or (look.light and look.rows):
-                key = (look.light, look.shape) if look.stands else (look.light, number, look.segment)
-                groups.setdefault(key, []).append((number, look))
-    return (looks for looks in groups.values() if looks[0][1].stands or len(looks) >= _STILL)
+        looks = () if one.is_marked else one.sightings
+        for before, look in zip((None,) * (_STILL - 1) + looks, looks, strict=False):
+            key: tuple[object, ...] = look.light, look.shape
+            if not look.stands:
+                if not (look.light and look.rows and before is not None and _goes_on(before, look)):
+                    continue
+                part = look.light, number, look.segment
+                key = (*part, moved[part] // _LONG)  # what moves for long may become something else
+                moved[part] += 1
+            groups.setdefault(key, []).append((number, look))
+    return groups.values()
+
+
+def _goes_on(before: Sighting, look: Sighting) -> bool:
+    """Whether a *look* that moves shows what was so *before*: one that has only just changed may show anything."""
+    return before.likeness(look) >= _LIKE or bool(look.label and look.segment == before.segment)
 
 
 def _news(look: Sighting, looks: int, chosen: Iterable[tuple[int, Sighting]]) -> float:
@@ -251,31 +285,45 @@ def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
     asked = {frame.time for frame, _ in answers}
     given = (attrs.evolve(look, stands=True) if look.time in asked else look for look in seen.sightings)
     looks = _segmented(_labelled(look, answers, denied=denied) for look in given)
-    # What was so for a moment only was taken for something else.
-    long = {look.segment for look in looks if look.is_sure}
-    long |= {segment for segment, count in Counter(look.segment for look in looks).items() if count >= _STILL}
-    kept = (look if look.segment in long else attrs.evolve(look, label="") for look in looks)
-    return attrs.evolve(seen, sightings=_segmented(kept))
+    return attrs.evolve(seen, sightings=_segmented(_lasting(looks)))
+
+
+def _readiness(look: Sighting, answers: Iterable[tuple[Sighting, str]]) -> float:
+    """How much *look* is like a screen that was said to be at rest."""
+    return max((look.likeness(frame) for frame, said in answers if said == IDLE), default=-1.0)
+
+
+def _lasting(looks: Sequence[Sighting]) -> Iterator[Sighting]:
+    """*looks*; what was so for a moment was taken for something else, and before it was ever at rest it started."""
+    counts = Counter(look.segment for look in looks)
+    sure = {look.segment for look in looks if look.is_sure}
+    has_begun = False
+    for look in looks:
+        # A pane that has shown a light has run for longer.
+        has_begun = has_begun or bool(look.light) or look.is_sure or look.label in (IDLE, ASKING)
+        is_long = counts[look.segment] >= _STILL or look.segment in sure
+        yield look if has_begun and is_long else attrs.evolve(look, label="")
 
 
 def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied: bool) -> Sighting:
     compared = sorted(
-        ((frame.shape == look.shape, look.likeness(frame), said) for frame, said in answers), reverse=True
+        ((frame.shape == look.shape, look.likeness(frame), said, look.ends_as(frame)) for frame, said in answers),
+        reverse=True,
     )
-    is_it, likeness, said = compared[0] if compared else (False, 0.0, "")
-    ready = max((found for _, found, label in compared if label == IDLE), default=-1.0)
-    label = ""
+    is_it, likeness, said, is_end = compared[0] if compared else (False, 0.0, "", False)
     if is_it:
-        label = said
-    elif look.label == BUSY and (likeness < _LIKE or said in (IDLE, FAILED)):
+        return attrs.evolve(look, label=said, is_sure=True)
+    ready = _readiness(look, answers)
+    is_like = likeness >= _LIKE and is_end
+    if look.label == BUSY and (likeness < _LIKE or said in (IDLE, FAILED)):
         label = BUSY  # it moves, and a spinner is all that tells the two apart
-    elif look.label == IDLE and ready >= likeness - _APART:
+    elif look.label == IDLE and (ready >= likeness - _APART or look.is_agreed):
         label = IDLE
-    elif likeness >= _LIKE and said != IDLE:
+    elif is_like and said != IDLE:
         label = said
-    elif look.is_read and not denied:
-        label = ASKING
-    return attrs.evolve(look, label=label, is_sure=is_it)
+    else:
+        label = ASKING if look.is_read and not denied else ""
+    return attrs.evolve(look, label=label, is_sure=False)
 
 
 def _segmented(looks: Iterable[Sighting]) -> tuple[Sighting, ...]:
@@ -320,13 +368,27 @@ def _guessed(rows: Sequence[str], before: Sequence[str], changes: Sequence[Chang
         return ASKING
     if all(change in _AT_REST for change in list(changes)[-_STILL:]):
         return IDLE
-    is_lively = sum(change.is_output for change in changes) >= _LIVELY
-    return BUSY if is_lively or _is_turning(rows, before) or works else ""
+    return BUSY if _is_lively(changes) or _is_turning(rows, before) or works else ""
+
+
+def _is_lively(changes: Iterable[Change]) -> bool:
+    """Whether there was output in most of the last looks, and is still."""
+    found = [change.is_output for change in changes]
+    return sum(found) >= _LIVELY and any(found[-2:])
 
 
 def _is_turning(rows: Sequence[str], before: Sequence[str]) -> bool:
-    """Whether a row begins with another glyph of the spinner that it began with in the last look."""
+    """Whether a row begins with another glyph of the spinner that it began with in the last look, known or not."""
     return len(rows) == len(before) and any(
-        row[:1] != old[:1] and any(row[:1] in family and old[:1] in family for family in SPINNERS)
+        row[:1] != old[:1] and (_is_of_spinner(row[:1], old[:1]) or _is_like(row, old))
         for row, old in zip(rows, before, strict=True)
     )
+
+
+def _is_of_spinner(*glyphs: str) -> bool:
+    return any(all(glyph in family for glyph in glyphs) for family in SPINNERS)
+
+
+def _is_like(row: str, old: str) -> bool:
+    """Whether both say the same behind a glyph each."""
+    return bool(_GLYPH.match(row) and _GLYPH.match(old)) and _CHANGING.sub("", row[1:]) == _CHANGING.sub("", old[1:])

@@ -16,10 +16,10 @@ import attrs
 
 from tallylight.agents.agent import Agents
 from tallylight.evidence.screen import Look
-from tallylight.model.decision import Decision
 from tallylight.model.report import Report
 from tallylight.pane import tape
 from tallylight.recordings.asciicast import Event, Header, Output, Resize, What
+from tallylight.recordings.check import Change, changes
 from tallylight.recordings.events import Claimed, ForegroundChange, Moment, Program, decode
 from tallylight.recordings.replay import Replay
 from tallylight.tracker.foreground import Foreground
@@ -40,20 +40,6 @@ class Stretch:
     def end(self) -> float:
         """When it ends, in seconds."""
         return self.events[-1].time if self.events else 0.0
-
-
-@attrs.frozen
-class Light:
-    """What was shown from a time on."""
-
-    time: float
-    decision: Decision
-
-    @property
-    def words(self) -> tuple[object, ...]:
-        """What a person is told by it."""
-        decision = self.decision
-        return decision.status, decision.kind, decision.reason.source, decision.reason.rule
 
 
 def of_tape(told: bytes) -> Stretch:
@@ -133,15 +119,9 @@ def drawn(look: Look) -> bytes:
     return f"\x1b[H\x1b[2J{''.join(rows)}{place}".encode("utf-8", "replace")
 
 
-def lights(stretch: Stretch, agents: Agents) -> list[Light]:
+def lights(stretch: Stretch, agents: Agents) -> list[Change]:
     """What *stretch* shows, a change each, by the rules of *agents*."""
-    replay, found = Replay(stretch.header, agents), list[Light]()
-    for event in stretch.events:
-        for decision in replay.play(event):
-            light = Light(replay.now, decision)
-            if not found or found[-1].words != light.words:
-                found.append(light)
-    return found
+    return list(changes(Replay(stretch.header, agents), stretch.events))
 
 
 def redacted(stretch: Stretch, keep: Collection[str]) -> Stretch:

@@ -218,7 +218,10 @@ def test_what_waits_to_be_typed(live: Live, browser: Browser) -> None:
     """Its words and when it types them are first, with the day of a later one; else why it never will."""
     browser.open(live)
     for about, expected in (
-        ({}, r"types at \d\d:\d\d [AP]M: continue · limit: 2 h 1\d, until \d\d:\d\d [AP]M · You've hit"),
+        (
+            {"limited_until": time.time() + 8040, "queued_until": time.time() + 8045},
+            r"types at \d\d:\d\d [AP]M: continue · limit: 2 h 1\d, until \d\d:\d\d [AP]M · You've hit",
+        ),
         (
             {"limited_until": time.time() + 250_000, "queued_until": time.time() + 250_005},
             r"types at \w{3}, \w{3} \d+, \d\d:\d\d [AP]M: continue · limit: 2 d 22 h, until \w{3}, ",

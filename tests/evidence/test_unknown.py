@@ -5,10 +5,10 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from tallylight.agents.agent import Agents, of_person, parse_agent
+from tallylight.agents.agent import Agent, Agents, of_person, parse_agent
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
-from tallylight.evidence.prompts import read_screen
+from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Look
 from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, Unknown, UnknownWatch
 from tallylight.model.status import Kind, Status
@@ -211,6 +211,12 @@ def test_a_hint_hides_no_answers() -> None:
     assert [choice.label for choice in read.dialog.choices] == ["[y] Approve", "[n] Deny"]
 
 
+def read_with(agent: Agent, rows: list[str]) -> ScreenReading | None:
+    """What is read of *rows* where *agent* is of a file."""
+    identity = UnknownWatch().applied(Identity(agent=agent, process=PROCESS))
+    return read_screen(identity.agent, rows, 0, cursor_visible=False)
+
+
 FILE = """
 name = "mystery"
 processes = ["mystery"]
@@ -232,8 +238,7 @@ def test_a_file_of_ones_own_hides_no_dialog() -> None:
     agent = of_person(parse_agent(FILE, "mystery.toml"), ours=())
     ours = attrs.evolve(agent, is_own=False)
     for given, said in ((agent, Status.WAITING), (ours, Status.IDLE)):
-        identity = UnknownWatch().applied(Identity(agent=given, process=PROCESS))
-        read = read_screen(identity.agent, APPROVAL, 0, cursor_visible=False)
+        read = read_with(given, APPROVAL)
         assert read is not None and read.status is said
 
 
@@ -259,8 +264,7 @@ lines = ["[⠁-⣿] "]
 def test_a_spinner_of_a_file_hides_no_dialog(rows: list[str], said: Status) -> None:
     """A spinner may turn above what it asks: its rule says nothing against the structure, or a hint at keys."""
     agent = of_person(parse_agent(WORKS, "mystery.toml"), ours=())
-    identity = UnknownWatch().applied(Identity(agent=agent, process=PROCESS))
-    read = read_screen(identity.agent, rows, 0, cursor_visible=False)
+    read = read_with(agent, rows)
     assert read is not None and read.status is said
 
 

@@ -48,7 +48,6 @@ from tallylight.wire import values
 #: late. For how many of them we wait before the shell goes on, and how often we look.
 RESUMED_S, WAITED_S, LOOK_S = 30.0, 2.0, 1.0
 _ENDED = f": it ended within {RESUMED_S:g} seconds; the conversation stays in the list of `tally restore`"
-_CLI = ("cli", "--no-auto-start")
 #: What opens tabs, kitty's program or WezTerm's, and our pane there.
 Launcher = tuple[str, str]
 _STATES = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
@@ -312,11 +311,15 @@ def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> Launcher | No
     return kitten, window
 
 
+def _is_of_kitty(launcher: Launcher) -> bool:
+    return Path(launcher[0]).name == "kitten"
+
+
 def _open_windows(launcher: Launcher, windows: Iterable[str]) -> set[str]:
     """Those of *windows* that the terminal has; all of them if it does not say."""
-    is_kitty = Path(launcher[0]).name == "kitten"
+    is_kitty = _is_of_kitty(launcher)
     of_kitty = ["@", "ls", "--match=" + " or ".join(f"id:{window}" for window in windows)]
-    command = [launcher[0], *(of_kitty if is_kitty else [*_CLI, "list", "--format", "json"])]
+    command = [launcher[0], *(of_kitty if is_kitty else [*pane_list.CLI, "list", "--format", "json"])]
     try:
         done = subprocess.run(command, capture_output=True, timeout=LAUNCH_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -341,10 +344,10 @@ def listed_windows(document: bytes) -> set[str]:
 
 def _opening(launcher: Launcher, plan: Plan, tab: str) -> list[str]:
     """What has the terminal run *plan* in a new tab *tab*, with our surroundings; WezTerm's tabs name themselves."""
-    if Path(launcher[0]).name == "kitten":
+    if _is_of_kitty(launcher):
         return launch(*launcher, plan, Place.TAB, tab=tab)
     where = ["--pane-id", launcher[1], "--domain-name", "local", "--cwd", plan.cwd]
-    return [launcher[0], *_CLI, "spawn", *where, "--", *plan.argv]
+    return [launcher[0], *pane_list.CLI, "spawn", *where, "--", *plan.argv]
 
 
 def _watch(choice: Offered, lost: Lost) -> int:

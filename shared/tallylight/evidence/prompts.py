@@ -107,25 +107,21 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
         return _first_of((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
 
     found = first(0, math.inf)
-    if agent.screen_generic and _leaves_open(found):
+    if agent.screen_generic and _leaves_open(found, {Status.IDLE}):
         found = _generic(agent, screen) or found
-    is_open = agent.is_own and _leaves_open(found)
-    found = found or first(MIN_PRIORITY, 0)
     # A dialog may be shown beside the prompt or the spinner of a person's own file.
-    if _is_none(found, is_open, (Status.IDLE, Status.WORKING)):
+    beside = {Status.IDLE, Status.WORKING} if agent.is_own and _leaves_open(found, {Status.IDLE}) else set()
+    found = found or first(MIN_PRIORITY, 0)
+    if _leaves_open(found, beside):
         found = _by_structure(agent, screen) or found
-    if _is_none(found, is_open, (Status.WORKING,)):
+    if _leaves_open(found, beside - {Status.IDLE}):
         found = first(-math.inf, MIN_PRIORITY) or found
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 
-def _is_none(found: ScreenReading | None, is_open: bool, besides: Collection[Status]) -> bool:
-    return found is None or (is_open and found.status in besides and not found.is_menu)
-
-
-def _leaves_open(found: ScreenReading | None) -> bool:
-    """Whether there may be a dialog, after all: nothing is read, or the agent at rest, but no menu of the person's."""
-    return found is None or (found.status is Status.IDLE and not found.is_menu)
+def _leaves_open(found: ScreenReading | None, beside: Collection[Status]) -> bool:
+    """Whether there may be a dialog, after all: nothing is read, or one of *beside*, but no menu of the person's."""
+    return found is None or (found.status in beside and not found.is_menu)
 
 
 def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:

@@ -26,6 +26,8 @@ from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.wire import values
 from tallylight.wire.styled import StyledScreen, read_screen
 
+#: Behind the name of the program: asks the WezTerm that runs, and starts none.
+CLI = ("cli", "--no-auto-start")
 #: Of the words of one pane in the feed. Lua keeps 16.
 MAX_SAID = 64
 #: Of the feed, in bytes.

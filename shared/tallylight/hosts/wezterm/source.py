@@ -150,7 +150,7 @@ class WezTermSource:
         return not is_told or time.monotonic() - self._listed_at >= SELDOM_S
 
     def _cli(self, *words: str) -> Ran | None:
-        return run([self._wezterm, "cli", "--no-auto-start", *words], self._env)
+        return run([self._wezterm, *pane_list.CLI, *words], self._env)
 
     def _list(self) -> list[Row]:
         at = time.monotonic()

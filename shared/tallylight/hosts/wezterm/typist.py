@@ -138,7 +138,7 @@ class WezTermPane:
         env = {name: value for name, value in self.environ.items() if name != "WEZTERM_PANE"}
         env["WEZTERM_UNIX_SOCKET"] = socket_of(self.environ, self.gui)
         try:
-            done = run([self.wezterm, "cli", "--no-auto-start", *words], env, given=given)
+            done = run([self.wezterm, *pane_list.CLI, *words], env, given=given)
         except StuckError:
             raise SessionError("WezTerm does not answer") from None
         if done is None:

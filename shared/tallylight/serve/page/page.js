@@ -364,7 +364,7 @@ at("enter").onsubmit = (event) => { event.preventDefault(); token = tokenIn(at("
 setInterval(() => {
   for (const card of cards.values()) {
     put(card.find(".age"), age(card.session.since));
-    put(card.find(".what"), what(card.session));
+    if (card.session.status === "limited" || card.session.queued) put(card.find(".what"), what(card.session));
   }
 }, 1000);
 // The shell is kept by an app that somebody has installed, and by no other window: a browser that merely looks in keeps nothing.

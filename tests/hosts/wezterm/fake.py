@@ -173,6 +173,8 @@ class Fake:
         self.log: list[tuple[str, str]] = []
         self.handlers: dict[str, list[Any]] = {}
         self.commands: list[list[str]] = []
+        #: What waits at a FIFO, by its path.
+        self.waiting: dict[str, list[int]] = {}
         self.timers: list[tuple[float, Any]] = []
         #: When `update-status` is emitted once more, by window.
         self.status_due: dict[int, float] = {}
@@ -204,6 +206,7 @@ class Fake:
                 "pause": lambda: self.paused(),
                 "now": lambda: int(self.now),
                 "sleep": lambda thread, ms: self.timers.append((self.now + ms / 1000, thread)),
+                "wait": lambda thread, news: self.waiting.setdefault(news, []).append(thread),
             }
         )
         self.half = self._new(_FAKE.read_text("utf-8"), host)
@@ -667,13 +670,6 @@ class Fake:
             self.update_title(window)
         self.pump()
 
-    def set_window_title(self, window: Window, title: str) -> None:
-        """`wezterm cli set-window-title`: the same again tells nobody."""
-        is_new, window.title = title != window.title, title
-        if is_new and window in self._shown():
-            self.update_title(window)
-        self.pump()
-
     def set_title(self, pane: Pane, title: str) -> None:
         """A program set its title."""
         pane.title = title
@@ -708,9 +704,19 @@ class Fake:
         due = [handler for at, handler in self.timers if at <= self.now]
         self.timers = [(at, handler) for at, handler in self.timers if at > self.now]
         for handler in due:
-            is_good, result = (*_two(self.half.drive(handler)),)
-            if not is_good:
-                self.log.append(("error", f"call_after: {result}"))
+            self._drive(handler)
+        self.pump()
+
+    def _drive(self, handler: Any, *args: Any) -> None:
+        is_good, result = (*_two(self.half.drive(handler, *args)),)
+        if not is_good:
+            self.log.append(("error", f"call_after: {result}"))
+
+    def open_fifo(self, news: str, *, is_there: bool = True) -> None:
+        """What waits at this FIFO ends; it fails where there is none."""
+        self.run_timers()
+        for thread in self.waiting.pop(news, ()):
+            self._drive(thread, is_there, "", "")
         self.pump()
 
     def press(self, name: str, pane: Pane) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,7 +45,7 @@ LISTED = """[
 def test_list() -> None:
     """A pane has its terminal, its size and its cursor; one of another domain has no terminal."""
     assert read_list(LISTED.encode()) == [
-        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", window_title="w", tty="/dev/pts/7",
+        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", tty="/dev/pts/7",
             rows=24, columns=80, cursor_row=21, cursor_column=2),
         Row(id="6", tab="5", window="0", workspace="far", title="ssh", cursor_visible=False),
     ]  # fmt: skip
@@ -213,6 +216,14 @@ def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: p
     assert [asks("4"), asks("4", "5"), asks("4", "5")] == [1, 0, 0]
     table.started = (CLAUDE,)
     assert [asks("4", "5"), asks("4", "5")] == [1, 0]
+    source.news = tmp_path / "news"
+    for pid in (71, 72):
+        waiting = Process(pid, SHELL.pid, argv=("sh", "-c", ":", "sh", str(source.news)))
+        table.started = (CLAUDE, waiting)
+        table.processes = {waiting.pid: waiting}
+        assert asks("4", "5") == 0, "what waits for our news is no pane"
+    table.started = ()
+    assert [asks("4", "5"), asks("4", "5")] == [1, 0]
     assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
 
 
@@ -232,12 +243,33 @@ def test_wezterm_is_woken_for_all_that_lua_draws(
 ) -> None:
     """Whatever of it becomes another: WezTerm would else show the command before. The same again wakes nobody."""
     woken: list[int] = []
-    monkeypatch.setattr(WezTermSource, "_knock", lambda _: woken.append(1))
+    monkeypatch.setattr(WezTermSource, "_wake", lambda _: woken.append(1))
     monkeypatch.setattr(source_module.time, "sleep", lambda _: None)
     source = WezTermSource({}, 1, "wezterm", tmp_path / "feed")
     for entry in (_ASKED, _ASKED, attrs.evolve(_ASKED, **change)):
         source.shown({"4": attrs.evolve(entry, title=str(len(woken)))})
     assert len(woken) == 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="NOT TESTED: only Linux dates a terminal so")
+def test_a_still_screen_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While nobody writes to the terminal or reads there, by the kernel, which is not sure within some seconds."""
+    leader, follower = pty.openpty()
+    tty = os.ttyname(follower)
+    listed = json.dumps([{"pane_id": 4, "tty_name": tty}]).encode()
+    monkeypatch.setattr(WezTermSource, "_cli", lambda _self, *words: Ran(0, listed if "list" in words else b"Go on?"))
+    (pane,) = WezTermSource({}, 1, "wezterm", tmp_path / "feed", HandTable("")).look() or ()
+    assert pane.read is not None and pane.is_still is not None
+    assert not pane.is_still(), "it was not read yet"
+    assert pane.read() is not None and not pane.is_still(), "it may have been written to since"
+    for touch in (lambda: os.write(follower, b"x"), lambda: (os.write(leader, b"y\n"), os.read(follower, 9))):
+        os.utime(tty, (1, 1))
+        assert pane.is_still()
+        touch()
+        assert not pane.is_still()
+    os.close(leader)
+    os.close(follower)
+    assert not pane.is_still(), "nobody can tell"
 
 
 def test_another_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -365,8 +365,7 @@ def test_reading_is_cheap(bench: Bench) -> None:
     before = bench.fake.counts
     bench.tick(0)
     spent = {n for n, c in bench.fake.counts.items() if c != before.get(n, 0)}
-    knock = {"async GuiWin:mux_window", "async MuxWindow:get_title", "async MuxWindow:window_id"}
-    assert {name for name in spent if name.startswith("async")} == {"async wezterm.strftime", *knock}
+    assert {name for name in spent if name.startswith("async")} == {"async wezterm.strftime"}
 
 
 # Toasts -------------------------------------------------------------------------------------------------------
@@ -566,28 +565,31 @@ def test_the_sidecar_wakes_wezterm(bench: Bench, pane: int) -> None:
     assert sorted(bench.window.toasts) == [("claude needs you", "Q?"), ("codex needs you", "R?")]
 
 
-@pytest.mark.slow
-def test_a_flood_of_wakes(bench: Bench) -> None:
-    """A window's title that changes for ever costs some looks a second, and nothing else."""
+def test_waiting_for_news(bench: Bench) -> None:
+    """One shell waits: after a reload that of the new state, for another sidecar at its FIFO; if it fails, none."""
     bench.config()
     bench.tick()
-    before = bench.fake.counts
-    for _ in range(300):
-        bench.wake()
-    looks = bench.fake.counts["async mux.all_windows"] - before["async mux.all_windows"]
-    assert looks <= 25 and bench.fake.errors() == []
-
-
-def test_the_sidecar_knocks(bench: Bench) -> None:
-    """It puts a character behind a window's title, or takes it away: both are news."""
+    news = str(bench.snapshot.with_suffix(".news"))
+    bench.wake()
+    bench.tick()
+    assert {path: len(waiting) for path, waiting in bench.fake.waiting.items()} == {news: 1}
+    before, made = bench.fake, bench.fake.timers_made
+    bench.start()
     bench.config()
     bench.tick()
-    for title, status, light in (("web\u2060", "waiting", "!"), ("web", "done", "✓"), ("shop", "error", "✓")):
-        bench.write_snapshot({"id": str(bench.panes[0].id), "status": status}, written=bench.fake.now + 0.1)
-        bench.fake.advance(0.1)
-        bench.fake.set_window_title(bench.window, title)
-        assert light_of(bench.fake.titles[bench.tabs[0].id]) == light
-    assert bench.fake.errors() == []
+    before.open_fifo(news)
+    bench.wake()
+    assert before.waiting == {} and len(bench.fake.waiting[news]) == 1
+    bench.sidecar = 98
+    bench.fake.living_pids = {98}
+    bench.fake.advance(20)
+    bench.fake.open_fifo(news)
+    assert list(bench.fake.waiting) == [str(bench.snapshot.with_suffix(".news"))] != [news]
+    bench.fake.open_fifo(str(bench.snapshot.with_suffix(".news")), is_there=False)
+    bench.tick()
+    bench.tick()
+    bench.fake.run_timers()
+    assert bench.fake.waiting == {} and made <= 3 and bench.fake.errors() == []
 
 
 def test_a_value_that_is_read_before_its_event(bench: Bench) -> None:
@@ -604,10 +606,11 @@ def test_a_value_that_is_read_before_its_event(bench: Bench) -> None:
 
 
 def test_no_timer(bench: Bench) -> None:
-    """With `tick_seconds = 0` no timer is ever made."""
+    """With `tick_seconds = 0` no timer is ever made, but the one that begins to wait for news."""
     bench.config("{tick_seconds=0}")
     bench.say(bench.panes[1], WAITING)
-    assert bench.fake.timers_made == 0
+    bench.wake()
+    assert (bench.fake.timers_made, bench.fake.timers) == (1, [])
 
 
 def test_the_fuse(bench: Bench) -> None:
@@ -714,15 +717,13 @@ def test_no_handler_is_blamed(bench: Bench) -> None:
 
 
 def test_a_status_handler_before_ours_that_fails(bench: Bench) -> None:
-    """A user's status bar that fails costs its own event, the sidecar's too; variables and the timer are drawn."""
+    """A user's status bar that fails costs its own event, and not the sidecar's news or what a variable says."""
     bench.config(before="wezterm.on('update-status', function() error('oops') end)")
     bench.fake.loaded()
     bench.say(bench.panes[1], WAITING)
     assert light_of(bench.fake.titles[bench.tabs[1].id]) == "?"
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "done"}, heard=2**52, written=bench.fake.now + 1)
     bench.wake()
-    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "?"
-    bench.fake.advance(6)
     assert light_of(bench.fake.titles[bench.tabs[1].id]) == "✓"
 
 

@@ -1,9 +1,9 @@
 --- The asynchronous half: what is heard and seen is taken in, told to the sidecar, and drawn anew.
 ---
 --- Runs in `user-var-changed`, `update-status`, `window-focus-changed` and `window-config-reloaded`, at most once a
---- second but for a changed variable. An idle WezTerm emits none. So the sidecar changes a window's title where
---- it has found out something (docs/wezterm.md), and a slow timer looks too; each of its rounds leaves a little memory
---- behind until the next reload, which is WezTerm's way with `call_after`.
+--- second but for a changed variable. An idle WezTerm emits none. So a shell waits for the sidecar's news, and when it
+--- ends there are some. A slow timer looks too; each of its rounds leaves a little memory behind until the next reload,
+--- which is WezTerm's way with `call_after`.
 
 local wezterm = require('wezterm')
 local clock = require('tallylight.hosts.clock')
@@ -32,8 +32,8 @@ M.has_titles = nil
 local CALLED_S = 2
 --- Words without an event after which the events are kept from us.
 local MANY_UNTOLD = 2
---- What the sidecar puts behind the title of a window: a character that joins words, without a width.
-local KNOCK = '\u{2060}'
+--- Ends when the other end of the FIFO is opened, and costs nothing until then.
+local WAIT = ': <"$1"'
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
@@ -170,19 +170,47 @@ local function guarded(what, call)
   end
 end
 
+--- Look at once.
+local function look_now()
+  guarded('look', function()
+    local windows = wezterm.gui.gui_windows()
+    if windows[1] then
+      M.tick(windows[1], true)
+    end
+  end)
+end
+
 --- Look after so many seconds, whatever happens until then.
 ---@param seconds number
 ---@param before fun()
 local function look_after(seconds, before)
   wezterm.time.call_after(seconds, function()
     before()
-    guarded('call_after', function()
-      local windows = wezterm.gui.gui_windows()
-      if windows[1] then
-        M.tick(windows[1], true)
-      end
-    end)
+    look_now()
     M.come_back()
+  end)
+end
+
+---@type string|nil # the FIFO that is waited at
+local awaited
+
+--- Look whenever the sidecar has news, for as long as it is the last one, and this Lua state too. Waiting in one
+--- function leaves nothing behind. Without a shell, or its end, the timer has to do.
+---@param fifo string
+local function await(fifo)
+  if fifo == awaited then
+    return
+  end
+  awaited = fifo
+  wezterm.time.call_after(0, function()
+    wezterm.GLOBAL.tallylight_awaiting = life
+    while awaited == fifo and wezterm.GLOBAL.tallylight_awaiting == life do
+      local is_there, is_good = pcall(wezterm.run_child_process, { 'sh', '-c', WAIT, 'sh', fifo })
+      if not (is_there and is_good) then
+        return
+      end
+      look_now()
+    end
   end)
 end
 
@@ -364,6 +392,7 @@ function M.tick(window, is_news)
   end
   local front, is_front = in_front()
   if known then
+    await((known.snapshot:gsub('json$', 'news')))
     tell_sidecar(known, seen, front, now)
   end
   local is_early = toasts.show(states, {
@@ -404,25 +433,6 @@ local function tell(window, now)
       is_late = false
     end)
   end
-end
-
----@type table<integer, boolean> # the windows with the sidecar's character behind their titles, by id
-local marked = {}
-
---- Whether the sidecar has put its character behind the title of a window, or taken it away: there is news.
----@param window table
----@return boolean
-local function has_knocked(window)
-  local is_there, id, title = pcall(function()
-    local mux_window = window:mux_window()
-    return mux_window:window_id(), mux_window:get_title()
-  end)
-  if not is_there then
-    return false
-  end
-  local is_marked, was_marked = title:sub(-#KNOCK) == KNOCK, marked[id] == true
-  marked[id] = is_marked or nil
-  return is_marked ~= was_marked
 end
 
 --- On a mux server: hand on what is new of each pane, and what is lit again and again.
@@ -490,11 +500,7 @@ function M.register()
     wezterm.on(event, function(window)
       guarded(event, function()
         has_status = has_status or event == 'update-status'
-        if has_knocked(window) then
-          tell(window, clock.now())
-        else
-          M.tick(window, event ~= 'update-status')
-        end
+        M.tick(window, event ~= 'update-status')
       end)
     end)
   end

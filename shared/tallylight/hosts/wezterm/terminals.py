@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import termios
 from collections.abc import Collection
+from pathlib import Path
 
 import attrs
 
@@ -14,6 +16,9 @@ from tallylight.evidence import process_table
 _FLAGS = os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
 #: Shells whose line editor takes the terminal's own line editing away while it shows a prompt, and only then.
 _EDITING_SHELLS = frozenset({"bash", "zsh", "ksh", "mksh"})
+#: Linux dates a terminal again only where so many seconds of the clock are over. What was written less than the second
+#: number of seconds before a reading may not have been drawn by then.
+DATED_S, DRAWN_S = 8, 1.0
 
 
 @attrs.frozen
@@ -53,6 +58,17 @@ def at_prompt(terminal: Terminal, table: process_table.Table) -> bool | None:
         return None
     finally:
         os.close(fd)
+
+
+def is_still(path: str, epoch: float) -> bool:
+    """Whether no program has written to the terminal or read there since *epoch*. False if that cannot be told."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return False
+    return max(found.st_mtime, found.st_atime) < (epoch - DRAWN_S) // DATED_S * DATED_S
 
 
 def _opened(terminal: Terminal, table: process_table.Table) -> int | None:

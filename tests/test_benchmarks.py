@@ -10,6 +10,8 @@ from benchmarks import __main__ as runner
 from benchmarks import table
 from benchmarks.aims import KEPT, Aim
 
+from tests.tables import each
+
 MODULES = list(table.modules())
 AIMS = [aim for module in MODULES for aim in table.aims(module)]
 FEW = Aim("few", "many", most=2.0)
@@ -36,7 +38,7 @@ def test_each_is_named_once_and_wants_one_number() -> None:
     assert all((aim.most is None) != (aim.least is None) and "|" not in aim.what + aim.against for aim in AIMS)
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each("module", MODULES)
 def test_modules_say_what_they_declare(module: str) -> None:
     """The words for the runner are given, and no module declares what it never says."""
     loaded = importlib.import_module(f"benchmarks.{module}")
@@ -52,7 +54,7 @@ def test_the_page_names_the_machine() -> None:
     assert re.fullmatch(r"\d+ cores of .+, \w+ [\d.]+, Python [\d.]+", table.machine())
 
 
-@pytest.mark.parametrize(
+@each(
     ("aim", "values", "worst", "shown", "verdict"),
     [
         (FEW, [1.0, 2.004], 2.004, "2.00 ×", "met"),

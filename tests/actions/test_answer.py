@@ -298,7 +298,7 @@ def test_plain_text_is_what_sanitising_leaves() -> None:
     plain = [chr(code) for code in range(0x3000) if _PLAIN.fullmatch(chr(code))]
 
     assert len(plain) > 1000 and [c for c in plain if sanitise(c) != c or width(c) != 1] == []
-    assert sanitise("".join(plain), cells=9999, graphemes=9999) == "".join(plain)
+    assert sanitise("".join(plain), cells=9999) == "".join(plain)
 
 
 @pytest.mark.slow

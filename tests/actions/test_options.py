@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.plan import Plan, Scene, Verb, plan
@@ -57,7 +56,7 @@ def given(agent_: Agent, option: str) -> tuple[str, ...]:
 RESTRICTED = [one for one in AGENTS if one.restricts and verbs(one)]
 
 
-@pytest.mark.parametrize("one", RESTRICTED, ids=lambda one: one.name)
+@each("one", RESTRICTED, ids=lambda one: one.name)
 def test_every_option_that_restricts_is_kept(one: Agent) -> None:
     """Each by itself, as it stands and as one word, and all in their order, behind the list that continues it."""
     for verb in verbs(one):
@@ -75,7 +74,7 @@ def test_every_option_that_restricts_is_kept(one: Agent) -> None:
         assert planned(verb, scene(one, *every)).argv == (*bare, *every)
 
 
-@pytest.mark.parametrize("one", RESTRICTED, ids=lambda one: one.name)
+@each("one", RESTRICTED, ids=lambda one: one.name)
 def test_what_is_not_known_is_named(one: Agent) -> None:
     """An option that nobody knows, one without its value, one in front of what may be another value: by their names."""
     for verb in verbs(one):
@@ -86,7 +85,7 @@ def test_what_is_not_known_is_named(one: Agent) -> None:
         assert found.warning == "Not kept: --only-read, --only-write, -Z."
 
 
-@pytest.mark.parametrize("one", RESTRICTED, ids=lambda one: one.name)
+@each("one", RESTRICTED, ids=lambda one: one.name)
 def test_what_is_harmless_and_what_is_dangerous_go_without_a_word(one: Agent) -> None:
     """What may be lost without loosening anything; and a fork of an agent that may do anything asks again."""
     for verb in verbs(one):

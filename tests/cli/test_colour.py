@@ -15,7 +15,7 @@ from tests.cli.panes import WAITING, publish
 from tests.tables import each
 
 #: What a verb colours with.
-_COLOURS = re.compile(r"\.(?:lit|coloured|strong)\(|are_wanted\(|colours\.depth\(|confirm import (?:announce, )?ask")
+_COLOURS = re.compile(r"\.(?:lit|coloured|strong)\(|are_wanted\(|colours\.depth\(|confirm import ask")
 _OTHERS = {
     "output",  # what they all colour with
     "serve",  # a QR code, which is nothing without its two colours

@@ -198,10 +198,13 @@ def test_no_worktree_here(desk: Desk) -> None:
         process = terminal.start([*COMMAND, "--here", "--worktree"], environ)
         terminal.wait_for(b"any key")
         terminal.type(b"\r")
+        terminal.wait_for(b"\x1b[?1049l")
         assert process.wait(30) == 1
 
         assert b"Not forked" in terminal.received and b"(rule: worktree" in terminal.received
         assert b"--fork-session" not in terminal.received and b"ready" not in terminal.received
+        # All of it is on a screen of its own: the terminal's own one is as it was.
+        assert terminal.received.startswith(b"\x1b[?1049h") and terminal.received.endswith(b"\x1b[?1049l")
 
 
 def test_no_pane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

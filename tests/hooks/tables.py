@@ -8,6 +8,11 @@ from tallylight.agents import agent, agent_files
 from tallylight.hooks import compact
 
 TABLES = Path(compact.__file__).with_name("tables.py")
+_HEADER = '''"""
+The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.tables`: change those instead.
+"""
+
+'''
 
 
 def text() -> str:
@@ -15,7 +20,15 @@ def text() -> str:
     found, errors = agent.load_agents(agent_files.packaged_agents())
     if errors:
         raise errors[0]
-    return compact.module_text(found)
+    having = sorted(((one, one.hooks) for one in found if one.hooks), key=lambda pair: pair[0].name)
+    places = {one.name: compact.place(one, hooks) for one, hooks in having}
+    tables = {one.name: compact.table(one, hooks) for one, hooks in having if hooks.form}
+    # One line each: it is data, and no formatter is to argue with it.
+    lines = ["# fmt: off", "# ruff: noqa", "TABLES = {"]
+    lines += [f"    {name!r}: {value!r}," for name, value in tables.items()]
+    lines += ["}", "PLACES = {"]
+    lines += [f"    {name!r}: {value!r}," for name, value in places.items()]
+    return _HEADER + "\n".join([*lines, "}"]) + "\n"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallylight.model.status import Status
 from tallylight.relay.core import HELD_S, PACE, RelayCore
-from tallylight.relay.position import is_cut
+from tallylight.relay.position import unfinished
 from tallylight.relay.splitter import INTRODUCERS
 from tallylight.wire.scanner import LIMIT, Scanner, Sequence
 from tests.relay.streams import streams
@@ -68,7 +68,7 @@ def expected(data: bytes, *, in_flood: bool = False) -> tuple[bytes, int]:
             queries += item.payload == b"7501;?"
             is_foreign = in_flood and item.number == 777 and not item.raw.startswith(WARP)
             is_ours = item.number in OURS or (not is_foreign and is_read(item.raw))
-            if is_ours and not terminal.pending() and not is_cut(left[-3:]):
+            if is_ours and not terminal.pending() and not unfinished(left[-3:]):
                 continue
         left += item.raw
         terminal.feed(item.raw)
@@ -87,7 +87,7 @@ def is_safe(passed: bytes) -> bool:
     """Whether these bytes end between two sequences and two characters."""
     scanner = Scanner()
     scanner.feed(passed)
-    return not scanner.pending() and not is_cut(passed[-3:])
+    return not scanner.pending() and not unfinished(passed[-3:])
 
 
 @given(chunkings(streams()))

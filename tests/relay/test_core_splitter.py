@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.relay.position import is_cut
+from tallylight.relay.position import unfinished
 from tallylight.relay.splitter import BAR, INTRODUCERS, Splitter
 from tallylight.wire.scanner import LIMIT, Scanner, Sequence, SequenceKind
 from tests.relay.streams import FOREIGN, READ, streams
@@ -75,7 +75,7 @@ def test_it_knows_where_the_terminal_stands(stream: tuple[bytes, list[bytes]], s
     scanner.feed(passed)
 
     assert passed == data[: len(data) - split.splitter.held]
-    assert split.splitter.position.is_safe == (not scanner.pending() and not is_cut(passed[-3:]))
+    assert split.splitter.position.is_safe == (not scanner.pending() and not unfinished(passed[-3:]))
 
 
 @given(streams(), st.integers(0, 200), streams())
@@ -92,7 +92,7 @@ def test_a_release_loses_nothing(before: bytes, at: int, after: bytes) -> None:
     scanner.feed(data)
 
     assert b"".join(split.out) == data
-    assert split.splitter.position.is_safe == (not scanner.pending() and not is_cut(data[-3:]))
+    assert split.splitter.position.is_safe == (not scanner.pending() and not unfinished(data[-3:]))
 
 
 @each("text", ["a", "é", "✓", "💡"])

@@ -21,6 +21,9 @@ from tallylight.serve.devices import Devices
 from tests.serve.serving import PANES, TOKEN, Served
 from tests.strategies import at_most
 
+#: No other file needs it.
+pytest_plugins = ["schemathesis.pytest.plugin"]
+
 
 def _schema() -> schemathesis.BaseSchema:
     folder = Path(tempfile.mkdtemp(prefix="tallylight-openapi-"))

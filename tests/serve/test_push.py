@@ -37,6 +37,7 @@ from tallylight.tracker.notify import Settings as Notify
 from tests.serve.live import until
 from tests.serve.push_service import Phone, PushService, push_service
 from tests.serve.serving import AUTH, JSON, PANES, PORT, TOKEN, Served
+from tests.tables import each
 
 FAR = "https://push.example.org/send/1"
 #: The example of RFC 8291, section 5 and appendix A.
@@ -84,7 +85,7 @@ def test_another_program_reads_what_is_sealed() -> None:
 GARBAGE = ["", "!!", "AAAA", "A" * 86, "A" * 87, "é" * 87, "\0" * 87, "BA" + "_" * 85]
 
 
-@pytest.mark.parametrize("bad", GARBAGE)
+@each("bad", GARBAGE)
 def test_garbage_for_keys(bad: str) -> None:
     """What is no point of the curve, or no secret, is refused in words."""
     good = Phone().keys
@@ -113,7 +114,7 @@ FORBIDDEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", FORBIDDEN)
+@each("url", FORBIDDEN)
 def test_where_nothing_is_sent(url: str) -> None:
     """Neither by another protocol, nor to this machine or its network, however that is written."""
     with pytest.raises(ForbiddenError):

@@ -377,7 +377,7 @@ def _whole(text: str) -> str:
     """*text* for display; what is too long for that ends in `…`."""
     if len(text) * 2 <= MAX_CELLS:
         # It cannot be too long.
-        return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)
+        return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS)
     # One cell more than fits is not enough: a wide character would not be in it.
-    shown = sanitise(text, cells=MAX_CELLS + 2, graphemes=MAX_CELLS + 1)
-    return shown if width(shown) <= MAX_CELLS else f"{sanitise(shown, cells=MAX_CELLS - 1, graphemes=MAX_CELLS)}…"
+    shown = sanitise(text, cells=MAX_CELLS + 2)
+    return shown if width(shown) <= MAX_CELLS else f"{sanitise(shown, cells=MAX_CELLS - 1)}…"

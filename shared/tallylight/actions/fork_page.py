@@ -163,7 +163,7 @@ def command_line(argv: Sequence[str]) -> str:
 
 
 def _clean(text: str) -> str:
-    return sanitise(text, cells=4096, graphemes=4096)
+    return sanitise(text, cells=4096)
 
 
 def _exact(word: str) -> str:

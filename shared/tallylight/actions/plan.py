@@ -299,9 +299,7 @@ def _names(words: Sequence[str]) -> Counter[str]:
 
 def _name(pane: Pane) -> str:
     """What a pane is called, without a mark of ours."""
-    name = sanitise(
-        pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=TITLE_CELLS, graphemes=TITLE_CELLS
-    )
+    name = sanitise(pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=TITLE_CELLS)
     for mark in MARKS.values():
         name = name.strip().removeprefix(mark)
     return name.strip()

@@ -120,5 +120,5 @@ def written(look: Look) -> str:
     if not 0 <= look.cursor_row < len(look.lines):
         return ""
     column = look.cursor_column
-    before = sanitise(look.lines[look.cursor_row], cells=column, graphemes=column) if column > 0 else ""
+    before = sanitise(look.lines[look.cursor_row], cells=column) if column > 0 else ""
     return _PROMPT.sub("", before, count=1).strip()

@@ -89,7 +89,7 @@ class RestorePage:
         rows += wrapped(f"They open {self.where}.", inner, "dim")
         for choice in self.choices:
             box = "[x]" if choice.plan is not None else "[ ]" if isinstance(choice.found, Plan) else "   "
-            name = sanitise(choice.name, cells=200, graphemes=200)
+            name = sanitise(choice.name, cells=200)
             head: tuple[Piece, ...] = (("", f"  {box} "), ("key", str(choice.number)), ("", f"  {name}"))
             rows += [(), head]
             if isinstance(choice.found, Plan) and choice.found.warning:

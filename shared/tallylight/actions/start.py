@@ -74,5 +74,5 @@ def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], s
     if not program:
         text = f"{words[0]!r} is not on the terminal's PATH; the caller's PATH does not count"
         return Refusal("program", f"{text}: link the program into ~/.local/bin, or set PATH for the terminal")
-    title = sanitise(name, cells=NAME_CELLS, graphemes=NAME_CELLS).strip() or agent.display
+    title = sanitise(name, cells=NAME_CELLS).strip() or agent.display
     return Start(argv=(program, *words[1:]), cwd=cwd, agent=agent.name, title=title)

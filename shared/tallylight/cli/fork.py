@@ -32,7 +32,7 @@ from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.ui import colours
-from tallylight.ui.confirm import announce, ask
+from tallylight.ui.confirm import ask
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
@@ -79,7 +79,6 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = make_parser(verb).parse_args(argv)
     environ = colours.chosen(os.environ, options.color)
-    announce(verb, 1, is_own=options.here)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
     complain(verb, *panes.problems, *problems)

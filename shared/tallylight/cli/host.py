@@ -121,7 +121,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
             complain("host", f"no other machine is asked: this installation lacks `{error.name}`")
         else:
             poller.at_end.append(MachinesHost.serve(environ).stop)
-    _end_at_signals(poller)
+    on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     poller.run(until=_until_parent_ends(options.with_parent))
     return 0
 
@@ -158,10 +158,6 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _report(problem: str) -> None:
     complain("host", problem, cells=500)
-
-
-def _end_at_signals(poller: PollingHost) -> None:
-    on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 #: Each kind: what it is, an example, and how it is run.

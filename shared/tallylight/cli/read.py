@@ -127,4 +127,4 @@ def lines(shown: Rows | Question | str) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    return sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)
+    return sanitise(text, cells=MAX_CELLS)

@@ -36,7 +36,7 @@ from tallylight.snapshot.lives import birth_of, is_alive
 from tallylight.snapshot.open_conversations import Lost, claim, put_back, read_lost
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import colours
-from tallylight.ui.confirm import announce, ask
+from tallylight.ui.confirm import ask
 from tallylight.wire import values
 
 #: Seconds that an agent must run to have resumed its conversation: one that cannot says so and ends, on a busy machine
@@ -104,7 +104,6 @@ def _restore(options: argparse.Namespace) -> int:
     environ = colours.chosen(os.environ, options.color)
     if options.session is not None:
         return restore_session.main(options.session, is_agreed=options.yes)
-    announce("resume", 1, is_own=options.tabs)
     agents, problems = agent_files.load_agents(os.environ)
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)

@@ -158,7 +158,7 @@ def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, B
 
 def _draw_details(output: Output, pane: Pane, found: Beside) -> None:
     """Draw the repository of a pane, and what the agent's own record says, where anything is known."""
-    full = f"context {details.context(pane)}" if pane.context is not None else ""
+    full = details.context(pane)
     facts = [
         beside.text(found, min(60, output.columns - len(GAP))),
         pane.model,

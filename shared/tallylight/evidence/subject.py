@@ -134,10 +134,6 @@ def _paragraph(rows: Sequence[Row]) -> str:
     return " ".join(row.text for row in found)
 
 
-def _is_no_edge(row: Row) -> bool:
-    return not row.is_edge
-
-
 def _of_command(row: Row, below: Sequence[Row], width: int) -> list[Row]:
     """The rows *below* the first one of a command that are of it: what did not fit, and marked lines."""
     found: list[Row] = []
@@ -238,7 +234,7 @@ def _block(rows: Sequence[Row], question: str) -> str:
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
         inner = _with_text(rows[top + 1 : bottom])
-        below = [row.text for row in itertools.takewhile(_is_no_edge, rows[bottom + 1 :]) if row.text]
+        below = [row.text for row in itertools.takewhile(lambda row: not row.is_edge, rows[bottom + 1 :]) if row.text]
         if not inner or not any(map(question.startswith, below[: _REMARK + 1])):
             continue
         text = _paragraph(inner)

@@ -2,13 +2,12 @@
 Compact tables: the `[hooks]` of an agent as plain dicts, tuples and texts, which cost nothing to load.
 
 `tally hook` runs at every event of an agent and can afford neither TOML nor attrs. So the tables of the agents that
-come with us are written out as the module `hooks.tables` (`module_text`; a test compares the two), and those of a
+come with us are written out as the module `hooks.tables` (a test compares the two), and those of a
 user's own agent file as JSON, when its hooks are installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -20,12 +19,6 @@ from tallylight.agents.hooks import Hooks
 VERSION = 1
 #: What of `Hooks` says where its hooks are written down.
 _PLACE = ("form", "why", "folder", "folder_env", "file", "entry", "note", "events", "beside")
-
-_HEADER = '''"""
-The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.tables`: change those instead.
-"""
-
-'''
 
 
 def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
@@ -58,16 +51,3 @@ def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
         "new": hooks.version,
         "needs": tuple(attrs.asdict(need) for need in hooks.needs),
     }
-
-
-def module_text(agents: Iterable[Agent]) -> str:
-    """The source of `hooks.tables`."""
-    having = sorted(((agent, agent.hooks) for agent in agents if agent.hooks), key=lambda pair: pair[0].name)
-    places = {agent.name: place(agent, hooks) for agent, hooks in having}
-    tables = {agent.name: table(agent, hooks) for agent, hooks in having if hooks.form}
-    # One line each: it is data, and no formatter is to argue with it.
-    lines = ["# fmt: off", "# ruff: noqa", "TABLES = {"]
-    lines += [f"    {name!r}: {value!r}," for name, value in tables.items()]
-    lines += ["}", "PLACES = {"]
-    lines += [f"    {name!r}: {value!r}," for name, value in places.items()]
-    return _HEADER + "\n".join([*lines, "}"]) + "\n"

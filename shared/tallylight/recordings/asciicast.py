@@ -19,6 +19,7 @@ import attrs
 
 from tallylight.recordings import events
 from tallylight.recordings.events import Evidence
+from tallylight.relay.position import unfinished
 
 VERSION = 2
 #: Most bytes of one event; more become several.
@@ -120,13 +121,13 @@ class Encoder:
 
     def _bytes(self, code: str, data: bytes) -> bytes:
         data = self._held[code] + data
-        end = len(data) - _unfinished(data)
+        end = len(data) - unfinished(data)
         self._held[code] = data[end:]
         lines = []
         start = 0
         while start < end:
             stop = min(start + EVENT_LIMIT, end)
-            stop -= _unfinished(data[start:stop]) if stop < end else 0
+            stop -= unfinished(data[start:stop]) if stop < end else 0
             lines.append(self._text(code, data[start:stop]))
             start = stop
         return b"".join(lines)
@@ -149,13 +150,3 @@ class Encoder:
 def _line(value: object) -> bytes:
     # A title may hold what UTF-8 cannot: a lone surrogate becomes `?`.
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-
-
-def _unfinished(data: bytes) -> int:
-    """The bytes at the end of *data* that begin a character and do not end it."""
-    for back in range(1, min(3, len(data)) + 1):
-        byte = data[-back]
-        if byte & 0xC0 != 0x80:
-            length = 2 if 0xC2 <= byte < 0xE0 else 3 if 0xE0 <= byte < 0xF0 else 4 if 0xF0 <= byte < 0xF5 else 1
-            return back if back < length else 0
-    return 0

@@ -70,8 +70,7 @@ class Position:
         """Whether something else may be written here: no sequence and no character is cut by it."""
         if self._later:
             self._look()
-        last = self._last
-        return self._state is State.GROUND and (not last or last[-1] < 0x80 or not is_cut(last))
+        return self._state is State.GROUND and not unfinished(self._last)
 
     def note(self, data: bytes, start: int, end: int) -> None:
         """Take data[start:end] in."""
@@ -131,11 +130,10 @@ def _after(state: State, data: bytes, at: int, end: int) -> State:
     return State.GROUND if any(data.find(byte, at, end) >= 0 for byte in ends) else state
 
 
-def is_cut(last: bytes) -> bool:
-    """Whether these bytes end in the middle of a UTF-8 character."""
-    for back, byte in enumerate(reversed(last[-3:]), 1):
-        if byte >= 0xC0:
-            return back < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4 if byte < 0xF8 else 0)
-        if byte < 0x80:
-            return False
-    return False
+def unfinished(data: bytes) -> int:
+    """The bytes at the end of *data* that begin a character of UTF-8 and do not end it."""
+    for back, byte in enumerate(reversed(data[-3:]), 1):
+        if byte & 0xC0 != 0x80:
+            length = 2 if 0xC2 <= byte < 0xE0 else 3 if 0xE0 <= byte < 0xF0 else 4 if 0xF0 <= byte < 0xF5 else 1
+            return back if back < length else 0
+    return 0

@@ -141,9 +141,9 @@ class Machine:
 
     def _why(self, code: int | None, complaint: str) -> str:
         command = self.setting.command
-        last = sanitise(complaint.strip().rpartition("\n")[2], cells=_CELLS, graphemes=_CELLS)
+        last = sanitise(complaint.strip().rpartition("\n")[2], cells=_CELLS)
         if code is None:
-            return f"there is no program {sanitise(command[0], cells=40, graphemes=40)!r} on this machine"
+            return f"there is no program {sanitise(command[0], cells=40)!r} on this machine"
         if self._hello is not None:
             return "the connection was lost"
         if "unknown verb" in complaint:
@@ -194,7 +194,7 @@ class Machine:
             if self._greeted > MAX_GREETING:
                 self._fault = f"sent an unknown message{self._quoted()}"
             return
-        version = sanitise(found.version, cells=20, graphemes=20) or "of no version"
+        version = sanitise(found.version, cells=20) or "of no version"
         if found.protocol != PROTOCOL:
             where = f"is older: {_UPDATE}" if found.protocol < PROTOCOL else "is newer: run `tally setup` here with it"
             self._fault = f"its tally {version} {where}"
@@ -208,7 +208,7 @@ class Machine:
 
     def _quoted(self) -> str:
         """What it said instead of who it is, if anything: the end of a sentence."""
-        words = sanitise(self._before.decode("utf-8", "replace").strip(), cells=_SHOWN, graphemes=_SHOWN)
+        words = sanitise(self._before.decode("utf-8", "replace").strip(), cells=_SHOWN)
         return f": {words!r}" if words else ""
 
     def _take(self, found: Message, size: int) -> None:

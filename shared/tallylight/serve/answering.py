@@ -169,7 +169,7 @@ def _shown(lines: Sequence[str]) -> list[str]:
     """The rows of a screen for display, without the empty ones at its end."""
     rows = []
     for line in lines[:MAX_ROWS]:
-        row = sanitise(line, cells=MAX_CELLS + 1, graphemes=MAX_CELLS + 1)
+        row = sanitise(line, cells=MAX_CELLS + 1)
         rows.append(row if len(row) <= MAX_CELLS else f"{row[: MAX_CELLS - 1]}…")
     if len(lines) > MAX_ROWS:
         rows.append("…")

@@ -141,7 +141,7 @@ class Devices:
     def add(self, name: str) -> str:
         """Sign in a device: its key, `ID.KEY`. The one that was not used for the longest time may lose its place."""
         id_, key, now = secrets.token_hex(_ID_BYTES), secrets.token_hex(_KEY_BYTES), self._clock()
-        made = Device(id_, sanitise(name, cells=NAME_CELLS, graphemes=NAME_CELLS)[:_DIGITS], _hash(key), now, now)
+        made = Device(id_, sanitise(name, cells=NAME_CELLS)[:_DIGITS], _hash(key), now, now)
 
         def grown(known: dict[str, Device]) -> Known:
             latest = sorted(known.values(), key=lambda one: self._used.get(one.id, one.used))[-(MAX_DEVICES - 1) :]

@@ -133,7 +133,7 @@ class RefusedError(Exception):
 async def refused(_request: Request, error: Exception) -> JSONResponse:
     """The answer to what a rule refuses."""
     assert isinstance(error, RefusedError)
-    detail = sanitise(error.why.text, cells=_MAX_CELLS, graphemes=_MAX_CELLS)
+    detail = sanitise(error.why.text, cells=_MAX_CELLS)
     return JSONResponse({"detail": detail, "rule": error.why.rule}, 409)
 
 
@@ -141,4 +141,4 @@ async def unfit(_request: Request, error: Exception) -> JSONResponse:
     """The answer to what is not as the document says. Nothing that was sent is sent back."""
     assert isinstance(error, RequestValidationError)
     found = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:_MAX_PROBLEMS]]
-    return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS, graphemes=_MAX_CELLS)}, 422)
+    return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS)}, 422)

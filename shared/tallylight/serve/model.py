@@ -28,7 +28,7 @@ StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
 #: What a program or a person wrote: cleaned on its way out.
 Clean = Annotated[str, BeforeValidator(sanitise)]
-Reply = Annotated[str, BeforeValidator(lambda said: sanitise(said, cells=REPLY_CELLS, graphemes=REPLY_CELLS))]
+Reply = Annotated[str, BeforeValidator(lambda said: sanitise(said, cells=REPLY_CELLS))]
 #: What JSON's readers keep exactly.
 _MAX_NUMBER = 2**53
 KindWord = Literal["permission", "question", "input", "auth", "limit"]

@@ -28,7 +28,7 @@ MAX_KEY = 600
 
 def named(name: str) -> str:
     """*name* as it is kept: one line of at most `MAX_NAME` cells, without control characters."""
-    return sanitise(name, cells=MAX_NAME, graphemes=MAX_NAME).strip()
+    return sanitise(name, cells=MAX_NAME).strip()
 
 
 @attributes.frozen

@@ -75,9 +75,9 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
                 return act is Act.GO
 
 
-def announce(verb: str, fd: int, *, is_own: bool = True) -> None:
-    """Have a window of its own say what page will be there, while that is made; any other terminal is left as it is."""
-    if is_own and os.isatty(fd):
+def announce(verb: str, fd: int) -> None:
+    """Say in a window, or on a screen, of its own what page will be there, while that is made."""
+    if os.isatty(fd):
         write(fd, f"\x1b[H\x1b[2J\r\n  {verb.capitalize()}: reading what there is …".encode())
 
 

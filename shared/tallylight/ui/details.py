@@ -28,8 +28,8 @@ def says(pane: Pane) -> str:
 
 
 def context(pane: Pane) -> str:
-    """How full its context is: `42%`; nothing if that is not known."""
-    return f"{pane.context}%" if pane.context is not None else ""
+    """How full its context is: `context 42%`; nothing if that is not known."""
+    return f"context {pane.context}%" if pane.context is not None else ""
 
 
 def is_nearly_full(pane: Pane) -> bool:
@@ -105,8 +105,7 @@ def queued(pane: Pane, now: float) -> str:
 
 def summary(pane: Pane, now: float) -> str:
     """All of it that is short, in one line: the limit, the model, the context, what it cost."""
-    full = f"context {context(pane)}" if pane.context is not None else ""
-    return ", ".join(words for words in (limit(pane, now), pane.model, full, cost(pane)) if words)
+    return ", ".join(words for words in (limit(pane, now), pane.model, context(pane), cost(pane)) if words)
 
 
 def bar(counted: str, cells: int = BAR) -> str:

@@ -22,10 +22,10 @@ GAP = "  "
 def clean(text: str, cells: int = 256) -> str:
     """Make untrusted *text* harmless and at most *cells* wide, with an ellipsis where it was cut."""
     # Snapshots cap every text, so that this is not an invitation to sanitise a megabyte.
-    whole = sanitise(text, cells=UNBOUNDED, graphemes=UNBOUNDED)
+    whole = sanitise(text, cells=UNBOUNDED)
     if width(whole) <= cells:
         return whole
-    return sanitise(whole, cells=cells - 1, graphemes=cells - 1).rstrip() + "…" if cells > 1 else "…"[:cells]
+    return sanitise(whole, cells=cells - 1).rstrip() + "…" if cells > 1 else "…"[:cells]
 
 
 def end_of(text: str, cells: int) -> str:
@@ -52,7 +52,7 @@ def chop(text: str, cells: int) -> list[str]:
         return [text]
     lines: list[str] = []
     while text:
-        head = sanitise(text, cells=cells, graphemes=cells)
+        head = sanitise(text, cells=cells)
         # A character that is wider than the line, or that nothing precedes, has a line of its own.
         head = head if head and text.startswith(head) else text[:1]
         lines.append(head)

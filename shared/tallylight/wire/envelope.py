@@ -31,14 +31,12 @@ def user_var(name: str, value: str | bytes) -> bytes:
     return osc(1337, b"SetUserVar=%b=%b" % (name.encode("ascii"), b2a_base64(data, newline=False)))
 
 
-def tmux_wrap(data: bytes, levels: int = 1) -> bytes:
-    """Wrap for the terminal outside tmux, once a level of nesting. Needs `allow-passthrough on` in each tmux."""
-    for _ in range(levels):
-        data = b"\x1bPtmux;%b\x1b\\" % data.replace(b"\x1b", b"\x1b\x1b")
-    return data
+def tmux_wrap(data: bytes) -> bytes:
+    """Wrap for the terminal outside tmux. Needs `allow-passthrough on` there."""
+    return b"\x1bPtmux;%b\x1b\\" % data.replace(b"\x1b", b"\x1b\x1b")
 
 
-def screen_wrap(data: bytes, chunk: int = SCREEN_PAYLOAD) -> bytes:
+def screen_wrap(data: bytes) -> bytes:
     """
     Wrap for the terminal outside GNU Screen, in as many DCS as their length asks for.
 
@@ -47,6 +45,5 @@ def screen_wrap(data: bytes, chunk: int = SCREEN_PAYLOAD) -> bytes:
     first, *rest = data.split(ST)
     pieces = [first] + [b"\\" + piece for piece in rest]
     pieces[:-1] = [piece + b"\x1b" for piece in pieces[:-1]]
-    return b"".join(
-        [b"\x1bP%b\x1b\\" % piece[at : at + chunk] for piece in pieces for at in range(0, len(piece), chunk)]
-    )
+    most = SCREEN_PAYLOAD
+    return b"".join([b"\x1bP%b\x1b\\" % piece[at : at + most] for piece in pieces for at in range(0, len(piece), most)])

@@ -284,7 +284,7 @@ def _argument_list(text: str) -> tuple[str, ...]:
     """Read a word a line. What is too long, or could not be shown as it is, is no argument list: it must not be run."""
     words = text.split("\n") if text else []
     is_whole = len(words) <= MAX_WORDS and all(
-        len(word) <= MAX_WORD and word == sanitise(word, cells=2 * MAX_WORD, graphemes=MAX_WORD) for word in words
+        len(word) <= MAX_WORD and word == sanitise(word, cells=2 * MAX_WORD) for word in words
     )
     return tuple(words) if is_whole else ()
 

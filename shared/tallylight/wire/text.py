@@ -2,7 +2,7 @@
 Text from programs, made harmless to show. Rules: https://www.unicode.org/reports/tr36/ and tr39.
 
 In: any string, lone surrogates included. Out: one line in NFC with no control, no bidirectional or other invisible
-character, no stack of combining marks, and no more cells or graphemes than asked for. It never raises, takes linear
+character, no stack of combining marks, and no more cells than asked for. It never raises, takes linear
 time, and `sanitise(sanitise(s)) == sanitise(s)`.
 
 Every codec calls `sanitise` after its last decoding step, and every surface calls it again where it draws. Of a text
@@ -107,28 +107,25 @@ def _clusters() -> re.Pattern[str]:
     return re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 
 
-def sanitise(text: str, *, cells: int = CELLS, graphemes: int | None = None) -> str:
+def sanitise(text: str, *, cells: int = CELLS) -> str:
     """
-    Make *text* harmless, at most *cells* wide; and *graphemes* long, where that is to be less.
+    Make *text* harmless, at most *cells* wide.
 
     Line breaks, tabs, odd spaces and blanks become a space; everything else that draws nothing goes, and what nobody
     knows how to draw becomes `�`. ZWJ, VS16 and tags stay inside emoji, and ZWNJ between letters that it keeps from
-    joining. What is over a cap is cut off, without an ellipsis.
+    joining. What is over that is cut off, without an ellipsis.
     """
-    most = cells if graphemes is None else min(cells, graphemes)
-    if text.isascii() and text[:most].isprintable():
-        return text[:most]
-    if _PLAIN.fullmatch(text):
-        return text[:most]
-    return (_sanitise_again if len(text) <= _CACHED else _sanitise)(text, cells, most)
+    if (text.isascii() and text[:cells].isprintable()) or _PLAIN.fullmatch(text):
+        return text[:cells]
+    return (_sanitise_again if len(text) <= _CACHED else _sanitise)(text, cells)
 
 
-def _sanitise(text: str, cells: int, most: int) -> str:
-    text = text[: most * _LONGEST]
+def _sanitise(text: str, cells: int) -> str:
+    text = text[: cells * _LONGEST]
     # Marks are cut before NFC, which is quadratic in the length of a run of them, and everything is stripped again
     # after it, because NFC has the last word on what a character is.
-    text = _cap(_strip(text), most * _LONGEST, most * _LONGEST, 2 * MARKS)
-    return _cap(_strip(normalize("NFC", text)), cells, most, MARKS)
+    text = _cap(_strip(text), cells * _LONGEST, 2 * MARKS)
+    return _cap(_strip(normalize("NFC", text)), cells, MARKS)
 
 
 #: A tab bar asks for the same few titles at every redraw.
@@ -217,9 +214,9 @@ def _kept(match: re.Match[str]) -> str:
     return re.sub(f"[^{_JAMO}]", "", run) if begins else ""
 
 
-def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
+def _cap(text: str, cells: int, most_marks: int) -> str:
     if text.isascii():
-        return text[: min(cells, graphemes)]
+        return text[:cells]
     kept: list[str] = []
     # A mark with nothing before it would sit on whatever is drawn to the left of us, and one behind a blank on that.
     marks = most_marks
@@ -233,8 +230,7 @@ def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
                 kept.append(cluster)
             continue
         cells -= wide
-        graphemes -= 1
-        if cells < 0 or graphemes < 0:
+        if cells < 0:
             break
         kept.append(cluster)
         marks = most_marks if cluster == " " else 0

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from tallylight.hosts.kitty import tab_look
 from tallylight.hosts.kitty.tab_look import NARROW, Run
 from tallylight.model import contrast
@@ -21,6 +19,7 @@ from tallylight.model.lights import COLOURS, FILLED, RGB, mark
 from tallylight.model.status import Status
 from tallylight.wire.text import width
 from tests.colour_vision import BLINDNESS, oklab
+from tests.tables import each
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/contrast.md"
@@ -62,7 +61,7 @@ def _themes() -> Iterator[Theme]:
 
 
 THEMES = {theme.name: theme for theme in _themes()}
-every_theme = pytest.mark.parametrize("name", THEMES)
+every_theme = each("name", THEMES)
 
 
 def tab(theme: Theme, style: str, status: Status, size: int) -> tuple[Run, list[Run], RGB]:
@@ -149,9 +148,9 @@ def test_waiting_and_done_differ_by_shape_and_lightness(name: str) -> None:
             assert max(apart) >= LIGHTNESS, (style, size, blindness, apart)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("status", LIT)
-@pytest.mark.parametrize("is_box", [False, True])
+@each("size", SIZES)
+@each("status", LIT)
+@each("is_box", [False, True])
 def test_a_tab_is_as_wide_as_it_is_to_be(size: int, status: Status, *, is_box: bool) -> None:
     """No run goes beyond its room, the mark is always whole, and an index is whole or absent."""
     bar = THEMES["default"].look("powerline")
@@ -165,7 +164,7 @@ def test_a_tab_is_as_wide_as_it_is_to_be(size: int, status: Status, *, is_box: b
             assert size > 3 or is_box or not drawn.strip(f" {text}") or one.back == contrast.BLACK
 
 
-@pytest.mark.parametrize(
+@each(
     ("room", "expected"),
     [
         (40, "shop: npm test"), (14, "shop: npm test"), (13, "shop: npm te…"), (11, "shop: npm…"), (10, "shop"),
@@ -177,7 +176,7 @@ def test_what_is_asked_follows_the_name_as_far_as_it_can(room: int, expected: st
     assert tab_look.fitted("shop", "npm test", room) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("what", "project", "most", "expected"),
     [
         ("", "shop", 2, ["Fix the ro…", "\x1b[22mshop"]),
@@ -192,7 +191,7 @@ def test_the_project_is_below_the_title(what: str, project: str, most: int, expe
     assert tab_look.stacked("Fix the rounding", what, project, 11, most, is_folded=False) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("most", "expected"),
     [
         (1, ["Fix the ro…"]),

@@ -73,7 +73,7 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
     return Reading(
         raw,
         sanitise(waiting_for),
-        sanitise(session, cells=_MAX_SESSION, graphemes=_MAX_SESSION),
+        sanitise(session, cells=_MAX_SESSION),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(name),
         values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,

@@ -109,7 +109,7 @@ def _plain(reply: Reply) -> StyledScreen | str:
     """A screen without colours: only the rows."""
     if not isinstance(reply, Rows):
         return reply.text if isinstance(reply, Refusal) else request.SILENT.text
-    rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in reply.rows]
+    rows = [sanitise(line, cells=MAX_COLUMNS) for line in reply.rows]
     return read_screen(rows, max(map(width, rows), default=1))
 
 

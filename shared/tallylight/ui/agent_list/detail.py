@@ -14,7 +14,6 @@ from tallylight.model import lights, tool_call
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.rows import Row, is_snoozed
-from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details
 from tallylight.ui.agent_list import flow, question
 from tallylight.ui.agent_list.question import INDENT, NUMBER, Part
@@ -155,7 +154,7 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
         row.label.name and pane.project,
         pane.agent,
         pane.model,
-        _context(pane),
+        details.context(pane),
         details.cost(pane),
         beside.text(found, columns),
         f"mode {pane.mode}" if pane.mode else "",
@@ -182,16 +181,12 @@ def _collisions(row: Row, state: State) -> dict[str, bool]:
     return details.collisions(row.pane, {row.address: row.name for row in state.rows})
 
 
-def _context(pane: Pane) -> str:
-    return f"context {details.context(pane)}" if pane.context is not None else ""
-
-
 def _facts(row: Row, state: State, columns: int) -> list[Line]:
     """What is known of it besides, dim, as many facts in a line as fit; what a person should know is not dim."""
     lines: list[Line] = []
     used = columns
     loud = {details.asked_of(row.pane, state.now), *(fact for fact, same in _collisions(row, state).items() if same)}
-    loud |= {_context(row.pane)} if details.is_nearly_full(row.pane) else set()
+    loud |= {details.context(row.pane)} if details.is_nearly_full(row.pane) else set()
     for known in filter(None, _known(row, state, columns)):
         fact = clean(known, max(1, columns - 1))
         if used + width(fact) + len(_DOT) > columns:

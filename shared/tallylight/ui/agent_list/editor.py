@@ -91,7 +91,7 @@ def rows_of(editor: Editor, columns: int) -> tuple[list[str], tuple[int, int]]:
 
 
 def _shown(line: str) -> str:
-    return sanitise(line.replace("\t", "    "), cells=_MOST * 4, graphemes=_MOST * 4)
+    return sanitise(line.replace("\t", "    "), cells=_MOST * 4)
 
 
 # Keys ------------------------------------------------------------------------------------------------------------

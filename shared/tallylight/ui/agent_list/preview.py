@@ -156,7 +156,7 @@ def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list
 
 def _words(text: str, columns: int) -> list[Line]:
     """*text*, made harmless, in lines that break between words where they can."""
-    whole = sanitise(text, cells=UNBOUNDED, graphemes=UNBOUNDED)
+    whole = sanitise(text, cells=UNBOUNDED)
     return [(Span(piece),) for piece in folded(whole, columns)]
 
 

@@ -165,7 +165,7 @@ def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
 
 
 def _shown(text: str) -> str:
-    return sanitise(text, cells=_LABEL, graphemes=_LABEL)
+    return sanitise(text, cells=_LABEL)
 
 
 def scrolled(asking: Asking, step: int) -> Asking:

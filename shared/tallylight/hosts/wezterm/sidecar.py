@@ -26,7 +26,7 @@ import tallylight
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost
-from tallylight.hosts.wezterm.source import WezTermSource, is_server
+from tallylight.hosts.wezterm.source import WezTermSource, is_server, remove
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
 from tallylight.wire.values import is_number
@@ -60,6 +60,11 @@ class Place:
     def file(self, ending: str) -> Path:
         """One of its files: `lock`, `feed.json`, `goal` or `log`."""
         return self.folder / f"{HOST}-{self.gui}.{ending}"
+
+    @property
+    def news(self) -> Path:
+        """The FIFO of the sidecar that this process is."""
+        return self.folder / f"{HOST}-{os.getpid()}.news"
 
 
 def release() -> str:
@@ -126,6 +131,11 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
             for number, target in enumerate((nowhere, nowhere, log)):
                 os.dup2(target, number)
             lock = take(place)
+            if lock is not None:
+                # Before Lua learns of us: it waits there at once. Where there can be none it has its timer.
+                place.news.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    os.mkfifo(place.news, 0o600)
             os.write(sender, str(os.getpid() if lock is not None else holder(place)).encode())
             os.close(sender)
             if lock is not None:
@@ -177,6 +187,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table)
     poller = PollingHost(HOST, [source], environ, table=table, report=_log)
     source.is_written = lambda: poller.is_written
+    source.news = place.news
     looked, end = 0.0, math.inf
     release_before = installed()
 
@@ -229,10 +240,10 @@ def sweep(folder: Path) -> None:
     table = process_table.table()
     for path in list(folder.glob(f"{HOST}-*"))[:1000]:
         number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
-        if ending in ("lock", "feed.json", "feed.json.new", "goal", "log") and is_number(number, 10):
+        if ending in ("lock", "feed.json", "feed.json.new", "goal", "log", "news") and is_number(number, 10):
             with contextlib.suppress(OSError):
                 if table.start(int(number)) is None:
-                    path.unlink()
+                    remove(path) if ending == "news" else path.unlink()
 
 
 def socket_of(environ: Mapping[str, str], gui: int) -> str:

@@ -281,6 +281,12 @@ def test_what_waits_is_woken(tmp_path: Path) -> None:
         source.close()
         waiting.wait(30)
     assert not source.news.exists()
+    os.mkfifo(source.news)
+    with subprocess.Popen(["cat", str(source.news)]) as waiting:
+        source._waiting = {waiting.pid}
+        source.news.unlink()
+        source.close()
+        waiting.wait(30)
     source.news.write_text("")
     assert subprocess.run(shell, check=False).returncode == 1, "a plain file is no end of waiting"
 

@@ -20,6 +20,7 @@ import contextlib
 import errno
 import functools
 import os
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -370,6 +371,10 @@ class WezTermSource:
         self._feed_path.unlink(missing_ok=True)
         if self.news is not None:
             remove(self.news)
+        for pid in filter(self._waits, self._waiting):
+            # Somebody may have removed the FIFO before.
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGTERM)
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:

@@ -228,14 +228,18 @@ class WezTermSource:
         self._cli("activate-pane", "--pane-id", goal.id)
         in_front = {fed.window for id_, fed in self._feed.panes.items() if id_ in self._feed.front}
         if self._feed.life and goal.window not in in_front and not self._is_server:
-            read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
-            for _ in range(NOTE_TRIES):
-                self._knock()
-                time.sleep(NOTE_S)
-                if not self._goal_path.exists():
-                    break
-            # Later it would be a surprise.
-            self._goal_path.unlink(missing_ok=True)
+            self._leave_note(goal)
+
+    def _leave_note(self, goal: Row) -> None:
+        """Have Lua bring *goal* to the front."""
+        read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
+        for _ in range(NOTE_TRIES):
+            self._knock()
+            time.sleep(NOTE_S)
+            if not self._goal_path.exists():
+                break
+        # Later it would be a surprise.
+        self._goal_path.unlink(missing_ok=True)
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""

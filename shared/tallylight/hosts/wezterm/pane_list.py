@@ -48,6 +48,8 @@ class Row:
     workspace: str = ""
     title: str = ""
     tty: str = ""
+    #: Whether it has the keyboard of its tab.
+    is_active: bool = False
     #: Whether it covers the other panes of its tab.
     is_zoomed: bool = False
     rows: int = 24
@@ -113,6 +115,7 @@ def _row(value: Any) -> Row | None:
         workspace=_text(value.get("workspace")),
         title=_text(value.get("title")),
         tty=tty if tty.startswith("/dev/") else "",
+        is_active=value.get("is_active") is True,
         is_zoomed=value.get("is_zoomed") is True,
         rows=values.integer(sizes.get("rows"), 1, _MAX_SIZE) or 24,
         columns=values.integer(sizes.get("cols"), 1, _MAX_SIZE) or 80,

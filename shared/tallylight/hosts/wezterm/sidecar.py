@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import os
+import select
 import signal
 import sys
 import threading
@@ -28,6 +29,7 @@ from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.wezterm.source import WezTermSource, is_server, remove
 from tallylight.model.errors import TallyError
+from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
 from tallylight.wire.values import is_number
 
@@ -36,7 +38,7 @@ HOST = "wezterm"
 VERSION = 1
 #: Seconds between two looks at whether WezTerm still runs.
 ALIVE_S = 1.0
-#: Seconds between two looks at whether Lua has written anything.
+#: Seconds between two looks at whether Lua has written anything, where the system does not tell.
 LISTEN_S = 0.2
 #: Seconds from a signal to the end: a logout ends WezTerm, too, and then what was open in it stays.
 ENDS_S = 1.0
@@ -208,10 +210,15 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
         poller.post(lambda: None)
 
     def hurry() -> None:
+        changes = Changes(place.folder)
         while True:
-            time.sleep(LISTEN_S)
+            changes.look()
             if source.is_new():
                 poller.post(lambda: None)
+            if (descriptors := changes.descriptors(())) is not None:
+                select.select(descriptors, [], [])
+            else:
+                time.sleep(LISTEN_S)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)

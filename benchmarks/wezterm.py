@@ -5,8 +5,8 @@ How long WezTerm's tab bar takes to learn what the sidecar has found out, and wh
 
 With the stand-in for WezTerm of the tests, on real terminals. From the decision, as the snapshot dates it, until the
 shell ends that waits for the sidecar's news, beside an agent at rest and beside one that draws a spinner. What
-WezTerm itself takes to redraw comes on top. Then the processor time of a sidecar with ten idle panes and of what it
-starts.
+WezTerm itself takes to redraw comes on top. Then the processor time of a sidecar and of what it starts, with ten idle
+panes, and with a question of Claude Code that nobody answers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from pathlib import Path
 
 from benchmarks.aims import Aim
 from tests.hosts.wezterm.desk import Desk
-from tests.hosts.wezterm.test_sidecar import _HOOKED
+from tests.hosts.wezterm.test_sidecar import _HOOKED, SCREENS
 
 CHANGES, PANES, SECONDS = 10, 10, 15
 WAKE = Aim("WezTerm: from a decision to the wake", "the clock", most=150.0, unit="ms")
 IDLE = Aim("WezTerm: an idle sidecar with what it starts", "a core", most=2.0, unit="%")
-AIMS = (WAKE, IDLE)
+ASKED = Aim("WezTerm: a standing question", "a core", most=4.0, unit="%")
+AIMS = (WAKE, IDLE, ASKED)
 QUICK = ()
 _SPINNER = """#!/usr/bin/python3
 import os, time
@@ -35,6 +36,21 @@ while True:
     end = time.monotonic() + 0.008
     while time.monotonic() < end: pass
     time.sleep(0.08)
+"""
+#: Has a status file, as Claude Code has, and blinks.
+_ASKING = f"""#!/usr/bin/python3
+import json, os, time
+pid = os.getpid()
+start = open(f"/proc/{{pid}}/stat").read().rpartition(")")[2].split()[19]
+path = os.path.expanduser(f"~/.claude/sessions/{{pid}}.json")
+os.makedirs(os.path.dirname(path), exist_ok=True)
+with open(path, "w") as file:
+    json.dump({{"pid": pid, "procStart": start, "sessionId": "s-1", "cwd": "/w/api", "status": "waiting"}}, file)
+print(open({str(SCREENS / "permission-bash-80.txt")!r}).read().partition("---\\n")[2], flush=True)
+while True:
+    for dot in "o ":
+        print("\\x1b[H" + dot, end="", flush=True)
+        time.sleep(0.6)
 """
 
 
@@ -54,9 +70,12 @@ def wakes(folder: Path, program: str) -> list[float]:
         status = ("waiting", "working")[number % 2]
         said.append((number + 1, f"state={status};tool=codex"))
         desk.write_feed("benchmark", {pane: said[-10:]})
-        while desk.status(pane) != status:
+        while True:
+            # The sidecar waits for who waits, so none is missed.
             subprocess.run(["sh", "-c", ': <"$1"', "sh", news], check=True, timeout=30)
             arrived = time.time()
+            if desk.status(pane) == status:
+                break
         took.append(1000 * (arrived - desk.panes()[pane].since))
         time.sleep(0.7)
     desk.close()
@@ -64,12 +83,29 @@ def wakes(folder: Path, program: str) -> list[float]:
 
 
 def idle(folder: Path) -> tuple[float, float]:
-    """What part of a processor the sidecar takes, and the programs that it starts, in percent."""
+    """What part of a processor the sidecar takes where nothing happens, and the programs that it starts, in percent."""
     desk = Desk(folder)
     desk.start()
     panes = [desk.spawn() for _ in range(PANES)]
     desk.wait(lambda: len(desk.panes()) == PANES, "the panes")
     desk.write_feed("benchmark", {pane: [] for pane in panes})
+    return cost(desk)
+
+
+def asked(folder: Path) -> tuple[float, float]:
+    """The same where a question stands."""
+    desk = Desk(folder)
+    desk.program("claude", _ASKING)
+    desk.start()
+    pane = desk.spawn()
+    desk.write_feed("benchmark", {pane: []})
+    desk.send(pane, "claude\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].choices, "the question")
+    return cost(desk)
+
+
+def cost(desk: Desk) -> tuple[float, float]:
+    """The same of this sidecar, when it has come to rest."""
     time.sleep(6)
 
     def spent() -> tuple[float, float]:
@@ -94,6 +130,9 @@ def main() -> None:
         own, others = idle(Path(folder, "idle"))
         print(f"idle, {PANES} panes: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
         IDLE.say(own + others)
+        own, others = asked(Path(folder, "asked"))
+        print(f"a standing question: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
+        ASKED.say(own + others)
 
 
 if __name__ == "__main__":

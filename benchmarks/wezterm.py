@@ -24,7 +24,7 @@ from tests.hosts.wezterm.test_sidecar import _HOOKED, SCREENS
 CHANGES, PANES, SECONDS = 10, 10, 15
 WAKE = Aim("WezTerm: from a decision to the wake", "the clock", most=150.0, unit="ms")
 IDLE = Aim("WezTerm: an idle sidecar with what it starts", "a core", most=2.0, unit="%")
-ASKED = Aim("WezTerm: a standing question", "a core", most=4.0, unit="%")
+ASKED = Aim("WezTerm: a question that waits", "a core", most=4.0, unit="%")
 AIMS = (WAKE, IDLE, ASKED)
 QUICK = ()
 _SPINNER = """#!/usr/bin/python3
@@ -131,7 +131,7 @@ def main() -> None:
         print(f"idle, {PANES} panes: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
         IDLE.say(own + others)
         own, others = asked(Path(folder, "asked"))
-        print(f"a standing question: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
+        print(f"a question that waits: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
         ASKED.say(own + others)
 
 

@@ -36,7 +36,7 @@ def test_without_a_file(name: str) -> None:
 
 
 @pytest.mark.slow
-@each("name", sampled(["pi-denial", "kimi-denial", "cline-denial", "aider-denial"]))
+@each("name", sampled(["pi-denial", "kimi-denial", "cline-denial", "aider-denial", "aider-interrupt"]))
 def test_with_a_made_file(name: str) -> None:
     """Three recordings make a file that is right on another one."""
     agent = unknown.made(name.partition("-")[0])

@@ -43,7 +43,7 @@ LISTED = """[
 def test_list() -> None:
     """A pane has its terminal, its size and its cursor; one of another domain has no terminal."""
     assert read_list(LISTED.encode()) == [
-        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", window_title="w", tty="/dev/pts/7",
+        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", window_title="w", tty="/dev/pts/7", is_active=True,
             rows=24, columns=80, cursor_row=21, cursor_column=2),
         Row(id="6", tab="5", window="0", workspace="far", title="ssh", cursor_visible=False),
     ]  # fmt: skip
@@ -246,6 +246,27 @@ def test_a_pane_of_another_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     # A mux server has no window.
     source._is_server = True
     assert asked("5") == ["activate-pane"]
+
+
+def test_a_panel_gives_the_keyboard_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A jump from it, and Esc in it, leave the keyboard of its tab to the pane beside it; not if it had none."""
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "wezterm-1.feed.json", Started(""))
+    told: list[str] = []
+
+    def told_to(_self: WezTermSource, *words: str) -> Ran:
+        told.append(" ".join(words))
+        return Ran(0, b'[{"pane_id": 4, "tab_id": 1, "is_active": true}, {"pane_id": 5}, {"pane_id": 6}]')
+
+    monkeypatch.setattr(WezTermSource, "_cli", told_to)
+    for goal, *panel in (("6", "4"), ("4", "4"), ("6", "5"), ("5", "5")):
+        source.act(Request("focus", goal, tuple(panel)))
+    back = "activate-pane-direction --pane-id 4 Right"
+    assert [line for line in told if not line.startswith("list")] == [
+        back,
+        "activate-pane --pane-id 6",
+        back,
+        "activate-pane --pane-id 6",
+    ]
 
 
 _ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run it?", since=1.0)

@@ -476,6 +476,15 @@ def test_a_toast_says_where_and_what_first(bench: Bench) -> None:
     assert bench.fake.errors() == []
 
 
+def test_a_toast_of_an_agents_own_word_says_where(bench: Bench) -> None:
+    """What an agent says of itself may lack its project, which the sidecar knows; its words are shown at once."""
+    bench.config()
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "working", "agent": "claude", "project": "shop"})
+    bench.tick()
+    bench.say(bench.panes[1], "state=waiting;tool=claude;kind=permission;message=approve Bash: make")
+    assert bench.window.toasts == [("shop: claude needs you", "approve Bash: make")]
+
+
 def test_a_toast_of_a_mux_pane_names_its_title(bench: Bench) -> None:
     """What the side of a mux server says has no agent and no project: the title tells which pane it is."""
     bench.config()

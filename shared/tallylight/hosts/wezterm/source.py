@@ -218,19 +218,28 @@ class WezTermSource:
         if goal is None:
             return
         for row in rows:
+            if row.id in request.args and row.is_active:
+                # Of those beside it WezTerm takes the one that had the keyboard last. This shows its tab, too.
+                self._cli("activate-pane-direction", "--pane-id", row.id, "Right")
             if row.tab == goal.tab and row.is_zoomed and row is not goal:
                 self._cli("zoom-pane", "--unzoom", "--pane-id", row.id)
+        if goal.id in request.args:
+            return
         self._cli("activate-pane", "--pane-id", goal.id)
         in_front = {fed.window for id_, fed in self._feed.panes.items() if id_ in self._feed.front}
         if self._feed.life and goal.window not in in_front and not self._is_server:
-            read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
-            for _ in range(NOTE_TRIES):
-                self._knock()
-                time.sleep(NOTE_S)
-                if not self._goal_path.exists():
-                    break
-            # Later it would be a surprise.
-            self._goal_path.unlink(missing_ok=True)
+            self._leave_note(goal)
+
+    def _leave_note(self, goal: Row) -> None:
+        """Have Lua bring *goal* to the front."""
+        read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
+        for _ in range(NOTE_TRIES):
+            self._knock()
+            time.sleep(NOTE_S)
+            if not self._goal_path.exists():
+                break
+        # Later it would be a surprise.
+        self._goal_path.unlink(missing_ok=True)
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -422,6 +423,22 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     assert isinstance(stale, Refusal) and stale.rule == "process"
     assert close.close(closer, close.Close(held.pane, held.pid, held.start)) == Done(str(pane), "closed")
     desk.wait(lambda: pane not in desk.panes(), "the end of the pane")
+
+
+def test_the_last_two_minutes_are_told(other: Desk) -> None:
+    """A command in another pane has them written: the sidecar remembers what its light was made of."""
+    config = other.home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[scripting]\nallow = "all"\n')  # the stand-in is no terminal that anybody knows
+    other.start()
+    pane = other.spawn("sh", "-c", f"{other.program('claude', AGENT)} {SCREENS}; exec cat")
+    other.wait_status(pane, "waiting")
+    file, shell = other.home / "wrong.cast", other.spawn()
+    other.send(shell, shlex.join([*other.tally, "wrong", str(pane), "--save", str(file)]) + "\r")
+    other.wait(lambda: "tally replay" in other.screen(shell) or "tally wrong:" in other.screen(shell), "its reply")
+    told = other.screen(shell).replace("\n", "")
+    assert "the same lights" in told, told
+    assert "touch" not in file.read_text()
 
 
 def test_a_text_for_the_end_of_a_limit_outlives_the_sidecar(other: Desk) -> None:

@@ -71,8 +71,7 @@ class Direct:
         machine = parts(row.pane.id)[0] if is_elsewhere(row.host) else ""
         if isinstance(asked, Open):
             if asked.verb != "go":
-                here = f"{asked.verb} is for {machine} itself: Enter goes there" if machine else ""
-                return Refusal("elsewhere", here or f"{asked.verb} works only in the list that its own terminal opens")
+                return Refusal("elsewhere", _not_opened(asked, machine))
             if machine and row.pane.attach:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
             # In one request, or they might be carried out in another order.
@@ -209,6 +208,15 @@ class Channelled(Direct):
     def _close(self) -> None:
         self._channel.close()
         self.descriptors, self.is_seen = (), True
+
+
+def _not_opened(asked: Open, machine: str) -> str:
+    """Why a list that no terminal opened does not open the page that is *asked* for, and what does."""
+    if machine:
+        return f"{asked.verb} is for {machine} itself: Enter goes there"
+    if asked.verb == "wrong":
+        return f"run `tally wrong {asked.pane}` in a terminal"
+    return f"{asked.verb} works only in the list that its own terminal opens"
 
 
 def _refused(asked: Request, row: Row, environ: Mapping[str, str]) -> Refusal | None:

@@ -278,6 +278,7 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
     bench.start()
     bench.window.left_status = "clock"
     bench.config(before=RETRO)
+    bench.tick()
     pane = bench.panes[1]
     bench.write_snapshot(
         {
@@ -321,6 +322,7 @@ def test_two_agents_that_change_the_same_lines(bench: Bench) -> None:
     """The mark has an amber one behind it, in a tab with room for a name; other lines of a file are not marked."""
     bench.start()
     bench.config(before=RETRO)
+    bench.tick()
     found = {"id": str(bench.panes[1].id), "status": "working", "agent": "claude", "project": "shop"}
     for same in (False, True, False):
         other = {"pane": "kitty-1:1", "name": "api", "file": "cart.py", "lines": "40", "same": same}
@@ -434,7 +436,7 @@ def test_what_is_asked(bench: Bench, what: str, question: str, shown: str) -> No
     """By the snapshot: the first line, of a command without its tool; else the question."""
     bench.start()
     bench.config(before=RETRO)
-    bench.fake.advance(10)
+    bench.tick()
     row = {"id": str(bench.panes[1].id), "status": "waiting", "agent": "claude", "project": "shop"}
     bench.write_snapshot({**row, "what": what, "question": question})
     bench.wake()
@@ -444,7 +446,7 @@ def test_what_is_asked(bench: Bench, what: str, question: str, shown: str) -> No
 def test_the_name_given_in_the_list(bench: Bench) -> None:
     """A conversation's name stands before its program's title, idle too, and in toasts; not before the tab's own."""
     bench.config(before=RETRO)
-    bench.fake.advance(10)
+    bench.tick()
     bench.panes[1].title = "✳ Fix the tests"
     row = {"id": str(bench.panes[1].id), "agent": "claude", "project": "shop", "name": "check\x1bout"}
     bench.write_snapshot({**row, "status": "waiting", "what": "Bash: npm test"})

@@ -82,7 +82,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
     fleet = subscriber("agents") if is_fleet else None
     # Within a session the pane of the terminal around it is no panel.
-    panel = own_place(environ) if is_panel and not (environ.get("TMUX") or environ.get("STY")) else ("", "")
+    panel = own_place(environ) if is_panel and not {"TMUX", "STY"} & environ.keys() else ("", "")
     channel = Channelled.of(environ, client) if fleet is None else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)

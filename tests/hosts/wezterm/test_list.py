@@ -43,8 +43,8 @@ LISTED = """[
 def test_list() -> None:
     """A pane has its terminal, its size and its cursor; one of another domain has no terminal."""
     assert read_list(LISTED.encode()) == [
-        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", window_title="w", tty="/dev/pts/7", is_active=True,
-            rows=24, columns=80, cursor_row=21, cursor_column=2),
+        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", window_title="w", tty="/dev/pts/7",
+            is_active=True, rows=24, columns=80, cursor_row=21, cursor_column=2),
         Row(id="6", tab="5", window="0", workspace="far", title="ssh", cursor_visible=False),
     ]  # fmt: skip
 

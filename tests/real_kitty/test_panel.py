@@ -142,7 +142,7 @@ def test_one_a_tab_stays_in_its_tab(desk: Desk) -> None:
 
 
 def test_a_click_goes_there(desk: Desk) -> None:
-    """One click on a row brings its pane to the front. The panel is there too, and keeps no keyboard; nor after Esc."""
+    """One click on a row brings its pane to the front. The panel is there, too, and keeps no keyboard, as after Esc."""
     first = desk.in_front()
     agents = {name: desk.agent(name, "working") for name in ("mill", "shop", "farm")}
     desk.wait_status(agents["farm"], "working")

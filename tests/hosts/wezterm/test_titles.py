@@ -298,6 +298,25 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
     assert bench.window.left_status == "clock"
 
 
+@each(
+    ("tabs", "name", "shown"),
+    [
+        (2, "shop", "◷ 2: shop: 2 h 14"), (2, "a-long-project", "◷ a-long-proj…: 2 h 14"),
+        (4, "a-long-project", "◷ a…: 2 h 14"), (5, "a-long-project", "◷ a-long-"),
+    ],
+)  # fmt: skip
+def test_a_fancy_bar_shows_a_whole_countdown(bench: Bench, tabs: int, name: str, shown: str) -> None:
+    """WezTerm cuts the end of a title that has no room: then the name is cut instead."""
+    bench.start()
+    bench.config()
+    pane = {"id": str(bench.panes[1].id), "status": "limited", "agent": "claude", "project": name}
+    bench.write_snapshot({**pane, "limited_until": bench.fake.now + 134 * 60})
+    bench.wake()
+    while len(bench.window.tabs) < tabs:
+        bench.system.pane(bench.system.tab(bench.window))
+    assert text_of(bench.fake.format_tab(bench.tabs[1], 40)).strip() == shown
+
+
 def test_two_agents_that_change_the_same_lines(bench: Bench) -> None:
     """The mark has an amber one behind it, in a tab with room for a name; other lines of a file are not marked."""
     bench.start()

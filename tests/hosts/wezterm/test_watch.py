@@ -444,10 +444,15 @@ def test_a_toast_waits_for_its_words(bench: Bench) -> None:
     bench.say(bench.panes[1], "state=waiting;tool=claude;kind=permission")
     assert bench.window.toasts == []
     row = {"id": str(bench.panes[1].id), "status": "waiting", "agent": "claude", "kind": "permission"}
-    bench.write_snapshot({**row, "question": "Run rm -rf build?"}, heard=2**52)
+    asks = {**row, "question": "Run this command?", "since": bench.fake.now}
+    bench.write_snapshot(asks, heard=2**52)
     bench.fake.advance(0.3)
     bench.wake()
-    assert bench.window.toasts == [("claude needs you", "Run rm -rf build?")]
+    assert bench.window.toasts == [], "its command is read a moment later"
+    bench.write_snapshot({**asks, "what": "Bash: rm -rf build"}, heard=2**52)
+    bench.fake.advance(0.3)
+    bench.wake()
+    assert bench.window.toasts == [("claude: rm -rf build", "claude needs you: Bash: rm -rf build")]
     bench.write_snapshot(heard=2**52, written=bench.fake.now + 0.7)
     bench.say(bench.panes[1], "state=working")
     bench.say(bench.panes[1], "state=waiting;tool=claude;kind=permission")

@@ -7,7 +7,6 @@ import io
 import math
 import os
 import sys
-from collections.abc import Mapping
 
 from tallylight.cli.fleet import subscriber
 from tallylight.cli.parser import Parser
@@ -82,7 +81,8 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         return Watch(environ.get("HOME", ""), listed)
 
     fleet = subscriber("agents") if is_fleet else None
-    panel = _place_of_panel(environ) if is_panel else ("", "")
+    # Within a session the pane of the terminal around it is no panel.
+    panel = own_place(environ) if is_panel and not {"TMUX", "STY"} & environ.keys() else ("", "")
     channel = Channelled.of(environ, client) if fleet is None else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
@@ -100,11 +100,6 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         is_panel=is_panel,
         labels=labels_file.LabelsFile(labels_file.path(environ)),
     )
-
-
-def _place_of_panel(environ: Mapping[str, str]) -> tuple[str, str]:
-    """Its host and its pane; nothing within a session, whose terminal shows more than this."""
-    return ("", "") if environ.get("TMUX") or environ.get("STY") else own_place(environ)
 
 
 def _seconds(value: str) -> float:

@@ -104,8 +104,8 @@ local postponed = {}
 ---@param by integer
 ---@param now number
 local function is_early(id, state, by, now)
-  local is_told = state.message ~= '' and (state.request or state.kind ~= 'permission' or state.source == 'protocol')
-  if state.status ~= 'waiting' or is_told or by == 0 then
+  local is_whole = state.message ~= '' and (state.request or state.kind ~= 'permission' or state.source == 'protocol')
+  if state.status ~= 'waiting' or is_whole or by == 0 then
     return false
   end
   postponed[id] = postponed[id] or now

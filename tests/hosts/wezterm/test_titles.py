@@ -310,6 +310,7 @@ def test_a_fancy_bar_shows_a_whole_countdown(bench: Bench, tabs: int, name: str,
     """WezTerm cuts the end of a title that has no room: then the name is cut instead."""
     bench.start()
     bench.config()
+    bench.tick()
     pane = {"id": str(bench.panes[1].id), "status": "limited", "agent": "claude", "project": name}
     bench.write_snapshot({**pane, "limited_until": bench.fake.now + 134 * 60})
     bench.wake()

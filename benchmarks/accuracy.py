@@ -52,8 +52,9 @@ HELD_OUT = CORPUS / "held-out"
 SITUATIONS = CORPUS / "situations"
 #: Scenes that a seed dealt out, which no rule was made with: `walk` in a turn, `around` around one.
 UNSEEN = CORPUS / "unseen"
-#: Agents that were recorded after the rules for unknown agents were frozen, and measured once.
+#: Agents that were recorded after the rules for unknown agents were frozen; and those that nothing may be fitted to.
 FROZEN = CORPUS / "frozen"
+FROZEN_NAMES: tuple[str, ...] = ()
 _PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})

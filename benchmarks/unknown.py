@@ -43,15 +43,14 @@ from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 
-#: Every agent, and the scenes that its file is made from.
-NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
-LEARNT = ("permission", "question", "text")
-#: Those that were recorded after the rules were frozen, and the scene that their files are made from.
-FROZEN_NAMES = ("cn", "gptme", "kolega", "tunacode", "mini")
-FROZEN_LEARNT = ("turns",)
+#: The agents, and the scenes that their files are made from; those of which less is recorded.
+MANY = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
+FEW = ("cn", "gptme", "kolega", "tunacode", "mini")
+LEARNT, FEW_LEARNT = ("permission", "question", "text"), ("turns",)
+NAMES = (*MANY, *FEW)
 #: Programs that are not called as their recordings are.
 PROGRAMS = {"kolega": "kolega-code"}
-FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
+FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed", accuracy.FROZEN)
 #: Around a turn: starts that ask, sizes, menus.
 AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
 #: How often a host looks at a screen.
@@ -61,7 +60,7 @@ _POLL_S = 0.25
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
-    if name in (*NAMES, *FROZEN_NAMES):
+    if name in (*NAMES, *accuracy.FROZEN_NAMES):
         # All of them tell what they are, by their package or by their own bytes (`pane.package`).
         found.packaged("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
@@ -140,9 +139,9 @@ def starts_with_a_dialog(recording: accuracy.Recording) -> bool:
     return "waiting" in words and "working" not in words[: words.index("waiting")]
 
 
-def made(name: str, folders: Several[Path] = FOLDERS, learnt: Several[str] = LEARNT) -> Agent:
+def made(name: str) -> Agent:
     """The agent of the file that `tally agent new` makes of recordings of it, and of at most five answers."""
-    given = [accuracy.read(recordings(name, folders)[f"{name}-{scene}"]) for scene in learnt]
+    given = [accuracy.read(recordings(name)[f"{name}-{scene}"]) for scene in learnt(name)]
     plain = [
         (one.header, [event for event in one.events if not isinstance(event.what, recorded.Mark)]) for one in given
     ]
@@ -161,6 +160,11 @@ def answer(truth: scoring.Track, time: float) -> str:
     return known.get(word.partition(":")[0], "idle")
 
 
+def learnt(name: str) -> tuple[str, ...]:
+    """The scenes that the file of an agent is made from."""
+    return LEARNT if name in MANY else FEW_LEARNT
+
+
 def recordings(name: str, folders: Several[Path] = FOLDERS) -> dict[str, Path]:
     """The recordings of an agent for which nothing was set up."""
     found = [path for folder in folders for path in sorted(folder.glob(f"{name}-*.cast.gz"))]
@@ -176,20 +180,18 @@ class Measured(NamedTuple):
     made: scoring.Score
 
 
-def measure(
-    name: str, weights: dict[str, float], folders: Several[Path] = (*FOLDERS, *AROUND), learnt: Several[str] = LEARNT
-) -> Measured:
+def measure(name: str, weights: dict[str, float]) -> Measured:
     """The light of an agent, read by *weights* that were made without it; by a made file on what that is not from."""
     found = Measured(*[scoring.Score()] * 3)
-    agent = made(name, folders, learnt)
+    agent = made(name)
     with mock.patch.dict(structure.WEIGHTS, weights):
-        for stem, path in recordings(name, folders).items():
+        for stem, path in recordings(name, (*FOLDERS, *AROUND)).items():
             recording = accuracy.read(path)
             score = scoring.score(recording.truth, undescribed(recording), recording.end)
             found = found._replace(without=found.without.plus(score))
             if starts_with_a_dialog(recording):
                 found = found._replace(starts=found.starts.plus(score))
-            if path.parent not in AROUND and stem.removeprefix(f"{name}-") not in learnt:
+            if path.parent not in AROUND and stem.removeprefix(f"{name}-") not in learnt(name):
                 score = check(recording.header, recording.events, agent).score or scoring.Score()
                 found = found._replace(made=found.made.plus(score))
     return found
@@ -208,7 +210,8 @@ def main() -> int:
     weights = [fitting.without(name) for name in NAMES]
     with concurrent.futures.ProcessPoolExecutor() as pool:
         show("Left out", dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True)))
-    show("Frozen", {name: measure(name, {}, (accuracy.FROZEN,), FROZEN_LEARNT) for name in FROZEN_NAMES})
+    if accuracy.FROZEN_NAMES:
+        show("Frozen", {name: measure(name, {}) for name in accuracy.FROZEN_NAMES})
     return 0
 
 

@@ -54,6 +54,7 @@ FILL = re.compile(
 _PROMPT = re.compile(r"\S{0,16}[>❯›] ")
 #: A row that ends where something is to be typed; what hides it may stand there.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
+BELOW = "rows below a question"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
 KEY_TO_GO_ON, PAGE = "a key to go on", "a page to open"
 #: What libraries put before what they ask. `? for shortcuts` is a hint.
@@ -96,12 +97,26 @@ def offered(rows: Sequence[Row], cursor_row: int | None) -> Offer | None:
     """
     low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW]
     found = max(_offers(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None)
+    if cursor_row is not None and found is not None and found.sign == BELOW:
+        found = None  # such a list tells its choices by colours, and hides the cursor
     asked = _field(rows, low, cursor_row) or _of_library(rows, low)
-    if asked is not None and (found is None or found.starts[-1] < asked.starts[-1] + found.is_list):
+    if asked is not None and (found is None or _is_over(found, asked)):
         return asked
-    other = _keyed(rows, low) or _page(rows, low)
-    if found is None or other is None:
-        return found or other
+    other = _keyed(rows, low, cursor_row) or _page(rows, low)
+    return other if found is None else _of_both(rows, found, other)
+
+
+def _is_over(found: Offer, asked: Offer) -> bool:
+    """Whether *found* is above what is *asked*, which comes after it."""
+    if asked.sign == BEHIND_MARK:
+        return found.starts[0] < asked.starts[0]
+    return found.starts[-1] < asked.starts[-1] + found.is_list
+
+
+def _of_both(rows: Sequence[Row], found: Offer, other: Offer | None) -> Offer:
+    """What counts: *found*, or the hint below that is all there is to do."""
+    if other is None:
+        return found
     between = rows[found.starts[-1] + 1 : other.starts[0]]
     is_parted = sum(bool(row.text) and not is_hint(row.text) for row in between) > _FOOT
     is_pressed = found.pointed < 0 and _PRESSED.search(rows[other.starts[0]].text) is not None
@@ -188,7 +203,7 @@ def _answers_below(rows: Sequence[Row], at: int) -> Offer | None:
         return Offer("answers below one another", tuple(starts), labels, rows[at].indent)
     above = next((rows[over].text for over in upwards(starts[0], _NEAR) if rows[over].text), "")
     is_asked = above.endswith(("?", ":"))
-    return Offer("rows below a question", tuple(starts), labels, rows[at].indent) if is_asked else None
+    return Offer(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
 
 def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
@@ -197,11 +212,12 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
         return None
     if _YES_OR_NO.search(text):
         return Offer("yes or no in a row", (at,), (), rows[at].indent)
-    parts = tuple(part.strip(" <>[]") for part in _PARTS.split(text) if part.strip(" <>[]"))
+    parts = tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
     if not 2 <= len(parts) <= _BESIDE:
         return None
     if have_both(parts):
         return Offer("answers beside one another", (at,), parts, rows[at].indent)
+    parts = tuple(part.strip(" <>[]") or part for part in parts)
     is_form = any(map(_TAKES.search, parts)) and all(len(part) <= _BUTTON and part[0].isalpha() for part in parts)
     return Offer("buttons beside one another", (at,), parts, rows[at].indent) if is_form else None
 
@@ -218,24 +234,27 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
         last = at
         for position in range(at + step, stop, step):
             row = rows[position]
-            if abs(position - last) > _GAP or row.is_edge or (row.text and row.is_boxed is not rows[at].is_boxed):
+            if abs(position - last) > _GAP or row.is_edge:
                 break
             if not row.text:
                 continue
             its, label = _split(row.text)
-            is_label = not (is_marked and row.indent == column) and (its in _UNMARKED or its == mark)
-            place = _label_column(row, label) if is_label else row.indent
-            if place > column:
+            place = _place(row, column if is_marked else -1, mark)
+            if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
-            if place < column and mark and _is_heading(rows, position, step, column):
-                continue
-            if place < column or _is_end(label, step, most):
+            if place < column or row.is_boxed is not rows[at].is_boxed or _is_end(label, step, most):
                 break
-            if its == mark and mark and is_label:
+            if its == mark and mark and place != row.indent:
                 return []
             found.append(position)
             last = position
     return sorted(found)
+
+
+def _place(row: Row, own: int, mark: str) -> int:
+    """Where the label of *row* begins: behind its mark, but in the column *own* a mark is part of the label."""
+    its, label = _split(row.text)
+    return _label_column(row, label) if row.indent != own and its in {*_UNMARKED, mark} else row.indent
 
 
 def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
@@ -293,8 +312,9 @@ def _only_hints(rows: Sequence[Row]) -> bool:
     return all(row.is_edge or not row.text or is_hint(row.text) for row in rows)
 
 
-def _keyed(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
-    at = next((at for at in low[:_FOOT] if _GO_ON.search(rows[at].text)), None)
+def _keyed(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Offer | None:
+    wanted = _GO_ON if cursor_row is None else _PRESSED
+    at = next((at for at in low[:_FOOT] if wanted.search(rows[at].text)), None)
     return Offer(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 
 

@@ -88,69 +88,69 @@ _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|fini
 ENOUGH = 0.8
 #: Made by `python -m benchmarks.structure`: what each sign adds.
 WEIGHTS: dict[str, float] = {
-    "wants something in the row": 2.94,
-    "the cursor is hidden": 2.87,
-    "the cursor is in the row of answers": 2.57,
-    "the cursor is in an empty input below": 2.2,
-    "a question behind its mark": 2.13,
-    "fields above": 1.9,
-    "names what to give": 1.84,
-    "a question in the row": 1.73,
-    "an answer among the choices": 1.72,
-    "the keys that choose": 1.71,
-    "in a box": 1.5,
-    "a question and nothing but this": 1.41,
-    "a key at an answer": 1.29,
-    "a list of keys": 1.24,
-    "asks right above": 1.2,
-    "says to fill it in": 1.16,
-    "waits for somebody": 1.12,
-    "a yes and a no among the choices": 1.11,
-    "a hint at keys below": 1.04,
-    "shows rows below": 1.03,
+    "wants something in the row": 2.99,
+    "the cursor is hidden": 2.75,
+    "the cursor is in the row of answers": 2.53,
+    "a question behind its mark": 2.08,
+    "the cursor is in an empty input below": 2.04,
+    "the keys that choose": 2.03,
+    "names what to give": 1.92,
+    "fields above": 1.91,
+    "a question in the row": 1.64,
+    "a key at an answer": 1.45,
+    "an answer among the choices": 1.43,
+    "in a box": 1.42,
+    "a question above": 1.33,
+    "a question and nothing but this": 1.3,
+    "a list of keys": 1.21,
+    "asks right above": 1.19,
+    "says to fill it in": 1.14,
+    "the cursor is in the row above": 1.14,
+    "waits for somebody": 1.13,
+    "a yes and a no among the choices": 1.09,
+    "shows rows below": 1.01,
+    "buttons beside one another": 0.99,
     "a numbered list right above": 0.98,
-    "buttons beside one another": 0.98,
-    "a question above": 0.96,
-    "the cursor is in the row above": 0.78,
-    "a key to go on": 0.51,
-    "answers beside one another": 0.49,
-    "nothing but this": 0.47,
-    "answers or a default in brackets": 0.47,
-    "a library's mark above": 0.39,
-    "a hint at keys above": 0.31,
-    "one row of a list is marked": 0.29,
-    "a field with the cursor": 0.28,
-    "nothing below": 0.2,
-    "an arrow is the mark": 0.14,
-    "blank rows between choices": 0.05,
-    "a page to open": 0.0,
-    "a question inside": -0.06,
+    "a hint at keys below": 0.78,
+    "nothing but this": 0.64,
+    "a library's mark above": 0.55,
+    "a key to go on": 0.5,
+    "answers beside one another": 0.48,
+    "answers or a default in brackets": 0.32,
+    "a hint at keys above": 0.28,
+    "nothing below": 0.26,
+    "one row of a list is marked": 0.24,
+    "a field with the cursor": 0.13,
+    "blank rows between choices": 0.11,
+    "wants something above": 0.0,
+    "a page to open": -0.0,
+    "a question inside": -0.01,
+    "rows below a question": -0.04,
     "numbers in front of choices": -0.06,
-    "a long list": -0.16,
-    "answers below one another": -0.2,
-    "wants something above": -0.2,
-    "rows below a question": -0.23,
-    "yes or no in a row": -0.39,
-    "a colon above": -0.43,
-    "long choices": -0.44,
-    "numbered rows": -0.72,
-    "a bullet is the mark": -1.02,
-    "a sign of work": -1.03,
-    "lines across around it": -1.53,
-    "the same prompt above": -1.69,
+    "an arrow is the mark": -0.11,
+    "a long list": -0.25,
+    "answers below one another": -0.25,
+    "long choices": -0.36,
+    "a colon above": -0.42,
+    "numbered rows": -0.52,
+    "yes or no in a row": -0.64,
+    "a bullet is the mark": -0.83,
+    "a sign of work": -1.41,
+    "lines across around it": -1.52,
+    "the same prompt above": -1.74,
     "the cursor in an input below": -2.0,
-    "the cursor is in the marked row": -2.11,
-    "wants any prompt": -2.37,
-    "a box below": -2.48,
-    "the cursor is below all": -2.73,
-    "hardly any words": -2.78,
-    "rows below that are no hints": -2.81,
-    "an answer typed behind": -2.99,
-    "a command typed right above": -3.01,
-    "the last row of a pager": -3.08,
-    "an input right above": -4.11,
-    "always": -4.3,
-    "an input below": -5.01,
+    "the cursor is in the marked row": -2.1,
+    "wants any prompt": -2.41,
+    "a box below": -2.54,
+    "the cursor is below all": -2.65,
+    "hardly any words": -2.94,
+    "a command typed right above": -3.0,
+    "an answer typed behind": -3.01,
+    "the last row of a pager": -3.07,
+    "rows below that are no hints": -3.22,
+    "an input right above": -4.01,
+    "always": -4.34,
+    "an input below": -5.0,
 }
 
 
@@ -213,17 +213,22 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> 
             "waits for somebody": any(map(_WAITS.search, end)),
             "a list of keys": KEYS_HINT.match(text) is not None,
         }
-    if not is_field and offer.sign != BEHIND_MARK:
-        return found
+    return found | (_signs_of_field(rows, offer, text) if is_field or offer.sign == BEHIND_MARK else {})
+
+
+def _signs_of_field(rows: Sequence[Row], offer: Offer, text: str) -> dict[str, bool]:
+    first, last = offer.starts[0], offer.starts[-1]
+    is_field = offer.sign == FIELD
+    is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW])
     is_named = _GIVEN.search(text) is not None
     over = next((row.text for row in reversed(rows[:first]) if row.text), "")
-    return found | {
+    return {
         "names what to give": is_named,
         "says to fill it in": FILL.match(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
         "wants any prompt": _CHAT.match(text) is not None,
         "hardly any words": len(text.split()) <= _FEW and not is_named,
-        "the same prompt above": not below and any(row.text.startswith(text) for row in rows[:first]),
+        "the same prompt above": not is_below and any(row.text.startswith(text) for row in rows[:first]),
         "a numbered list right above": NUMBER.match(over) is not None,
         "shows rows below": not is_field and last > first,
     }
@@ -294,15 +299,12 @@ def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, belo
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
     is_turning = any(_SPINNER.match(text) or _WORK.search(text) for text in end)
     hints = [rows[at].text for at in below if is_hint(rows[at].text) and not _WORK.search(rows[at].text)]
-    edges = [at for at in range(last + 1, len(rows)) if rows[at].is_edge]
-    is_boxed_in = rows[last].is_boxed and bool(edges)
-    edges = edges[is_boxed_in:]
     return {
         "nothing below": not below,
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
         "an input below": bool(inputs),
-        "a box below": len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL,
+        "a box below": _is_box_below(rows, last),
         "the cursor in an input below": cursor_row in inputs,
         "lines across around it": is_between and not rows[first].is_boxed,
         "a sign of work": is_turning,
@@ -310,6 +312,11 @@ def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, belo
         "the cursor is hidden": cursor_row is None,
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,
     }
+
+
+def _is_box_below(rows: Sequence[Row], last: int) -> bool:
+    edges = [at for at in range(last + 1, len(rows)) if rows[at].is_edge][rows[last].is_boxed :]
+    return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL
 
 
 def _dialog(rows: Sequence[Row], offer: Offer, rule: str) -> Dialog:

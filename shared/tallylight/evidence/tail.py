@@ -108,12 +108,8 @@ def is_in(pattern: re.Pattern[str], rows: Iterable[Row]) -> bool:
     return any(pattern.match(row.text) for row in rows)
 
 
-#: From one look to the next most rows are the same.
-@functools.lru_cache(maxsize=2048)
-def _read(line: str) -> tuple[int, str, bool, bool]:
-    """Indentation, text, whether it is an edge, and whether it is in a box, of one row."""
-    # Agents put no-break spaces where nothing is to be wrapped.
-    text = line.replace("\u00a0", " ").rstrip()
+def _unboxed(text: str) -> tuple[str, str, bool]:
+    """*text* without the right sides of boxes, that without all around it, and whether it is in one."""
     bare = text.lstrip()
     is_boxed = False
     for _ in range(_NESTED):
@@ -121,6 +117,15 @@ def _read(line: str) -> tuple[int, str, bool, bool]:
             is_boxed, bare = True, bare[1:].lstrip()
         if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
             text, bare = text[:-1].rstrip(), bare[:-1].rstrip()
+    return text, bare, is_boxed
+
+
+#: From one look to the next most rows are the same.
+@functools.lru_cache(maxsize=2048)
+def _read(line: str) -> tuple[int, str, bool, bool]:
+    """Indentation, text, whether it is an edge, and whether it is in a box, of one row."""
+    # Agents put no-break spaces where nothing is to be wrapped.
+    text, bare, is_boxed = _unboxed(line.replace("\u00a0", " ").rstrip())
     if not bare or bare in _MORE:
         return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:

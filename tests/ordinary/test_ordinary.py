@@ -31,11 +31,12 @@ PATHS = {path.name.partition(".")[0]: path for path in sorted((Path(__file__).pa
 #: Those that no table names: scripts of somebody's own, libraries that ask, games, and what few people have. All that
 #: keeps them dark is what they do.
 _OWN = """
-adventure ask-clack ask-click ask-dialogs ask-enquirer ask-ink ask-inquirer ask-inquirer-js ask-inquirerpy ask-menu
-ask-pick ask-prompts ask-questionary ask-rich board-textual build cfdisk changeset cookiecutter create-vue crontab
-dashboard deploy dialog-gauge eslint-init fdisk form-npyscreen form-urwid gforth gnuchess go-fish greed hangman
-hexedit keytool moon-buggy nethack nload node-inspect nodemon npm-check-updates nudoku openssl pudb slabtop smenu
-sphinx-quickstart spinners ssh sv swipl tasks tetris tsc units vite worm
+adventure ask-clack ask-click ask-dialogs ask-enquirer ask-fields ask-ink ask-inquirer ask-inquirer-js
+ask-inquirerpy ask-menu ask-pick ask-prompts ask-questionary ask-rich ask-signin board-textual build cfdisk
+changeset cookiecutter create-vue crontab dashboard deploy dialog-gauge eslint-init fdisk form-npyscreen
+form-textual form-urwid gforth gnuchess go-fish greed hangman hexedit keytool moon-buggy nethack nload
+node-inspect nodemon npm-check-updates nudoku openssl pudb slabtop smenu sphinx-quickstart spinners ssh sv swipl
+tasks tetris tsc units vite worm
 """
 OWN = set(_OWN.split())
 #: An agent without rules of its own: what dialogs look like in any program.

@@ -4,8 +4,8 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority, then `evidence.structure`, and last those of an infinitely low priority, which only tell
-that it asks. The structure is left out where a file of ours says how the agent asks, for that knows all its dialogs.
+that have a negative priority, and last `evidence.structure`. The structure is left out where a file of ours says how
+the agent asks, for that knows all its dialogs.
 A dialog beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may be
 below a dialog, and a rule may be too broad.
 Everything is read at the end of the screen: what was printed before, and has scrolled up, is a transcript and says
@@ -114,8 +114,6 @@ def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
     found = found or first(MIN_PRIORITY, 0)
     if _leaves_open(found, beside):
         found = _by_structure(agent, screen) or found
-    if _leaves_open(found, beside - {Status.IDLE}):
-        found = first(-math.inf, MIN_PRIORITY) or found
     return found or (_says_work(screen.rows) if agent.screen_generic else None)
 
 

@@ -10,9 +10,8 @@ other programs do not, one of these:
 * it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface;
 * the package that owns it says that it is made with a language model (`evidence.made_with`).
 
-A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
-hints at the keys of a dialog right at the end of its screen, if none stood beside its input before; its title counts
-while a spinner turns in it, and the end of its progress bar. From output and silence nothing is concluded.
+A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program; its title
+counts while a spinner turns in it, and the end of its progress bar. From output and silence nothing is concluded.
 
 A program that leads to another machine (ssh, `docker exec`) is a candidate by the same signs, for what it shows. Many
 programs may run there while it does: once a shell's prompt stands at the end of its screen, the signs begin anew.
@@ -21,23 +20,21 @@ programs may run there while it does: once a shell's prompt stands at the end of
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Sequence
 
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.agents.screens import ScreenRule
 from tallylight.agents.titles import TitleRule
 from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process import Process
 from tallylight.evidence.screen import Look
-from tallylight.evidence.tail import Row, is_in, read_tail, upwards
+from tallylight.evidence.tail import Row, read_tail, upwards
 from tallylight.evidence.titles import LAMPS, MAX_CHARS
 from tallylight.model import attributes
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 
 #: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes, and later.
 OFTEN, SELDOM = 4, 40
@@ -52,23 +49,6 @@ _MARKS = 2
 _PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
-_ASKED = re.compile(r".{0,120}\?$")
-#: Hints at the keys that answer, read last: where a dialog tells its choices by colours alone, they are all there is.
-_HINTS = tuple(
-    ScreenRule(
-        name=name,
-        status=Status.WAITING,
-        kind=kind,
-        lines=(re.compile(line, re.IGNORECASE),),
-        last=5,
-        question=_ASKED,
-        priority=-math.inf,
-    )
-    for name, kind, line in (
-        ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|con|cho|sub)"),
-        ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w"),
-    )
-)
 _BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
 _MOONS = frozenset(map(chr, range(0x1F311, 0x1F319)))
@@ -86,7 +66,6 @@ class Unknown:
         self._agent: Agent | None = None
         self._lamps: set[str] = set()
         self._inputs = 0
-        self._hints: tuple[ScreenRule, ...] = _HINTS
         self._turned: dict[int, str] = {}
         self._works = self._has_bar = False
         #: What its package says that it is made with, in words; None until that was read.
@@ -119,7 +98,7 @@ class Unknown:
         """The candidate; None as long as it is none."""
         has_more = self._works or self._has_bar or self._marks >= _MARKS
         if self._agent is None and (self.made_with or len(self._lamps) > 1 or (self._inputs >= _HELD and has_more)):
-            self._agent = candidate(self.name, self._hints)
+            self._agent = candidate(self.name)
         return self._agent
 
     # What it does. Once it is a candidate no more is noted.
@@ -162,7 +141,6 @@ class Unknown:
         if place is None:
             return
         self._inputs += 1
-        self._hints = tuple(hint for hint in self._hints if not is_in(hint.lines[0], rows))
         above = [row for row in rows[: place[0]] if row.text][-_ABOVE:]
         below = [row for row in rows[place[1] :] if row.text]
         self._works = (
@@ -249,20 +227,18 @@ def completed(agent: Agent) -> Agent:
         agent,
         title_rules=agent.title_rules or any_.title_rules,
         title_plain_is_idle=agent.title_plain_is_idle if is_titled else any_.title_plain_is_idle,
-        screen_rules=(*agent.screen_rules, *any_.screen_rules),
         progress=agent.progress or any_.progress,
     )
 
 
-def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
-    """The agent that a candidate called *name* is taken for; *hints* at keys are those that count."""
+def candidate(name: str) -> Agent:
+    """The agent that a candidate called *name* is taken for."""
     turning = TitleRule(status=Status.WORKING, glyphs=_BRAILLE | _CIRCLES)
     return Agent(
         name=name,
         display=name,
         title_rules=(turning,),
         title_plain_is_idle=True,
-        screen_rules=hints,
         progress="busy",
     )
 

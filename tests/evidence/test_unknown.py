@@ -173,24 +173,6 @@ def test_an_input_and_another_call() -> None:
     assert marks.agent is not None
 
 
-def test_hints_at_keys() -> None:
-    """A hint at the keys of a dialog is one, unless the program shows the same beside its input."""
-    plain, used = program(), program()
-    for frame in ("⠋ x", "⠙ x"):
-        look(plain, BOX, 4, frame)
-        look(used, [*BOX, "Enter to submit"], 4, frame)
-    asks = ["Which one?", "  Red   Green", "⇆ select  enter confirm"]
-
-    assert plain.agent is not None and used.agent is not None
-    found = read_screen(plain.agent, asks, 2)
-    assert found is not None and (found.status, found.rule) == (Status.WAITING, "keys to choose")
-    assert read_screen(used.agent, asks, 2) is None
-    letters = read_screen(used.agent, ["Approve tool call?", "[y] Approve   [n] Deny", "model"], 0)
-    assert letters is not None and letters.dialog is not None
-    assert (letters.kind, letters.dialog.question) == (Kind.PERMISSION, "Approve tool call?")
-    assert read_screen(plain.agent, [*asks, *"abcde"], 2) is None
-
-
 #: A dialog above rows of state.
 APPROVAL = [
     *(" Cline needs permission", "", " Approve tool call?", "", "   $ touch made", "", "  [y] Approve   [n] Deny"),

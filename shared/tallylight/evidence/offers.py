@@ -21,7 +21,7 @@ from tallylight.evidence.choices import KEY, NO, YES, is_hint
 from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_CHOICES
 
-#: Rows with text from the end up in which the last choice stands, in which a row of answers does, and a hint.
+#: Rows with text, from the end up, among which the last choice is, a row of answers, and a hint.
 _LOW, _LAST, _FOOT = 20, 8, 5
 #: Rows from one choice to the next, and from the first one to its question.
 _GAP, _NEAR = 4, 3
@@ -44,17 +44,19 @@ _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
 #: Buttons that take what was filled in.
 _TAKES = re.compile(r"\b(ok|save|submit|start|next|finish|done|connect|create|log ?in|sign ?in)\b", re.IGNORECASE)
-#: An input in which nothing stands.
+#: An empty input.
 EMPTY = re.compile(r"(?:[❯›>»:]|>>>)$")
 _BUTTONS = re.compile(r"<.*>$")
+CHOOSE = re.compile(r"\W{0,4}(?:please )?(?:choose|select|pick)\b", re.IGNORECASE)
 FILL = re.compile(
     r"(?:\W{0,4})(?:please )?(?:enter|paste|type|choose|select|pick|provide|specify|which|what|where|how many)\b",
     re.IGNORECASE,
 )
 _PROMPT = re.compile(r"\S{0,16}[>❯›] ")
-#: A row that ends where something is to be typed; what hides it may stand there.
+#: A row that ends where something is to be typed, perhaps with what hides it.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
 BELOW = "rows below a question"
+BUTTONS = "buttons beside one another"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
 KEY_TO_GO_ON, PAGE = "a key to go on", "a page to open"
 #: What libraries put before what they ask. `? for shortcuts` is a hint.
@@ -85,7 +87,7 @@ class Offer(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether they stand below one another."""
+        """Whether they are below one another."""
         return len(self.starts) > 1 and bool(self.labels)
 
 
@@ -219,7 +221,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
         return Offer("answers beside one another", (at,), parts, rows[at].indent)
     parts = tuple(part.strip(" <>[]") or part for part in parts)
     is_form = any(map(_TAKES.search, parts)) and all(len(part) <= _BUTTON and part[0].isalpha() for part in parts)
-    return Offer("buttons beside one another", (at,), parts, rows[at].indent) if is_form else None
+    return Offer(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
 
 
 def _label_column(row: Row, label: str) -> int:
@@ -244,7 +246,7 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
                 continue
             if place < column or row.is_boxed is not rows[at].is_boxed or _is_end(label, step, most):
                 break
-            if its == mark and mark and place != row.indent:
+            if its == mark != "" and place != row.indent:
                 return []
             found.append(position)
             last = position
@@ -266,6 +268,7 @@ def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
 
 def _is_end(label: str, step: int, most: int) -> bool:
     """Whether a row in the column of choices is none: too long, a hint at keys, or the question above."""
+    label = _label(label)
     return len(label) > most or _names_keys(label) or (step < 0 and label.endswith(("?", ":")))
 
 

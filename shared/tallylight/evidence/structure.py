@@ -18,6 +18,8 @@ from tallylight.evidence.offers import (
     ASKED_BEHIND,
     BARE,
     BEHIND_MARK,
+    BUTTONS,
+    CHOOSE,
     EMPTY,
     FIELD,
     FILL,
@@ -55,6 +57,10 @@ _KEYED = re.compile(
     re.IGNORECASE,
 )
 _INPUT = re.compile(r"(?:[❯›>»$┃▌│▎]|>>>)(?: |$)")
+#: The hint in an empty input.
+_PLACEHOLDER = re.compile(
+    r"(?:ask|type|send|queue|write|message|describe|tell|reply|how|what)\b.{0,80}(?:…|\.{3})(?: {4}|$)", re.IGNORECASE
+)
 #: A command that is being typed, whose menu may stand below.
 _COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, with what may stand behind it: a default, answers, a hint.
@@ -75,6 +81,8 @@ _GIVEN = re.compile(
     r"language|version|author|licen[cs]e)\b",
     re.IGNORECASE,
 )
+#: Answers in brackets.
+_SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?:[/|,] ?\w[\w-]{0,20}){1,9}[\])]")
 _BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
 #: What a field for any prompt calls itself.
 _CHAT = re.compile(
@@ -82,75 +90,83 @@ _CHAT = re.compile(
     r"question)\b",
     re.IGNORECASE,
 )
+_AWAITS = re.compile(
+    r"\ba?waiting (?:for |on )?(?:you|input|user|approval|decision|confirmation|response|answer)", re.IGNORECASE
+)
 _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|finish|come back)\b", re.IGNORECASE)
 
 #: A missed dialog costs a look at the pane, and a wrong light all trust: so much more than even it has to be.
 ENOUGH = 0.8
 #: Made by `python -m benchmarks.structure`: what each sign adds.
 WEIGHTS: dict[str, float] = {
-    "wants something in the row": 2.99,
-    "the cursor is hidden": 2.75,
-    "the cursor is in the row of answers": 2.53,
-    "a question behind its mark": 2.08,
-    "the cursor is in an empty input below": 2.04,
-    "the keys that choose": 2.03,
-    "names what to give": 1.92,
-    "fields above": 1.91,
-    "a question in the row": 1.64,
-    "a key at an answer": 1.45,
-    "an answer among the choices": 1.43,
-    "in a box": 1.42,
-    "a question above": 1.33,
-    "a question and nothing but this": 1.3,
-    "a list of keys": 1.21,
-    "asks right above": 1.19,
+    "wants something in the row": 2.87,
+    "the cursor is hidden": 2.74,
+    "the cursor is in the row of answers": 2.69,
+    "a library's mark above": 2.24,
+    "the cursor is in an empty input below": 2.11,
+    "a question behind its mark": 2.02,
+    "fields above": 1.92,
+    "names what to give": 1.87,
+    "an answer among the choices": 1.83,
+    "a question in the row": 1.61,
+    "answers in brackets": 1.52,
+    "says that it waits": 1.47,
+    "the keys that choose": 1.47,
+    "in a box": 1.44,
+    "a key at an answer": 1.42,
+    "a question and nothing but this": 1.38,
+    "says to choose below": 1.25,
+    "a list of keys": 1.24,
+    "a question above": 1.23,
+    "waits for somebody": 1.15,
     "says to fill it in": 1.14,
-    "the cursor is in the row above": 1.14,
-    "waits for somebody": 1.13,
-    "a yes and a no among the choices": 1.09,
-    "shows rows below": 1.01,
-    "buttons beside one another": 0.99,
-    "a numbered list right above": 0.98,
-    "a hint at keys below": 0.78,
-    "nothing but this": 0.64,
-    "a library's mark above": 0.55,
-    "a key to go on": 0.5,
-    "answers beside one another": 0.48,
-    "answers or a default in brackets": 0.32,
-    "a hint at keys above": 0.28,
-    "nothing below": 0.26,
-    "one row of a list is marked": 0.24,
-    "a field with the cursor": 0.13,
-    "blank rows between choices": 0.11,
-    "wants something above": 0.0,
+    "a hint at keys below": 1.08,
+    "the cursor is in the row above": 1.06,
+    "says to choose": 1.01,
+    "shows rows below": 1.0,
+    "buttons beside one another": 1.0,
+    "a yes and a no among the choices": 0.99,
+    "a numbered list right above": 0.9,
+    "asks right above": 0.7,
+    "one row of a list is marked": 0.69,
+    "nothing but this": 0.54,
+    "answers beside one another": 0.52,
+    "a key to go on": 0.48,
+    "a hint at keys above": 0.3,
+    "an arrow is the mark": 0.29,
+    "answers or a default in brackets": 0.29,
+    "a field with the cursor": 0.2,
+    "nothing below": 0.15,
+    "blank rows between choices": 0.06,
+    "wants something above": 0.01,
     "a page to open": -0.0,
-    "a question inside": -0.01,
-    "rows below a question": -0.04,
-    "numbers in front of choices": -0.06,
-    "an arrow is the mark": -0.11,
-    "a long list": -0.25,
-    "answers below one another": -0.25,
-    "long choices": -0.36,
+    "a question inside": -0.04,
+    "answers below one another": -0.22,
+    "rows below a question": -0.24,
+    "numbers in front of choices": -0.26,
+    "a long list": -0.28,
     "a colon above": -0.42,
-    "numbered rows": -0.52,
-    "yes or no in a row": -0.64,
-    "a bullet is the mark": -0.83,
-    "a sign of work": -1.41,
-    "lines across around it": -1.52,
-    "the same prompt above": -1.74,
+    "yes or no in a row": -0.65,
+    "numbered rows": -0.73,
+    "a bullet is the mark": -0.73,
+    "long choices": -0.92,
+    "a sign of work": -1.28,
+    "lines across around it": -1.54,
+    "the same prompt above": -1.68,
     "the cursor in an input below": -2.0,
-    "the cursor is in the marked row": -2.1,
-    "wants any prompt": -2.41,
-    "a box below": -2.54,
-    "the cursor is below all": -2.65,
-    "hardly any words": -2.94,
-    "a command typed right above": -3.0,
-    "an answer typed behind": -3.01,
+    "the cursor is in the marked row": -2.17,
+    "wants any prompt": -2.36,
+    "a box below": -2.61,
+    "the cursor is below all": -2.69,
+    "hardly any words": -2.88,
+    "the cursor is above it": -2.99,
+    "rows below that are no hints": -3.0,
+    "an answer typed behind": -3.0,
+    "a command typed right above": -3.02,
     "the last row of a pager": -3.07,
-    "rows below that are no hints": -3.22,
-    "an input right above": -4.01,
-    "always": -4.34,
-    "an input below": -5.0,
+    "an input right above": -4.02,
+    "always": -4.35,
+    "an input below": -5.13,
 }
 
 
@@ -201,6 +217,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> 
     below = [one for one in rows[last + 1 :][:_BELOW] if EMPTY.match(one.text)]
     found = {
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
+        "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
         "the cursor is in an empty input below": any(row.number == cursor_row for row in below),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
@@ -216,6 +233,10 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> 
     return found | (_signs_of_field(rows, offer, text) if is_field or offer.sign == BEHIND_MARK else {})
 
 
+def _is_above(cursor_row: int | None, row: Row) -> bool:
+    return cursor_row is not None and cursor_row < row.number
+
+
 def _signs_of_field(rows: Sequence[Row], offer: Offer, text: str) -> dict[str, bool]:
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
@@ -225,6 +246,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Offer, text: str) -> dict[str, b
     return {
         "names what to give": is_named,
         "says to fill it in": FILL.match(text) is not None,
+        "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
         "wants any prompt": _CHAT.match(text) is not None,
         "hardly any words": len(text.split()) <= _FEW and not is_named,
@@ -268,8 +290,9 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> d
         "wants something above": any(map(_WANTS.search, above)),
         "a command typed right above": any(map(_COMMAND.match, above[-2:])),
         "in a box": rows[first].is_boxed,
-        "a library's mark above": any(map(ASKED_BEHIND.match, above)),
-        "the cursor is in the row above": bool(over) and over[-1].number == cursor_row,
+        "a library's mark above": any(map(ASKED_BEHIND.match, above[-1:])),
+        "the cursor is in the row above": offer.is_list and bool(over) and over[-1].number == cursor_row,
+        "says to choose": offer.is_list and any(map(CHOOSE.match, above[-1:])),
         "a hint at keys above": any(is_hint(text) and KEY.search(text) for text in above),
         "an input right above": _is_input(rows, first),
         "nothing but this": is_alone,
@@ -301,9 +324,11 @@ def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, belo
     hints = [rows[at].text for at in below if is_hint(rows[at].text) and not _WORK.search(rows[at].text)]
     return {
         "nothing below": not below,
+        "says to choose below": offer.is_list and any(CHOOSE.match(rows[at].text) for at in below),
+        "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
-        "an input below": bool(inputs),
+        "an input below": bool(inputs) or any(_PLACEHOLDER.match(rows[at].text) for at in below),
         "a box below": _is_box_below(rows, last),
         "the cursor in an input below": cursor_row in inputs,
         "lines across around it": is_between and not rows[first].is_boxed,
@@ -323,9 +348,11 @@ def _dialog(rows: Sequence[Row], offer: Offer, rule: str) -> Dialog:
     """An *offer* as a dialog, without keys: what they do is not known."""
     first, last = offer.starts[0], offer.starts[-1]
     top, asking = question_above(rows, first)
-    if not offer.is_list and "?" in rows[first].text:
+    if offer.sign == FIELD:
+        top, asking = first, last
+    elif offer.sign in (BEHIND_MARK, KEY_TO_GO_ON) or (not offer.is_list and "?" in rows[first].text):
         top = asking = first
-    question = whole_question(rows, top, asking) if asking < first else clean_line(rows[asking].text)
+    question = whole_question(rows, top, asking)
     texts = [row.text for row in rows[top : last + 1] if not row.is_edge]
     labels = [clean_line(label) for label in offer.labels]
     choices = tuple(Choice("", label, index == offer.pointed) for index, label in enumerate(labels))

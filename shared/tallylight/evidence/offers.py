@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tallylight.evidence.choices import KEY, NO, YES, is_hint
+from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
 from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_CHOICES
 
@@ -44,6 +44,10 @@ _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
 #: Buttons that take what was filled in.
 _TAKES = re.compile(r"\b(ok|save|submit|start|next|finish|done|connect|create|log ?in|sign ?in)\b", re.IGNORECASE)
+#: The hint in an empty input.
+PLACEHOLDER = re.compile(
+    r"(?:ask|type|send|queue|write|message|describe|tell|reply|how|what)\b.{0,80}(?:…|\.{3})(?: {4}|$)", re.IGNORECASE
+)
 #: An empty input.
 EMPTY = re.compile(r"(?:[❯›>»:]|>>>)$")
 _BUTTONS = re.compile(r"<.*>$")
@@ -155,7 +159,8 @@ def have_both(labels: Sequence[str]) -> bool:
 
 def _names_keys(label: str) -> bool:
     """Whether a row is a hint at keys, and no choice."""
-    return bool(KEY.search(label) and _SENTENCE.search(label) and not NUMBER.match(label) and not is_answer(label))
+    is_hint_at_keys = KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label))
+    return bool(is_hint_at_keys) and not NUMBER.match(label) and not is_answer(label)
 
 
 def _marked(rows: Sequence[Row], at: int) -> Offer | None:
@@ -195,11 +200,11 @@ def _numbered(rows: Sequence[Row], at: int) -> Offer | None:
 
 def _answers_below(rows: Sequence[Row], at: int) -> Offer | None:
     label = rows[at].text
-    if len(label) > BARE or (KEY.search(label) and _SENTENCE.search(label)):
+    if len(label) > BARE or _names_keys(label):
         return None
     starts = _aligned(rows, at, rows[at].indent, "", BARE)
     labels = tuple(rows[start].text for start in starts)
-    if not 2 <= len(starts) <= MAX_CHOICES:
+    if not 2 <= len(starts) <= MAX_CHOICES or any(PLACEHOLDER.match(one) or _PAGE.match(one) for one in labels):
         return None
     if have_both(labels):
         return Offer("answers below one another", tuple(starts), labels, rows[at].indent)

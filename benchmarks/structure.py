@@ -69,6 +69,7 @@ PRIORS = {
     "says to fill it in": 1.0,
     "answers or a default in brackets": 1.5,
     "wants any prompt": -2.0,
+    "ends as a prompt does": -2.0,
     "hardly any words": -2.0,
     "the same prompt above": -1.5,
     "a numbered list right above": 1.0,

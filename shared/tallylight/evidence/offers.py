@@ -59,6 +59,8 @@ FILL = re.compile(
 _PROMPT = re.compile(r"\S{0,16}[>❯›] ")
 #: A row that ends where something is to be typed, perhaps with what hides it.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
+#: How a row ends behind which anything may be typed.
+PROMPT_END = re.compile(r"[>❯›»]$")
 BELOW = "rows below a question"
 BUTTONS = "buttons beside one another"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
@@ -290,7 +292,12 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or _is_typed(rows, at):
         return None
     first = at
-    while at - first < _NEAR and rows[first].text[:1].islower() and _is_text(rows, first - 1):
+    while (
+        not PROMPT_END.search(rows[at].text)
+        and at - first < _NEAR
+        and rows[first].text[:1].islower()
+        and _is_text(rows, first - 1)
+    ):
         first -= 1
     return Offer(FIELD, tuple(range(first, at + 1)), column=rows[at].indent)
 

@@ -238,7 +238,7 @@ def _label_column(row: Row, label: str) -> int:
 def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) -> list[int]:
     """The rows around the one at *at* whose label begins in *column* as well; none where one has the same *mark*."""
     found = [at]
-    is_marked = bool(_split(_split(rows[at].text)[1])[0])
+    own = _own_column(rows[at], column)
     for step, stop in ((-1, -1), (1, len(rows))):
         last = at
         for position in range(at + step, stop, step):
@@ -248,7 +248,7 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
             if not row.text:
                 continue
             its, label = _split(row.text)
-            place = _place(row, column if is_marked else -1, mark)
+            place = _place(row, own, mark)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
             if place < column or row.is_boxed is not rows[at].is_boxed or _is_end(label, step, most):
@@ -258,6 +258,11 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
             found.append(position)
             last = position
     return sorted(found)
+
+
+def _own_column(row: Row, column: int) -> int:
+    """Where a mark is part of the label: in *column*, if that of *row* begins with one; else nowhere."""
+    return column if _split(_split(row.text)[1])[0] else -1
 
 
 def _place(row: Row, own: int, mark: str) -> int:
@@ -292,12 +297,8 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or _is_typed(rows, at):
         return None
     first = at
-    while (
-        not PROMPT_END.search(rows[at].text)
-        and at - first < _NEAR
-        and rows[first].text[:1].islower()
-        and _is_text(rows, first - 1)
-    ):
+    goes_on = not PROMPT_END.search(rows[at].text)
+    while goes_on and at - first < _NEAR and rows[first].text[:1].islower() and _is_text(rows, first - 1):
         first -= 1
     return Offer(FIELD, tuple(range(first, at + 1)), column=rows[at].indent)
 

@@ -282,9 +282,9 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> d
     above = [row.text for row in over]
     top, _ = question_above(rows, first)
     is_asked = bool(above) and _ASKED.search(above[-1]) is not None
-    says_so = offer.is_list and any(map(CHOOSE.match, above[-1:]))
+    of_list = _signs_above_list(over, cursor_row) if offer.is_list else {}
     is_alone = not any(row.text for row in (*rows[:top], *rows[offer.starts[-1] + 1 :]))
-    return {
+    return of_list | {
         "a question above": any(map(_ASKED.search, above[-4:])),
         "asks right above": is_asked,
         "a colon above": bool(above) and above[-1].endswith(":"),
@@ -292,13 +292,19 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> d
         "a command typed right above": any(map(_COMMAND.match, above[-2:])),
         "in a box": rows[first].is_boxed,
         "a library's mark above": any(map(ASKED_BEHIND.match, above[-1:])),
-        "the cursor is in the row above": offer.is_list and bool(over) and over[-1].number == cursor_row,
-        "says to choose": says_so,
-        "a hint at keys above": offer.is_list and any(is_hint(text) and KEY.search(text) for text in above),
         "an input right above": _is_input(rows, first),
         "nothing but this": is_alone,
-        "a question and nothing but this": (is_asked or says_so) and is_alone,
+        "a question and nothing but this": is_alone and (is_asked or of_list.get("says to choose", False)),
         "fields above": _are_fields(rows[max(0, first - _FORM) : first]),
+    }
+
+
+def _signs_above_list(over: Sequence[Row], cursor_row: int | None) -> dict[str, bool]:
+    """What the rows *over* a list say of it."""
+    return {
+        "the cursor is in the row above": any(row.number == cursor_row for row in over[-1:]),
+        "says to choose": any(CHOOSE.match(row.text) for row in over[-1:]),
+        "a hint at keys above": any(is_hint(row.text) and KEY.search(row.text) for row in over),
     }
 
 
@@ -316,28 +322,32 @@ def _is_input(rows: Sequence[Row], first: int) -> bool:
 
 
 def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, below: Sequence[int]) -> dict[str, bool]:
-    first, last = offer.starts[0], offer.starts[-1]
-    until = below[0] if below else len(rows)
-    is_between = first > 0 and rows[first - 1].is_edge and any(row.is_edge for row in rows[last + 1 : until])
+    texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if _INPUT.match(rows[at].text)]
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
-    is_turning = any(_SPINNER.match(rows[at].text) or _WORK.search(rows[at].text) for at in below)
-    hints = [rows[at].text for at in below if is_hint(rows[at].text) and not _WORK.search(rows[at].text)]
+    hints = [text for text in texts if is_hint(text) and not _WORK.search(text)]
     return {
         "nothing below": not below,
-        "says to choose below": offer.is_list and any(CHOOSE.match(rows[at].text) for at in below),
+        "says to choose below": offer.is_list and any(map(CHOOSE.match, texts)),
         "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
-        "an input below": bool(inputs) or any(PLACEHOLDER.match(rows[at].text) for at in below),
-        "a box below": _is_box_below(rows, last),
+        "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
+        "a box below": _is_box_below(rows, offer.starts[-1]),
         "the cursor in an input below": cursor_row in inputs,
-        "lines across around it": is_between and not rows[first].is_boxed,
-        "a sign of work": is_turning,
+        "lines across around it": _is_between(rows, offer, below[0] if below else len(rows)),
+        "a sign of work": any(_SPINNER.match(text) or _WORK.search(text) for text in texts),
         "the last row of a pager": PAGER.match(end[-1]) is not None and not KEYS_HINT.match(end[-1]),
         "the cursor is hidden": cursor_row is None,
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,
     }
+
+
+def _is_between(rows: Sequence[Row], offer: Offer, until: int) -> bool:
+    """Whether a line across is right above an *offer* that is in no box, and one below it, above row *until*."""
+    first, last = offer.starts[0], offer.starts[-1]
+    is_below_line = first > 0 and rows[first - 1].is_edge and not rows[first].is_boxed
+    return is_below_line and any(row.is_edge for row in rows[last + 1 : until])
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:

@@ -4,26 +4,28 @@ How long WezTerm's tab bar takes to learn what the sidecar has found out, and wh
     python -m benchmarks.wezterm
 
 With the stand-in for WezTerm of the tests, on real terminals. From the decision, as the snapshot dates it, until the
-sidecar has changed the window's title, beside an agent at rest and beside one that draws a spinner. What
-WezTerm itself takes to redraw comes on top. Then the processor time of a sidecar with ten idle panes and of what it
-starts.
+shell ends that waits for the sidecar's news, beside an agent at rest and beside one that draws a spinner. What
+WezTerm itself takes to redraw comes on top. Then the processor time of a sidecar and of what it starts, with ten idle
+panes, and with a question of Claude Code that nobody answers.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 from benchmarks.aims import Aim
 from tests.hosts.wezterm.desk import Desk
-from tests.hosts.wezterm.test_sidecar import _HOOKED
+from tests.hosts.wezterm.test_sidecar import _HOOKED, SCREENS
 
 CHANGES, PANES, SECONDS = 10, 10, 15
-WAKE = Aim("WezTerm: from a decision to the title", "the clock", most=150.0, unit="ms")
+WAKE = Aim("WezTerm: from a decision to the wake", "the clock", most=150.0, unit="ms")
 IDLE = Aim("WezTerm: an idle sidecar with what it starts", "a core", most=2.0, unit="%")
-AIMS = (WAKE, IDLE)
+ASKED = Aim("WezTerm: a question that waits", "a core", most=4.0, unit="%")
+AIMS = (WAKE, IDLE, ASKED)
 QUICK = ()
 _SPINNER = """#!/usr/bin/python3
 import os, time
@@ -35,10 +37,25 @@ while True:
     while time.monotonic() < end: pass
     time.sleep(0.08)
 """
+#: Has a status file, as Claude Code has, and blinks.
+_ASKING = f"""#!/usr/bin/python3
+import json, os, time
+pid = os.getpid()
+start = open(f"/proc/{{pid}}/stat").read().rpartition(")")[2].split()[19]
+path = os.path.expanduser(f"~/.claude/sessions/{{pid}}.json")
+os.makedirs(os.path.dirname(path), exist_ok=True)
+with open(path, "w") as file:
+    json.dump({{"pid": pid, "procStart": start, "sessionId": "s-1", "cwd": "/w/api", "status": "waiting"}}, file)
+print(open({str(SCREENS / "permission-bash-80.txt")!r}).read().partition("---\\n")[2], flush=True)
+while True:
+    for dot in "o ":
+        print("\\x1b[H" + dot, end="", flush=True)
+        time.sleep(0.6)
+"""
 
 
 def wakes(folder: Path, program: str) -> list[float]:
-    """The milliseconds from each decision to the title, in order of their length."""
+    """The milliseconds from each decision to the wake, in order of their length."""
     desk = Desk(folder)
     desk.program("codex", program)
     desk.start()
@@ -46,16 +63,19 @@ def wakes(folder: Path, program: str) -> list[float]:
     pane = desk.spawn()
     desk.send(pane, "codex\r")
     desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    news = str(Path(desk.sidecar["snapshot"]).with_suffix(".news"))
     said: list[tuple[int, str]] = []
     took = []
     for number in range(CHANGES):
         status = ("waiting", "working")[number % 2]
         said.append((number + 1, f"state={status};tool=codex"))
-        before = len(desk.calls("set-window-title"))
         desk.write_feed("benchmark", {pane: said[-10:]})
-        desk.wait(lambda before=before: len(desk.calls("set-window-title")) > before, "the title")  # type: ignore[misc]
-        arrived = (desk.folder / "calls").stat().st_mtime
-        desk.wait_status(pane, status)
+        while True:
+            # The sidecar waits for who waits, so none is missed.
+            subprocess.run(["sh", "-c", ': <"$1"', "sh", news], check=True, timeout=30)
+            arrived = time.time()
+            if desk.status(pane) == status:
+                break
         took.append(1000 * (arrived - desk.panes()[pane].since))
         time.sleep(0.7)
     desk.close()
@@ -63,12 +83,29 @@ def wakes(folder: Path, program: str) -> list[float]:
 
 
 def idle(folder: Path) -> tuple[float, float]:
-    """What part of a processor the sidecar takes, and the programs that it starts, in percent."""
+    """What part of a processor the sidecar takes where nothing happens, and the programs that it starts, in percent."""
     desk = Desk(folder)
     desk.start()
     panes = [desk.spawn() for _ in range(PANES)]
     desk.wait(lambda: len(desk.panes()) == PANES, "the panes")
     desk.write_feed("benchmark", {pane: [] for pane in panes})
+    return cost(desk)
+
+
+def asked(folder: Path) -> tuple[float, float]:
+    """The same where a question stands."""
+    desk = Desk(folder)
+    desk.program("claude", _ASKING)
+    desk.start()
+    pane = desk.spawn()
+    desk.write_feed("benchmark", {pane: []})
+    desk.send(pane, "claude\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].choices, "the question")
+    return cost(desk)
+
+
+def cost(desk: Desk) -> tuple[float, float]:
+    """The same of this sidecar, when it has come to rest."""
     time.sleep(6)
 
     def spent() -> tuple[float, float]:
@@ -93,6 +130,9 @@ def main() -> None:
         own, others = idle(Path(folder, "idle"))
         print(f"idle, {PANES} panes: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
         IDLE.say(own + others)
+        own, others = asked(Path(folder, "asked"))
+        print(f"a question that waits: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
+        ASKED.say(own + others)
 
 
 if __name__ == "__main__":

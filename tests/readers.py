@@ -132,9 +132,15 @@ PANE = Pane(
 )
 
 
+#: The panes that surfaces have shown: most bad values come to one of them, for they are passed over.
+_SHOWN: set[bytes] = set()
+
+
 def _use_pane(host: str, pane: Pane) -> None:
-    """Do with a pane what every surface does."""
-    json.dumps(pane.to_json()).encode("utf-8")
+    """Do with a pane what every surface does, once."""
+    text = json.dumps([host, pane.to_json()]).encode("utf-8")
+    if text in _SHOWN:
+        return
     now = NOW + 5
     out = Output(io.StringIO(), 80)
     found = addresses.Found(host, pane)
@@ -149,6 +155,7 @@ def _use_pane(host: str, pane: Pane) -> None:
         time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
     for word in (*pane.resume, *pane.fork, *pane.attach, pane.cwd, pane.conversation.cwd):
         assert b"\0" not in os.fsencode(word)
+    _SHOWN.add(text)
 
 
 def _snapshot_of(host: str, pane: Pane) -> Snapshot:

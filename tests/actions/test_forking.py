@@ -175,6 +175,34 @@ def test_what_is_gone_is_resumed_with_the_shells_surroundings(table: HandTable) 
     assert found.pid is None
 
 
+def test_what_is_gone_is_found_where_it_was(table: HandTable, tmp_path: Path) -> None:
+    """Start-up files had set a PATH that its shell was not started with; what has left that is sought in the shell."""
+    own = program(tmp_path / "nvm/claude")
+    table.processes = {10: SHELL}
+    known = ConversationEntry(
+        agent="claude", session=ID, cwd=table.directory, places=(f"PATH={own.parent}", "CODEX_HOME=/x=y")
+    )
+    left = pane(table.directory, agent_pid=None, pid=10, conversation=known)
+    found = plan_resume(left, AGENTS, table, root=10)
+    own.unlink()
+    other = plan_resume(left, AGENTS, table, root=10)
+
+    assert isinstance(found, Plan) and isinstance(other, Plan)
+    assert (found.argv[0], other.argv[0]) == (str(own), f"{table.path}/claude")
+    assert found.env == {"PATH": str(own.parent), "CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x=y"}
+    assert other.env == {"PATH": table.path, "CLAUDE_CONFIG_DIR": "/c"}
+    assert not found.is_same(attrs.evolve(found, env=other.env))
+
+
+def test_of_an_agent_that_runs_its_own_surroundings_count(table: HandTable) -> None:
+    """What is remembered is of before: it may be another's by now."""
+    known = ConversationEntry(agent="claude", session=ID, cwd=table.directory, places=("PATH=/evil",))
+    found = plan_resume(pane(table.directory, conversation=known), AGENTS, table)
+
+    assert isinstance(found, Plan)
+    assert found.env["PATH"] == table.path
+
+
 def test_a_directory_that_is_gone(table: HandTable) -> None:
     """A conversation whose directory was removed cannot go on there."""
     assert rule(plan_fork(pane(f"{table.directory}/gone"), AGENTS, table)) == "directory"

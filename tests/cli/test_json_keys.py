@@ -35,7 +35,7 @@ FULL = attrs.evolve(
     WAITING,
     agent_pid=7,
     records=(RecordEntry.of(_REPORT, Status.WAITING, 1.0),),
-    conversation=ConversationEntry(agent="claude", program="/bin/claude"),
+    conversation=ConversationEntry(agent="claude", program="/bin/claude", places=("PATH=/bin",)),
     collisions=(CollisionEntry(),),
 )
 BESIDE = Beside(branch="main", changes=Changes(added=1), pull_request=PullRequest(3))

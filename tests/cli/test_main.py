@@ -10,7 +10,7 @@ import pytest
 
 import tallylight
 from tallylight.cli import agents, emit, status
-from tallylight.cli.main import ALIASES, DAILY, GROUPS, OF_QUIET, VERBS, WANTED, main
+from tallylight.cli.main import ALIASES, DAILY, GROUPS, VERBS, WANTED, main
 from tallylight.files import build
 from tallylight.model.errors import TallyError
 from tests.tables import each
@@ -28,7 +28,6 @@ def test_help_lists_every_verb(argv: list[str], capsys: pytest.CaptureFixture[st
 
     said = capsys.readouterr().out
     assert all(f"\n  {verb}" in said for verb in VERBS)
-    assert not any(f"\n  {verb}" in said for verb in OF_QUIET)
 
 
 def test_help_shows_what_people_use(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +87,7 @@ def test_unknown_verb_like_no_other(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_wanted_is_there() -> None:
     """Each word that is no verb leads to one that there is, and to options that it has."""
     for word, wanted in {**ALIASES, **WANTED}.items():
-        assert word not in (*VERBS, *OF_QUIET)
+        assert word not in VERBS
         verb, *options = wanted.partition("`")[0].split()
         assert verb == "--version" or (verb in VERBS and main([verb, *options, "--help"]) == 0)
 
@@ -142,7 +141,7 @@ def test_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         main(["emit"])
 
 
-@each("verb", sorted({*VERBS, *OF_QUIET} - {"emit", "hook", "run"}))
+@each("verb", sorted({*VERBS} - {"emit", "hook", "run"}))
 def test_wrong_option_is_wrong_usage(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An option a verb does not have is exit code 2, with how that very verb is used."""
     words = ["x", "--", "true"] if verb == "record" else ["sessions"] if verb == "host" else []

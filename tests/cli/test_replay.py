@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.agents import agent_files
@@ -20,6 +20,7 @@ from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
 from tallylight.tracker.foreground import Foreground
+from tests.strategies import at_most
 from tests.tables import each
 
 CODEX = ForegroundChange(Foreground("codex", 7))
@@ -170,6 +171,7 @@ def test_a_change_just_before_the_end_is_told() -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=at_most(40))
 @given(
     st.lists(
         st.tuples(

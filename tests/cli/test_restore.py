@@ -47,7 +47,8 @@ class Desk:
         )
 
     def pane(self, n: int, **changes: Any) -> Pane:
-        known = ConversationEntry(agent="claude", session=IDS[n], cwd=str(self.folder / f"w{n}"))
+        where, place = str(self.folder / f"w{n}"), ("CLAUDE_CONFIG_DIR=/its/$own",)
+        known = ConversationEntry(agent="claude", session=IDS[n], cwd=where, places=place)
         pane = Pane(id=str(n), status=Status.WORKING, agent="claude", agent_pid=NOBODY, tab=str(n), project=f"api{n}")
         return attrs.evolve(pane, **{"conversation": known, **changes})
 
@@ -57,9 +58,11 @@ class Desk:
         return found
 
     def started(self) -> list[str]:
-        """What the agent was started with, and where."""
+        """What the agent was started with, and where; each had the place that its process had."""
         log = self.folder / "started"
-        return log.read_text().splitlines() if log.exists() else []
+        lines = log.read_text().splitlines() if log.exists() else []
+        assert all(line.startswith("/its/$own ") for line in lines)
+        return [line.removeprefix("/its/$own ") for line in lines]
 
 
 @pytest.fixture
@@ -67,7 +70,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("run", "bin", "w1", "w2"):
         (tmp_path / name).mkdir(mode=0o700)
     desk = Desk(tmp_path)
-    Path(desk.program).write_text(f'#!/bin/sh\necho "$PWD $*" >> {tmp_path}/started\nsleep 60\n')
+    Path(desk.program).write_text(f'#!/bin/sh\necho "$CLAUDE_CONFIG_DIR $PWD $*" >> {tmp_path}/started\nsleep 60\n')
     Path(desk.program).chmod(0o755)
     for name, value in desk.environ.items():
         monkeypatch.setenv(name, value)
@@ -315,6 +318,7 @@ def test_tabs_of_kitty(desk: Desk, capsys: pytest.CaptureFixture[str], *, works:
     assert process.returncode == (0 if works else 1)
     lines = asked.read_text().splitlines()
     base = "@ launch --type=tab --copy-env --source-window=id:4 --tab-title={tab} --title=↻  api{n} --cwd={cwd} "
+    base += "--env=CLAUDE_CONFIG_DIR=/its/$$own "
     assert lines == [
         base.format(n=n, tab=tab, cwd=desk.folder / f"w{n}") + f"{desk.program} --resume {IDS[n]}"
         for n, tab in ((1, "↻  api1"), (2, "back end"))
@@ -329,7 +333,7 @@ def test_tabs_of_wezterm(desk: Desk, capsys: pytest.CaptureFixture[str], *, work
     """In WezTerm each opens in a tab, by the program that its sidecar names; what closes at once stays on the list."""
     asked, wezterm = desk.folder / "asked", desk.folder / "bin/its-wezterm"
     wezterm.write_text(
-        f'#!/bin/sh\nprintf "%s\\n" "$*" >> {asked}\n'
+        f'#!/bin/sh\nprintf "%s\\n" "$CLAUDE_CONFIG_DIR $*" >> {asked}\n'
         'case "$*" in\n*" list "*) echo \'[{"pane_id": 8}]\' ;;\n'
         + ("*/w1*) echo 7 ;;\n*) echo 8 ;;\nesac\n" if works else "*) echo no tab >&2; exit 1 ;;\nesac\n")
     )
@@ -354,7 +358,7 @@ def test_tabs_of_wezterm(desk: Desk, capsys: pytest.CaptureFixture[str], *, work
             started.wait()
     opened = [line for line in asked.read_text().splitlines() if " spawn " in line]
     assert opened == [
-        f"cli --no-auto-start spawn --pane-id 4 --domain-name local --cwd {desk.folder}/w{n} -- "
+        f"/its/$own cli --no-auto-start spawn --pane-id 4 --domain-name local --cwd {desk.folder}/w{n} -- "
         f"{desk.program} --resume {IDS[n]}"
         for n in (1, 2)
     ]

@@ -130,11 +130,11 @@ def test_who_is_told_a_tape(runtime: Path, kitty: Kitty) -> None:
     assert refused.rule == "process"
 
 
-def test_other_hosts_remember_nothing() -> None:
-    """Where the host is another process, that is said, and what to do instead."""
+def test_only_a_host_has_tapes() -> None:
+    """A process that acts for another machine has none: that is said, and what to do instead."""
     access = Access(Desk(seen("claude/permission-bash-80")), Once(0.0, InProcess()), lambda *_: None)
     refused = perform(access, Look("3", STRETCH), CALLERS[Who.PERSON])
 
     assert isinstance(refused, Refusal)
     assert refused.rule == "tape"
-    assert "tally record" in refused.text
+    assert "run `tally wrong` in a terminal there" in refused.text

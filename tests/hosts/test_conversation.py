@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from tallylight.evidence.foreground import Identity, identify
-from tallylight.evidence.process import Process
+from tallylight.evidence.process import Process, places
 from tallylight.evidence.process_table import ProcTable
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -41,6 +41,23 @@ def conversation() -> Conversation:
 def test_it_begins_with_the_process(conversation: Conversation) -> None:
     """Agent and directory come from the process alone."""
     assert conversation.entry == ConversationEntry(agent="claude", cwd="/w/api")
+
+
+def test_where_its_program_is_comes_from_its_process() -> None:
+    """Of its environment only what locates things is kept; nothing where there is none."""
+    made = Conversation(HandTable("/w", "/n/bin:/bin"))
+    made.began(found("claude"), "/w/api")
+
+    assert made.entry.places == ("PATH=/n/bin:/bin", "CLAUDE_CONFIG_DIR=/c")
+
+
+def test_places_are_bounded() -> None:
+    """A program can have variables without end: those with room are kept, the PATH before all."""
+    many = {f"A{number}_HOME": "x" * 1000 for number in range(99)}
+    kept = places({**many, "PATH": "/bin", "SECRET": "s", "XDG_DATA_HOME": "a\nb"})
+
+    assert list(kept) == ["PATH", "A0_HOME", "A10_HOME", "A11_HOME", "A12_HOME"]
+    assert places({"PATH": "x" * 5000, "XDG_DATA_HOME": "/d"}) == {"XDG_DATA_HOME": "/d"}
 
 
 def test_dangerous_flags_are_remembered() -> None:
@@ -182,6 +199,8 @@ def test_more_of_the_same_run(conversation: Conversation) -> None:
 ZEBRA = process("zebra", "--quiet", exe="/opt/zebra")
 SAID = ("zebra", "--resume", "{SessionId}")
 MET = ConversationEntry(agent="zebra", cwd="/w", program="/opt/zebra", lost=("--quiet",))
+#: Its table has no PATH.
+OF_CLAUDE = ConversationEntry(agent="claude", cwd="/w/api", places=("CLAUDE_CONFIG_DIR=/c",))
 
 
 def stranger(*processes: Process) -> Conversation:
@@ -199,7 +218,7 @@ def test_a_stranger_has_one_once_it_says_how_that_goes_on() -> None:
     made = stranger()
     made.heard(said(agent="zebra", session=ID, cwd="/evil"))
     made.armed(())
-    assert made.entry == ConversationEntry(agent="claude", cwd="/w/api")
+    assert made.entry == OF_CLAUDE
     assert made.strangers_pid is None
     made.heard(said(agent="zebra", session=ID, cwd="/evil", fork=SAID))
 
@@ -277,7 +296,7 @@ def test_the_same_stranger_again() -> None:
         assert (made.entry, made.resume, made.strangers_pid) == (MET, SAID, None)
     made.began(found("claude"), "/w/api")
 
-    assert (made.entry, made.resume) == (ConversationEntry(agent="claude", cwd="/w/api"), ())
+    assert (made.entry, made.resume) == (OF_CLAUDE, ())
 
 
 def test_a_strangers_entry_is_read_back() -> None:

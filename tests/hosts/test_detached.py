@@ -18,12 +18,14 @@ from tallylight.actions import answer, close, say
 from tallylight.actions.answer import Done, Occupant, Question, Typist
 from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import Who
+from tallylight.actions.client import PaneClient
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.permission import PERSON_ONLY
-from tallylight.actions.request import Reply, Visible, decode_reply, encode
+from tallylight.actions.request import STRETCH, Reply, Stretch, Visible, decode_reply, encode
 from tallylight.actions.say import Interrupt, Say
+from tallylight.agents import agent_files
 from tallylight.evidence.foreground import NOBODY
 from tallylight.files import directories
 from tallylight.hosts.detached import pane as detached
@@ -36,7 +38,9 @@ from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
+from tallylight.recordings import stretch
 from tallylight.snapshot import sockets
+from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
@@ -365,6 +369,30 @@ def test_what_waits_for_the_end_of_a_limit_outlives_its_host(room: Room, monkeyp
         entry = again.entry(pane)
     assert room.typed == b"11go on\r"
     assert entry is not None and entry.queued == "go on" and not entry.unsent
+
+
+def test_the_last_two_minutes_are_told(room: Room, served: PollingHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As its host remembers them: they give the light that it shows. One who may not read the screen gets none."""
+    room.asked("echo one")
+    id_ = room.pane().id
+
+    def entry() -> Pane | None:
+        found = served.entry(id_)
+        return found if found is not None and found.status is Status.WAITING else None
+
+    until(entry, "its host shows no light")
+    found = Found(f"sessions-{os.getpid()}", room.pane())
+
+    client = PaneClient(room.multiplexers, lambda: CALLERS[Who.PERSON], lambda _: "own", environ=room.environ)
+    tape = client.look(found, STRETCH)
+    assert isinstance(tape, Stretch), tape
+    shown = stretch.lights(stretch.of_tape(tape.told), agent_files.load_agents({})[0])
+    assert shown[-1].decision.status is Status.WAITING
+    assert "screen rule: " in shown[-1].decision.reason.rule
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.UNKNOWN])
+    refused = client.look(found, STRETCH)
+    assert isinstance(refused, Refusal) and refused.rule == "caller"
+    assert not served.problems
 
 
 @pytest.mark.parametrize("room", ["tmux"], indirect=True)

@@ -35,7 +35,7 @@ from tests.hosts.test_pane import status_file
 from tests.tables import each
 
 AGENTS, _ = agent_files.load_agents({})
-CLAUDE = Path(__file__).parents[1] / "corpus/claude-permission.cast.gz"
+CORPUS = Path(__file__).parents[1] / "corpus"
 OLD = Process(20, argv=("claude",), exe="/h/claude/versions/2.1.329", start=200)
 NEW = Process(21, argv=("claude",), exe="/h/claude/versions/2.1.330", start=210)
 NOW = 1_763_690_000.0
@@ -145,10 +145,11 @@ class Desk:
             if isinstance(event.what, Output):
                 event = attrs.evolve(event, what=Output(redraw(event.what.data)))
             for _ in replay.play(event):
-                self.see(replay._pane.tracker, process if replay._pane.agent is not None else None, replay.now)
+                agent = replay._pane.agent
+                self.see(replay._pane.tracker, process if agent else None, replay.now, agent.name if agent else "")
 
-    def see(self, tracker: Tracker, process: Process | None, now: float) -> None:
-        pane = SimpleNamespace(agent=AGENTS.get("claude"), agent_process=process, tracker=tracker)
+    def see(self, tracker: Tracker, process: Process | None, now: float, agent: str = "claude") -> None:
+        pane = SimpleNamespace(agent=AGENTS.get(agent), agent_process=process, tracker=tracker)
         self.kept.see(3, pane, now)  # type: ignore[arg-type]
 
     def turn(self, process: Process, *, missed_s: float = 0.0) -> None:
@@ -181,22 +182,33 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 def redrawn(data: bytes) -> bytes:
     """Another version draws its dialogs in another way: neither rules nor the structure of the rows read this."""
     text = data.decode("utf-8", "replace")
-    for old, new in (("proceed?", "proceed."), ("❯", " "), ("1.", "Go"), ("2.", "Or"), ("3.", "Or"), ("4.", "Or")):
+    for old, new in (
+        ("1.", "Go"),
+        ("2.", "Or"),
+        ("3.", "Or"),
+        ("4.", "Or"),
+        ("Esc to cancel", "Freely"),
+        ("choose", ""),
+    ):
         text = text.replace(old, new)
-    return text.replace("Esc to cancel", "Choose freely").encode()
+    return text.translate(str.maketrans("?❯→▶", ".   ")).encode()
 
 
-def test_a_changed_dialog_is_found_within_ten_turns(desk: Desk) -> None:
+@each("scene", ["claude-permission", "records/copilot-permission", "records/kimi-permission"])
+def test_a_changed_dialog_is_found_within_ten_turns(desk: Desk, scene: str) -> None:
     """Twenty turns of a version are read; the next one draws its dialog in a way that no rule reads."""
-    desk.play(CLAUDE, OLD)
-    desk.play(CLAUDE, NEW, redrawn)
+    desk.file.unlink(missing_ok=True)
+    file = CORPUS / f"{scene}.cast.gz"
+    desk.play(file, OLD)
+    desk.play(file, NEW, redrawn)
     desk.work()
     old, new = desk.written
-    assert (old.version, old.turns, old.misread, round(old.waiting_s)) == ("2.1.329", 1, 0, 5)
+    name = file.name.partition("-")[0]
+    assert (old.agent, old.version, old.turns, old.misread, old.waiting_s > 4) == (name, "2.1.329", 1, 0, True)
     assert (new.version, new.turns, new.misread) == ("2.1.330", 1, 1) and new.missed_s == pytest.approx(new.waiting_s)
 
     grades.add(desk.file, [old] * 19, "")
-    panes = tuple(Pane(id=id_, status=IDLE, agent="claude") for id_ in ("2", "3"))
+    panes = tuple(Pane(id=id_, status=IDLE, agent=name) for id_ in ("2", "3"))
     hosts = [Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=0.0, panes=panes)]
     turns = 1
     while not (found := [*findings(desk.environ, hosts)]) and turns < 10:
@@ -205,7 +217,7 @@ def test_a_changed_dialog_is_found_within_ten_turns(desk: Desk) -> None:
     assert found and turns <= 10
     (finding,) = found
     assert finding.text.startswith(
-        f"the screen of claude was misread in {turns} of {turns} turns of 2.1.330, and in 0 of 20 turns of 2.1.329; the"
+        f"the screen of {name} was misread in {turns} of {turns} turns of 2.1.330, and in 0 of 20 turns of 2.1.329; the"
     )
     assert finding.remedy.startswith(f"run `tally wrong kitty-{os.getpid()}:3` within two minutes")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 import json
 import os
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -28,7 +30,37 @@ ROUNDS = WEEK if IS_WHOLE else 3 if os.environ.get("FAST") else 8
 #: Bytes by which what is held may differ after a round: in a week 180 panes come and go, each of some 8,000.
 SLACK = 150_000 if IS_WHOLE else 60_000
 
+#: Set in the process of one such test.
+ALONE = "TALLYLIGHT_ALONE"
 Begin = Callable[[], Life]
+
+
+def alone(test: Callable[..., None]) -> Callable[..., None]:
+    """Run *test* in a process of its own: threads that other tests have left take memory and descriptors too."""
+
+    @functools.wraps(test)
+    def run(request: pytest.FixtureRequest, **fixtures: object) -> None:
+        if ALONE in os.environ:
+            test(**fixtures)
+            return
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            request.node.nodeid,
+        ]
+        done = subprocess.run(command, env={**os.environ, ALONE: "1"}, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+    own = inspect.signature(test).parameters
+    asked = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    run.__signature__ = inspect.Signature([asked, *own.values()])  # type: ignore[attr-defined]
+    return run
 
 
 @attrs.frozen
@@ -83,6 +115,7 @@ def begin(
         tracemalloc.stop()
 
 
+@alone
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
@@ -112,6 +145,7 @@ def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
     assert life.rounds * STEPS >= WARM + ROUNDS
 
 
+@alone
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("begin", [PollingLife], indirect=True)

@@ -107,7 +107,7 @@ def test_no_disk_on_the_main_thread(bench: Bench) -> None:
     steps["notification"] = found(bench)
 
     pid = bench.host("__import__('os').getpid()")
-    kitty.run(["tally", "snooze", f"kitty-{pid}:{lamps[0]}"])
+    kitty.run(["tally", "quiet", f"kitty-{pid}:{lamps[0]}"])
     kitty.wait_until(lambda: bench.host(f"host.panes[{lamps[0]}].attention.snoozed") == "True", what="the snooze")
     bench.send(lamps[1], "state=waiting;tool=claude")
     bench.wait_status(lamps[1], "waiting")

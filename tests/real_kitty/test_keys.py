@@ -158,7 +158,7 @@ def test_snoozed_is_amber_and_still(desk: Desk) -> None:
 
 
 def test_commands_from_a_tab(desk: Desk) -> None:
-    """`tally unread` makes a seen `done` green again, `tally seen` grey, and `tally snooze` rests a question."""
+    """`tally unread` makes a seen `done` green again, `tally seen` grey, and `tally quiet` rests a question."""
     window = desk.lamp("lamp")
     desk.send(window, "state=done;tool=claude")
     desk.kitty.wait_until(lambda: entry(desk, window).status == "done", what="the light in the snapshot")
@@ -167,11 +167,11 @@ def test_commands_from_a_tab(desk: Desk) -> None:
         desk.wait_status(window, status)
     desk.send(window, ASK)
     desk.kitty.wait_until(lambda: entry(desk, window).status == "waiting", what="the question in the snapshot")
-    desk.kitty.run(["tally", "snooze", str(window), "5"])
+    desk.kitty.run(["tally", "quiet", str(window), "5m"])
     desk.kitty.wait_until(
         lambda: b"waiting (permission), snoozed" in desk.kitty.run(["tally", "status"]).stdout, what="the snooze"
     )
-    desk.kitty.run(["tally", "snooze", str(window), "0"])
+    desk.kitty.run(["tally", "quiet", str(window), "off"])
     desk.let_pass(1.1)  # less than a second is not told
     desk.send(window, "state=working;tool=claude")
     desk.wait_status(window, "working")

@@ -142,7 +142,7 @@ def test_one_a_tab_stays_in_its_tab(desk: Desk) -> None:
 
 
 def test_a_click_goes_there(desk: Desk) -> None:
-    """One click on a row brings its pane to the front; the panel stays, and is there, too. Esc leaves the panel."""
+    """One click on a row brings its pane to the front. The panel is there, too, and keeps no keyboard, as after Esc."""
     first = desk.in_front()
     agents = {name: desk.agent(name, "working") for name in ("mill", "shop", "farm")}
     desk.wait_status(agents["farm"], "working")
@@ -152,6 +152,7 @@ def test_a_click_goes_there(desk: Desk) -> None:
     desk.click(panel, row)
     desk.kitty.wait_until(lambda: desk.in_front() == agents["shop"], what="the clicked pane in front")
     assert panel in {window["id"] for window in desk.panels()}
+    assert not desk.kitty.window(panel)["is_active"] and desk.kitty.window(first)["is_active"]
     there = desk.panel("farm")
 
     desk.kitty.focus_window(there)

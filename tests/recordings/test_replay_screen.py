@@ -16,6 +16,7 @@ from tallylight.recordings.replay import Replay
 from tallylight.tracker.foreground import Foreground
 from tests.evidence.agents import AGENTS
 from tests.hosts.test_pane import COPILOT, HandTable
+from tests.tables import each
 
 SCREENS = Path(__file__).parents[1] / "evidence/screens"
 #: What a person sees, one after the other, and for how long in seconds.
@@ -64,6 +65,19 @@ def test_a_turn_read_off_the_screen() -> None:
     assert [status for _, status in lights] == ["idle", "working", "waiting", "working", "done"]
     begins = [0.1, 6.1, 11.1, 17.1, 21.1]
     assert all(0 <= at - began <= 1.25 for (at, _), began in zip(lights, begins, strict=True)), lights
+
+
+@each("delay", [-4.0, -1.0, -0.5, -0.25, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0, 4.0])
+def test_an_error_is_shown_whenever_the_title_says_that_it_is_ready(delay: float) -> None:
+    """On a busy machine Gemini's screen and its title may come seconds apart."""
+    shown = {at: drawn(*screen(f"gemini/working-{at % 2 + 1}-80")) for at in range(3, 9)}
+    shown |= {0.5: drawn(*screen("gemini/idle-80")), 8.6: drawn(*screen("gemini/error-80"))}
+    titles = {0.6: "◇  Ready (api)", 3.1: "✦  Working (api)", 8.6 + delay: "◇  Ready (api)"}
+    events = [*shown.items(), *((at, f"\x1b]2;{title}\x07".encode()) for at, title in titles.items()), (20.0, b" ")]
+    replay = Replay(Header(80, 40), AGENTS)
+    [*replay.play(Event(0.0, ForegroundChange(Foreground("gemini", 1, speaks=True))))]
+    lights = [light for at, data in sorted(events) for light in replay.play(Event(at, Output(data)))]
+    assert lights[-1].status == "error"
 
 
 def test_without_the_screen_silence_is_all_there_is() -> None:

@@ -18,7 +18,7 @@ from tallylight.model.timing import Timing
 from tallylight.pane import tape
 from tallylight.pane.pane import Pane
 from tallylight.pane.tape import Tape
-from tallylight.recordings import stretch
+from tallylight.recordings import lesson, stretch
 from tallylight.recordings.asciicast import Encoder, Event
 from tallylight.recordings.check import Change, changes
 from tallylight.recordings.decoder import decode
@@ -176,24 +176,20 @@ def test_what_is_no_tape(data: bytes) -> None:
         list(tape.entries(data))
 
 
-def test_words_are_crossed_out() -> None:
+@each(
+    "name", ["claude-permission", "codex-denial", "copilot-error", "aider-error", "opencode-permission", "qwen-denial"]
+)
+def test_words_are_crossed_out(name: str) -> None:
     """A redacted stretch keeps what rules name, and no other word, and gives the same lights."""
-    _, told = lived(CORPUS / "claude-permission.cast.gz")
+    _, told = lived(CORPUS / f"{name}.cast.gz")
     found = stretch.of_tape(told)
-    keep = stretch.words_of(_patterns("claude"))
-    bare = stretch.redacted(found, keep)
+    bare = stretch.redacted(found, stretch.words_of(lesson.patterns(AGENTS.get(name.partition("-")[0]))))
     text = b"".join(Encoder().event(event) for event in bare.events).decode()
 
     assert "scripted" not in text and "/home" not in text and "/tmp" not in text
     lights = [[(light.time, light.decision.status) for light in stretch.lights(one, AGENTS)] for one in (found, bare)]
     assert len(lights[0]) > 5
     assert lights[0] == lights[1]
-
-
-def _patterns(name: str) -> list[str]:
-    agent = AGENTS.get(name)
-    assert agent is not None
-    return [pattern.pattern for rule in agent.screen_rules for pattern in (*rule.lines, *rule.without)]
 
 
 def test_a_look_is_drawn_as_it_was() -> None:

@@ -38,7 +38,7 @@ schema = _schema()
 
 
 @schema.parametrize()
-@settings(max_examples=at_most(60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=at_most(30), deadline=None, suppress_health_check=list(HealthCheck))
 def test_answers_are_as_described(case: schemathesis.Case) -> None:
     """Whatever is asked, with the token, the answer is one that the document describes, and never a fault."""
     answer = case.call(headers={"Authorization": f"Bearer {TOKEN}", "Host": "127.0.0.1:8787"})

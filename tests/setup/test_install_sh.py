@@ -254,6 +254,7 @@ def test_unreachable_network_is_told_and_nothing_is_left(
         HTTPS_PROXY=nowhere,
         https_proxy=nowhere,
         PIP_CACHE_DIR=str(home / "none"),
+        PIP_RETRIES="0",  # it would wait longer and longer
     )
 
     assert done.returncode == 1

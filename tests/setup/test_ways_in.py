@@ -70,7 +70,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tools") / "venv"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     wanted = ["uv", "pipx", "build", "installer", "hatchling", "shtab", "argparse-manpage", "attrs", "psutil"]
-    subprocess.run([folder / "bin/pip", "install", "--quiet", *wanted], check=True)
+    subprocess.run([folder / "bin/pip", "install", "--quiet", "--no-compile", *wanted], check=True)
     return folder / "bin"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallylight.tracker.mutes import ALL, FOREVER, MAX_MUTES, MAX_S, PROJECT, TAB, Mutes
+from tallylight.tracker.mutes import ALL, MAX_MUTES, MAX_S, PROJECT, TAB, Mutes
 from tests.tables import each
 
 
@@ -12,9 +12,9 @@ def test_each_scope_reaches_its_own() -> None:
     assert mutes.until("1", "api", 0) is None
 
     mutes.mute(TAB, "1", 60, 0)
-    mutes.mute(PROJECT, "web", FOREVER, 0)
+    mutes.mute(PROJECT, "web", 900, 0)
     found = {(tab, project): mutes.until(tab, project, 10) for tab in "12" for project in ("api", "web")}
-    assert found == {("1", "api"): 60, ("1", "web"): FOREVER, ("2", "api"): None, ("2", "web"): FOREVER}
+    assert found == {("1", "api"): 60, ("1", "web"): 900, ("2", "api"): None, ("2", "web"): 900}
     assert mutes.until("1", "api", 60) is None
 
     mutes.mute(ALL, "", 30, 100)
@@ -26,7 +26,7 @@ def test_the_oldest_is_forgotten_for_a_new_one() -> None:
     """However many are asked for, so many are kept."""
     mutes = Mutes()
     for number in range(MAX_MUTES + 1):
-        mutes.mute(PROJECT, f"p{number}", FOREVER, 0)
+        mutes.mute(PROJECT, f"p{number}", 60, 0)
     kept = [number for number in range(MAX_MUTES + 1) if mutes.until("", f"p{number}", 1)]
     assert kept == list(range(1, MAX_MUTES + 1))
 
@@ -35,7 +35,7 @@ def test_the_oldest_is_forgotten_for_a_new_one() -> None:
     "args, tab, api",
     [
         (("tab", "", "60"), 61, None),
-        (("all", "", ""), FOREVER, FOREVER),
+        (("all", "", ""), None, None),
         (("project", "api", "60"), None, 61),
         (("project", "api", "0"), None, None),
         (("project", "api", str(MAX_S)), None, MAX_S + 1),
@@ -61,7 +61,7 @@ def test_what_another_process_asks(args: tuple[str, ...], tab: float | None, api
 def test_a_mute_is_taken_back_by_the_same_words() -> None:
     """With no seconds at all."""
     mutes = Mutes()
-    for seconds, wanted in (("", FOREVER), ("0", None)):
+    for seconds, wanted in (("60", 61), ("0", None)):
         mutes.ask(("project", "api", seconds), "", 1)
         assert mutes.until("", "api", 2) == wanted
 

@@ -187,7 +187,7 @@ def ask(typist: Typist) -> Question | Refusal:
 
 def holder(typist: Typist) -> Occupant | Refusal:
     """Who holds the foreground of the pane now."""
-    return reached(lambda: _holder(typist))
+    return reached(lambda: seen if isinstance(seen := typist.see(), Refusal) else holder_of(seen))
 
 
 def is_question(seen: Seen) -> bool:
@@ -212,11 +212,6 @@ def reached(call: Callable[[], _T]) -> _T | Refusal:
         return call()
     except SessionError as error:
         return Refusal("unreachable", str(error))
-
-
-def _holder(typist: Typist) -> Occupant | Refusal:
-    seen = typist.see()
-    return seen if isinstance(seen, Refusal) else holder_of(seen)
 
 
 def holder_of(seen: Seen) -> Occupant | Refusal:

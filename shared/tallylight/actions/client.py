@@ -2,9 +2,9 @@
 The client: how a person's word, or a script's, reaches a pane, whichever host holds it.
 
 kitty and the host of other machines are asked over their socket (`snapshot.sockets`); the panes of tmux, GNU Screen and
-WezTerm are reached from this process, where `actions.perform` decides as it does in kitty. The caller is known by the
-process that connects. Where this process asks for somebody else, as a server does, it is decided here first: nobody is
-lent its rights.
+WezTerm are reached from this process, where `actions.perform` decides as it does in kitty. Their host is asked for what
+it alone has: the texts that wait, and tapes. The caller is known by the process that connects. Where this process asks
+for somebody else, as a server does, it is decided here first: nobody is lent its rights.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class PaneClient:
     def perform(self, found: Found, asked: Request) -> Reply:
         """Have done what is *asked*, by the host of the pane, or from here."""
         if not is_asked(found):
-            if self.asks_for is None and isinstance(asked, DeferredText | Unqueue):
+            is_its_own = isinstance(asked, DeferredText | Unqueue) or request.is_of_tape(asked)
+            if self.asks_for is None and is_its_own:
                 return self.ask_host(found.host, asked, self.timeout_s, is_key=self.is_key)
             return self._perform(found, asked)
         machine = parts(found.pane.id)[0] if is_elsewhere(found.host) else ""

@@ -2,16 +2,16 @@
 Fork and resume: a pane of a snapshot and the process table become a plan that can be run.
 
 `act` looks afresh: whatever a snapshot says, the process must be there at this moment. The program is looked for by the
-agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is gone), in absolute
-directories only, so that it is the file that a person would have started there. That of an agent which no agent file
-names is the file that its process runs, or ran. Behind our relay it is started as it was: `tally run --` is before
-it. Nothing is started here, and nothing is written.
+agent's own name in the `PATH` of its running process, in absolute directories only, so that it is the file that a
+person would have started there. An agent that is gone has the `PATH` that its host remembers of it; a program that is
+not there any more is looked for in that of the pane's shell. That of an agent which no agent file names is the file
+that its process runs, or ran. Behind our relay it is started as it was: `tally run --` is before it. Nothing is started
+here, and nothing is written.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import attrs
@@ -24,7 +24,7 @@ from tallylight.actions.worktrees import Base
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.process import Process, base_name, places
 from tallylight.evidence.process_table import ProcTable, Table
 from tallylight.evidence.stranger import itself, stranger
 from tallylight.files import directories
@@ -33,8 +33,6 @@ from tallylight.snapshot.schema import Pane
 
 #: How far up from an agent its pane's own process is looked for.
 MAX_DEPTH = 64
-#: The variables of an agent's environment that locate things. Nothing else of it is ever shown or handed on as text.
-_PLACES = re.compile(r"PATH|XDG_[A-Z]+_HOME|[A-Z0-9]+_(HOME|CONFIG_DIR)", re.ASCII)
 
 
 def act(
@@ -53,15 +51,15 @@ def act(
         return found
     if not Path(found.cwd).is_absolute() or not Path(found.cwd).is_dir():
         return Refusal("directory", f"the directory {found.cwd!r} no longer exists")
-    environ = source.environ(found.pid or pane.pid or 0)
-    path = environ.get("PATH") or os.environ.get("PATH", "")
-    program = _program(found.argv[0], path, scene.process)
-    if not program:
-        return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
-    places = {name: value for name, value in environ.items() if _PLACES.fullmatch(name) and value.isprintable()}
-    relay = own_command(path) if found.relayed else ""
-    before = (relay, "run", "--") if relay else ()
-    return attrs.evolve(found, argv=(*before, program, *found.argv[1:]), env=places, file=_file(Path(program)))
+    now = places(source.environ(found.pid or pane.pid or 0))
+    before = dict(word.split("=", 1) for word in pane.conversation.places if "=" in word) if found.pid is None else {}
+    for env in ({**now, **before}, now):
+        path = env.get("PATH") or os.environ.get("PATH", "")
+        if program := _program(found.argv[0], path, scene.process):
+            relay = own_command(path) if found.relayed else ""
+            argv = (*((relay, "run", "--") if relay else ()), program, *found.argv[1:])
+            return attrs.evolve(found, argv=argv, env=env, file=_file(Path(program)))
+    return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
 
 
 def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:

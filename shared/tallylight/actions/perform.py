@@ -27,9 +27,7 @@ from tallylight.actions.say import Interrupt, Say
 from tallylight.model.queued import Queued
 
 _NO_QUEUE = Refusal("queue", "no text can wait for the end of a turn there: wait with `tally wait`, then send")
-_NO_TAPE = Refusal(
-    "tape", "only kitty remembers the last two minutes; record it with `tally record FILE -- AGENT`, and take that"
-)
+_NO_TAPE = Refusal("tape", "only the machine itself has the last two minutes: run `tally wrong` in a terminal there")
 _WAITS = Refusal("queued", "a text waits in that pane already; nothing is queued")
 
 #: Whether a caller may do something to the pane and the process in its foreground; None while a person is asked.
@@ -49,7 +47,7 @@ class Access:
     permit: Permit
     keep: Callable[[Queued | None], object] | None = None
     queued: Queued | None = None
-    #: What its host remembers of it (`pane.tape`); None where that is another process, which cannot be asked.
+    #: What its host remembers of it (`pane.tape`); None where this process is not its host.
     tape: Callable[[], bytes] | None = None
 
 

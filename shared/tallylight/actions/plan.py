@@ -114,7 +114,7 @@ class Plan:
 
     def is_same(self, other: Plan) -> bool:
         """Whether both would run the same, for the very same process. A title may change meanwhile."""
-        what = attrgetter("argv", "lost", "cwd", "pid", "start", "file")
+        what = attrgetter("argv", "lost", "cwd", "pid", "start", "file", "env")
         return bool(what(self) == what(other))
 
 

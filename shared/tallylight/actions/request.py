@@ -195,6 +195,11 @@ def silent(who: str, asked: Request) -> Refusal:
     return Refusal("unreachable", f"{who} does not answer{unsure}")
 
 
+def is_of_tape(asked: Request | None) -> typing.TypeGuard[Look]:
+    """Whether the tape of a pane is *asked* for, which only its host has."""
+    return isinstance(asked, Look) and asked.what == STRETCH
+
+
 class TooLongError(ValueError):
     """A line that is longer than it may be."""
 

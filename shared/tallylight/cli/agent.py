@@ -307,9 +307,9 @@ def _explain(found: draft.Draft, output: Output) -> None:
     elif sightings.ASKING not in told and found.plain < found.counts[sightings.ASKING]:
         output.line("No row appears only while it asks: give more recordings.")
     if sightings.IDLE not in told:
-        output.line("No row marks its idle prompt: silence will count as waiting.")
+        output.line("No row marks its idle prompt: silence will count as quiet.")
     if sightings.BUSY not in told:
-        output.line("No sign of work was found: output will count as work, and silence as waiting.")
+        output.line("No sign of work was found: output will count as work, and silence as quiet.")
 
 
 # Check --------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from tallylight.config import config_file
 from tallylight.config.settings import Listed
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file
-from tallylight.snapshot.addresses import read_panes
+from tallylight.snapshot.addresses import own_place, read_panes
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
@@ -81,13 +81,15 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         return Watch(environ.get("HOME", ""), listed)
 
     fleet = subscriber("agents") if is_fleet else None
+    # Within a session the pane of the terminal around it is no panel.
+    panel = own_place(environ) if is_panel and not {"TMUX", "STY"} & environ.keys() else ("", "")
     channel = Channelled.of(environ, client) if fleet is None else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),
-        Elsewhere(fleet.ask) if fleet is not None else channel or Direct(environ, client),
+        Elsewhere(fleet.ask) if fleet is not None else channel or Direct(environ, client, panel),
         explain,
         # Without the channel its panes can be answered as little as those of another kitty.
         own=f"kitty-{environ['KITTY_PID']}" if channel is not None and "KITTY_PID" in environ else "",

@@ -144,7 +144,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     if config.history.keep and (problem := history_file.problem(system.env)):
         yield Finding("history", Health.BROKEN, problem, "until it can be written, `tally log` lacks what happens")
     # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
-    has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) is not None
+    has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) > 0
     passthrough = _multiplexer(system) if has_terminal else []
     # Before the bus: a kitty without any light yet has written no snapshot.
     blocked = any(finding.is_fault for finding in passthrough)
@@ -224,10 +224,10 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     if living and not problems:
         hosts = ", ".join(f"{host.host} {host.pid}" for host in living)
         yield Finding("snapshots", Health.OK, f"{system.short(folder)}: {hosts}")
-    elif not problems and not living and pid is None:
+    elif not problems and not living and not pid:
         text = f"{_NOTHING}: start kitty or WezTerm, or restart one that already runs"
         yield Finding("snapshots", Health.SKIPPED, text)
-    if pid is not None:
+    if pid:
         yield _this_kitty(system, wire, pid, next((host for host in living if host.pid == pid), None))
     linked, _ = _times(system)
     for host in living:
@@ -314,7 +314,7 @@ def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> 
     elif is_in_wezterm and any(host.host == "wezterm" for host in living):
         remedy = "look into WezTerm's log (ctrl+shift+l) for lines that start with tallylight"
         yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
-    elif running_kitty.named(system) is None and not tty.multiplexer(system.env):
+    elif not running_kitty.named(system) and not tty.multiplexer(system.env):
         text = "sent, but not received: this terminal is not a local kitty or WezTerm with Tallylight"
         yield Finding("light", Health.SKIPPED, text)
     else:

@@ -187,12 +187,15 @@ def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str, tab: 
     same = ["--copy-env", f"--source-window=id:{window}", *more]
     names = [f"--tab-title={tab or plan.title}"] if place is Place.TAB else []
     names += [f"--title={plan.title}", f"--cwd={plan.cwd}"]
+    if plan.pid is None:
+        # That program is the shell, whose start-up files have set what the agent had.
+        names += [f"--env={name}={value.replace('$', '$$')}" for name, value in plan.env.items()]
     return [kitten, "@", "launch", *where, *same, *names, *plan.argv]
 
 
-def open_pane(command: list[str]) -> tuple[str, str]:
+def open_pane(command: list[str], env: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Run a `launch`; the id of kitty's new window, and why there is none."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False, env=env)
     if done.returncode:
         return "", clean(done.stderr or done.stdout or "it does not say why")
     return done.stdout.strip(), ""

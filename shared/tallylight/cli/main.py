@@ -98,13 +98,12 @@ ROOMS = {
 }
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}
-#: The spellings that `quiet` had before; no help lists them.
-OF_QUIET = ("snooze", "mute", "unmute")
 #: What people type, and what they want to type.
 WANTED = {
     **dict.fromkeys(("answer", "approve", "allow"), "agents` and there the key `a"),
     **dict.fromkeys(("open", "go", "goto", "focus", "next"), "jump"),
-    **dict.fromkeys(("silence", "dnd", "pause"), "quiet"),
+    **dict.fromkeys(("snooze", "mute", "silence", "dnd", "pause"), "quiet"),
+    "unmute": "quiet off",
     **dict.fromkeys(("new", "launch", "spawn"), "start"),
     **dict.fromkeys(("stop", "cancel", "kill"), "interrupt"),
     **dict.fromkeys(("uninstall", "remove"), "setup --uninstall"),
@@ -196,12 +195,11 @@ def _run(verb: str, argv: list[str]) -> int:
     if not is_there(verb):
         _complain(f"this installation has no `{verb}`: its part `tallylight.{ROOMS[verb]}` is missing")
         return USAGE
-    if verb not in (*VERBS, *OF_QUIET):
+    if verb not in VERBS:
         _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
         return USAGE
-    name = verb.replace("-", "_") if verb in VERBS else "quiet"
     try:
-        module = __import__(f"tallylight.cli.{name}", fromlist=["main"])
+        module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
     except ModuleNotFoundError as error:
         if not error.name or error.name.startswith("tallylight"):
             raise
@@ -209,7 +207,7 @@ def _run(verb: str, argv: list[str]) -> int:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-    code: int = module.main(argv) if verb in VERBS else module.earlier(verb, argv)
+    code: int = module.main(argv)
     return code
 
 

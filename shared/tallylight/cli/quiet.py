@@ -1,8 +1,7 @@
 """
 `tally quiet`: no notifications of a pane, a project or everything for a time; the hosts that notify get the request.
 
-`tally snooze`, `tally mute` and `tally unmute` are earlier spellings of parts of it, which still work. None of them
-ever means a pane that was not named, except for the one that it is called in.
+It never means a pane that was not named, except for the one that it is called in.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import time
 
 from tallylight.cli import fleet
 from tallylight.cli.output import UNBOUNDED, clean, complain
-from tallylight.cli.parser import Parser, span, within
+from tallylight.cli.parser import Parser, span
 from tallylight.cli.seen import ANY_MACHINE, ask
 from tallylight.cli.status import nothing
 from tallylight.model.errors import TallyError
@@ -28,7 +27,7 @@ from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.names import spellings
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.schema import Pane
-from tallylight.tracker.mutes import ALL, FOREVER, MAX_S, PROJECT, TAB
+from tallylight.tracker.mutes import ALL, MAX_S, PROJECT, TAB
 from tallylight.ui.layout import left
 
 #: How long it lasts if no time is given, in seconds.
@@ -36,7 +35,6 @@ DEFAULT_S = 3600.0
 #: The word that ends it.
 OFF = "off"
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
-_CODES: dict[int | str, str] = {1: "no such pane, or its terminal did not respond"}
 
 
 def make_parser() -> Parser:
@@ -53,7 +51,7 @@ def make_parser() -> Parser:
             "tally quiet all 2h": "everything",
             "tally quiet off": "notify again of this pane; so do `tally quiet shop off` and `tally quiet all off`",
         },
-        codes=_CODES,
+        codes={1: "no such pane, or its terminal did not respond"},
     )
     add_pane(parser, nargs="?", help_=f"{NAMED}; a project; or all. By default the pane that you are in")
     how_long = f"90s, 20m, 2h, 1d, or until a time of day, 14:30; {OFF} ends it; an hour by default"
@@ -75,13 +73,13 @@ def main(argv: list[str]) -> int:
         return fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _rests)
     panes = read_panes(os.environ)
     if wanted is not None and (scope := _scope(wanted, panes)) is not None:
-        return _mute_all(parser, panes, scope, seconds)
+        return _mute_all(panes, scope, seconds)
     found = _named(parser, panes, wanted)
     if found.pane.status in NEEDS_PERSON:
-        minutes = (f"{min(seconds / 60, MAX_MINUTES):g}",)
+        request = Request("snooze", found.pane.id, (f"{min(seconds / 60, MAX_MINUTES):g}",))
         if is_elsewhere(found.host):
-            return _snooze(found, minutes)
-        requests.send(found.host, Request("snooze", found.pane.id, minutes), os.environ)
+            return ask(found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _rests)
+        requests.send(found.host, request, os.environ)
     return _mute(found, seconds)
 
 
@@ -100,41 +98,6 @@ def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
     return (PROJECT, named) if named else None
 
 
-def earlier(verb: str, argv: list[str]) -> int:
-    """Do what `tally snooze`, `tally mute` and `tally unmute` do."""
-    parser = _earlier_parser(verb)
-    options = parser.parse_args(argv)
-    if verb == "snooze" and options.broker:
-        return fleet.mark(verb, options.pane, options.minutes, _rests)
-    panes = read_panes(os.environ)
-    if verb == "snooze":
-        return _snooze(
-            _named(parser, panes, options.pane), () if options.minutes is None else (f"{options.minutes:g}",)
-        )
-    if options.all or options.project is not None:
-        return _mute_all(parser, panes, (ALL, "") if options.all else (PROJECT, options.project), options.seconds)
-    return _mute(_named(parser, panes, options.pane), options.seconds)
-
-
-def _earlier_parser(verb: str) -> Parser:
-    parser = Parser(prog=f"tally {verb}", description="`tally quiet` does this as well.", codes=_CODES)
-    if verb == "snooze":
-        add_pane(parser, nargs="?", help_=NAMED)
-        parser.add_argument("minutes", nargs="?", type=within(0, MAX_MINUTES, float), metavar="MINUTES")
-        parser.add_broker(ANY_MACHINE)
-        return parser
-    scope = parser.add_mutually_exclusive_group()
-    add_pane(scope, nargs="?", help_=NAMED)
-    scope.add_argument("--project", metavar="NAME")
-    scope.add_argument("--all", action="store_true")
-    parser.set_defaults(seconds=0.0)
-    if verb == "mute":
-        end = parser.add_mutually_exclusive_group()
-        end.add_argument("--for", type=_time, default=FOREVER, dest="seconds", metavar="SPAN")
-        end.add_argument("--until", type=_time, default=FOREVER, dest="seconds", metavar="HH:MM")
-    return parser
-
-
 def _named(parser: Parser, panes: Panes, wanted: str | None) -> Found:
     """The pane that *wanted* names; without a name the one that this is called in, and never another."""
     if wanted is not None:
@@ -146,15 +109,6 @@ def _named(parser: Parser, panes: Panes, wanted: str | None) -> Found:
     if found is None or (not found.host.startswith("sessions-") and {"TMUX", "STY"} & os.environ.keys()):
         parser.error("there is no pane here: name one, as in `tally quiet 3`")
     return found
-
-
-def _snooze(found: Found, minutes: tuple[str, ...]) -> int:
-    """Let what *found* needs of a person rest for *minutes*, none being what is configured; "0" ends it."""
-    if found.pane.status not in NEEDS_PERSON:
-        complain("snooze", f"{found.name} does not need you now: it is {found.pane.status}")
-        return 1
-    request = Request("snooze", found.pane.id, minutes)
-    return ask(found, request, lambda new: bool(new.pane.snoozed_until) == (minutes != ("0",)), _rests)
 
 
 def _rests(pane: Pane) -> str:
@@ -177,22 +131,22 @@ def _mute(found: Found, seconds: float) -> int:
         # What has no light is not told again to anybody before it has one.
         return bool(new.pane.muted_until) == bool(seconds) or not new.is_lit
 
-    request = Request("mute", found.pane.id, (TAB, "", _words(seconds)))
+    request = Request("mute", found.pane.id, (TAB, "", f"{seconds:g}"))
     wider = "its project or everything is quiet: run `tally quiet PROJECT off` or `tally quiet all off`"
     return ask(found, request, is_done, lambda _: f"and its tab: {_outcome(seconds)}", "" if seconds else wider)
 
 
-def _mute_all(parser: Parser, panes: Panes, scope: tuple[str, str], seconds: float) -> int:
+def _mute_all(panes: Panes, scope: tuple[str, str], seconds: float) -> int:
     """Ask every host; one that takes no requests is named, and costs itself."""
     if not panes.hosts:
         raise TallyError(nothing(panes))
-    request = Request("mute", "", (*scope, _words(seconds)))
+    request = Request("mute", "", (*scope, f"{seconds:g}"))
     done = 0
     for host in panes.hosts:
         try:
             requests.send(host, request, os.environ)
         except RequestError as error:
-            complain(parser.prog.removeprefix("tally "), error)
+            complain("quiet", error)
         else:
             done += 1
     if done:
@@ -201,17 +155,10 @@ def _mute_all(parser: Parser, panes: Panes, scope: tuple[str, str], seconds: flo
     return 0 if done else 1
 
 
-def _words(seconds: float) -> str:
-    """*seconds* as a request has them: nothing for a time without an end."""
-    return "" if seconds == FOREVER else f"{seconds:g}"
-
-
 def _outcome(seconds: float) -> str:
     """What a mute of *seconds* comes to."""
     if not seconds:
         return "notifications are on"
-    if seconds == FOREVER:
-        return "notifications are off until `tally quiet … off`"
     end = time.localtime(time.time() + seconds)
     return f"notifications are off for {left(seconds)}, until {time.strftime('%H:%M', end)}"
 

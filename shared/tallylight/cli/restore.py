@@ -405,10 +405,10 @@ def _start(choice: Offered, lost: Lost, launcher: Launcher | None) -> tuple[str,
             sys.stdout.flush()
             watcher = _watch(choice, lost)
             try:
-                os.execv(plan.argv[0], plan.argv)  # noqa: S606 - no shell is meant to come between
+                os.execve(plan.argv[0], plan.argv, {**os.environ, **plan.env})  # noqa: S606 - no shell is meant to come between
             finally:
                 os.write(watcher, b"x")
-        window, problem = open_pane(_opening(launcher, plan, clean(lost.tab.name, 60)))
+        window, problem = open_pane(_opening(launcher, plan, clean(lost.tab.name, 60)), {**os.environ, **plan.env})
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)
     if problem:

@@ -77,7 +77,7 @@ def ask(
             return 0
         time.sleep(0.05)
     complain(
-        "quiet" if request.verb == "mute" else request.verb,
+        "quiet" if request.verb in ("mute", "snooze") else request.verb,
         else_ or f"{found.host} did not respond; does it run the same version?",
     )
     return 1

@@ -21,7 +21,6 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import MULTIPLEXERS
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, Pane, status_of
-from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.ui import details
 from tallylight.ui.layout import left, rule_words, wrap
 
@@ -177,8 +176,6 @@ def _rest(until: float, now: float, more: str = "") -> str:
     """Until when a person wants to hear nothing of it: on the clock of this place, and for how long from now."""
     if until <= now:
         return ""
-    if until >= MAX_NUMBER:
-        return "until `tally quiet … off`"
     clock = time.strftime("%H:%M", time.localtime(until))
     return f"until {clock}, {left(until - now)} more{more}"
 

@@ -139,7 +139,7 @@ def _heading(shown: Sequence[Change], time: float, end: float) -> str:
 
 def _save(output: Output, told: Stretch, agents: Agents, agent: Agent | None, file: str) -> int:
     """Write a recording with all words crossed out except those that rules name."""
-    bare = stretch.redacted(told, stretch.words_of(lesson.patterns(agent) if agent is not None else ()))
+    bare = stretch.redacted(told, stretch.words_of(lesson.patterns(agent)))
     encoder = Encoder()
     data = encoder.header(bare.header) + b"".join(map(encoder.event, bare.events)) + encoder.finish()
     try:

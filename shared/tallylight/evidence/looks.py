@@ -25,7 +25,8 @@ this module hands over what is sure of that. The rules:
   read because the screen moved; a sign of work where the agent was at rest, or in the place of a dialog that went as
   the screen changed as a whole: little is lost by it if the next look finds none.
 * A dialog with only some choices left in sight by a new size of the screen still waits, until there is output again.
-* What is sure is sent again in every `AGAIN_LOOKS`th look: what was seen just now weighs more than what was seen once.
+* What is sure is sent again in every `AGAIN_LOOKS`th look, and after `AGAIN_S`: what was seen just now weighs more than
+  what was seen once.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ from tallylight.wire.text import width
 
 STEADY_LOOKS = 4
 WORK_LOOKS = 4
-AGAIN_LOOKS = 4
+#: In every so many looks, and where these are seldom, at the latest after so many seconds.
+AGAIN_LOOKS, AGAIN_S = 4, 1.5
 #: Blanks between a question in a row and what is typed for it, at the most.
 _BEHIND = 2
 _AT_REST = (Status.IDLE, Status.DONE)
@@ -74,7 +76,7 @@ class ScreenReader:
         #: What is sure. What was read last, in how many looks, and since when.
         self._sure: Report | None = None
         self._last: Report | None = None
-        self._times, self.since = 0, 0.0
+        self._times, self.since, self._told_at = 0, 0.0, 0.0
 
     @property
     def is_stopped(self) -> bool:
@@ -199,11 +201,14 @@ class ScreenReader:
             self._last, self._times, self.since = report, 0, now
         self._times += 1
         if self._last is sure:
-            return sure if self._times % AGAIN_LOOKS == 0 else None
+            if self._times % AGAIN_LOOKS and now - self._told_at < AGAIN_S:
+                return None
+            self._told_at = now
+            return sure
         is_same = sure is None or (sure.status, sure.kind) == (report.status, report.kind)
         if not (is_sure or is_same or self._times > 1):
             return None
-        self._sure = self._last if report.status is not None else None
+        self._sure, self._told_at = self._last if report.status is not None else None, now
         return report
 
 

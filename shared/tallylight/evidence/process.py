@@ -7,8 +7,10 @@ A process as evidence: its entry in the process table, and the names it may have
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from tallylight.model import attributes
+from tallylight.model.limits import MAX_PATH, MAX_WORDS
 
 #: Extensions of scripts that are not part of a program's name.
 _SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
@@ -16,6 +18,8 @@ _SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
 GENERIC_SCRIPTS = frozenset(
     {"cli", "index", "main", "start", "run", "bin", "entry", "bundle", "npm-loader", "__main__"}
 )
+#: The variables of an environment that locate things. Nothing else of it is ever shown, kept or handed on as text.
+_PLACES = re.compile(r"PATH|XDG_[A-Z]+_HOME|[A-Z0-9]+_(HOME|CONFIG_DIR)", re.ASCII)
 _VERSION = re.compile(r"v?\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?", re.ASCII)
 
 
@@ -40,6 +44,17 @@ class Process:
     def run(self) -> tuple[int, int]:
         """The identity of the process."""
         return self.pid, self.start
+
+
+def places(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables of *environ* that locate things, its `PATH` first, as many as a path has room for."""
+    found: dict[str, str] = {}
+    room = MAX_PATH
+    for name in sorted(filter(_PLACES.fullmatch, environ), key=lambda name: (name != "PATH", name))[:MAX_WORDS]:
+        value = environ[name]
+        if value and value.isprintable() and len(name) + len(value) < room:
+            found[name], room = value, room - len(name) - len(value) - 1
+    return found
 
 
 def base_name(word: str) -> str:

@@ -17,7 +17,7 @@ from tallylight.agents.agent import Agent
 from tallylight.agents.options import carried, dangerous_flags, remembered
 from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.process import Process
+from tallylight.evidence.process import Process, places
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.stranger import itself, stranger
 from tallylight.model.report import Report, Source
@@ -81,7 +81,9 @@ class Conversation:
             self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
         elif agent is not None:
             if first.run != self._run or self.entry.program:
-                self._begin(first.run, ConversationEntry(agent=agent.name, cwd=cwd))
+                had = places(self.table.environ((found.process or first).pid))
+                where = tuple(f"{name}={value}" for name, value in had.items())
+                self._begin(first.run, ConversationEntry(agent=agent.name, cwd=cwd, places=where))
             elif self.entry.cwd == self._process_cwd:
                 self.entry = attrs.evolve(self.entry, cwd=cwd)
             self._process_cwd, self._is_listening = cwd, True

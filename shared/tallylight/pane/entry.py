@@ -17,7 +17,7 @@ from tallylight.pane.former import asked
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import ReasonEntry, RecordEntry
-from tallylight.snapshot.values import MAX_LIST, MAX_NUMBER
+from tallylight.snapshot.values import MAX_LIST
 from tallylight.wire.inbox import Pace
 
 _NO_DIALOG = Dialog(None, "")
@@ -121,4 +121,4 @@ def _program(watch: UnknownWatch) -> tuple[str, str]:
 
 
 def _until(at: float | None, epoch: Callable[[float], float]) -> float:
-    return min(epoch(at), MAX_NUMBER) if at is not None else 0.0
+    return epoch(at) if at is not None else 0.0

@@ -210,6 +210,11 @@ class Pane:
         return self._screen.is_calm
 
     @property
+    def is_known(self) -> bool:
+        """Whether its screen shows a question that is known, and the end of which is told without the screen."""
+        return self._screen.is_known
+
+    @property
     def is_undecided(self) -> bool:
         """Whether a turn or an agent is over, and a file may still say how."""
         return self.own_files.is_undecided

@@ -17,6 +17,8 @@ from tallylight.tracker.tracker import Tracker, says_nothing
 
 #: After so many looks at an unchanged screen it is taken to be calm, and looked at in every so many ticks.
 CALM_LOOKS, CALM_EVERY = 16, 2
+#: After so many looks that told nothing new, a question that a status file tells of is known.
+KNOWN_LOOKS = 4
 #: A line across is no text: some draw one and go on to load.
 _WORD = re.compile(r"\w")
 
@@ -28,6 +30,8 @@ class ScreenLooks:
         self._tracker = tracker
         self._reader = ScreenReader()
         self._unchanged = 0
+        #: Looks at a question that told nothing new, as of the last one; and what had been told by then.
+        self._same, self._revision = 0, -1
         #: Whether the last time that nobody wanted to know, something was taken back.
         self.took_back = False
 
@@ -45,6 +49,15 @@ class ScreenLooks:
     def is_calm(self) -> bool:
         """Whether the screen has not changed recently."""
         return self._unchanged > CALM_LOOKS
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the question on the screen is known, and its end is told by a status file, which is read anyhow."""
+        return self._same >= KNOWN_LOOKS and self._is_told
+
+    @property
+    def _is_told(self) -> bool:
+        return self.dialog is not None and self._tracker.has_file_ask and self._tracker.revision == self._revision
 
     def is_wanted(self, now: float) -> bool:
         """Whether output, or what the screen says, would be evidence. If what it says is not, it is taken back."""
@@ -82,3 +95,5 @@ class ScreenLooks:
             told += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
             for one in filter(None, told):
                 tracker.report(one, now)
+        self._same = self._same + 1 if self._is_told else 0
+        self._revision = tracker.revision

@@ -95,7 +95,7 @@ class Tape:
         parts.append(entry)
         size[0] += len(entry) + _OVERHEAD
         self.size += len(entry) + _OVERHEAD
-        while len(self._stretches) > 1 and (self.size > limit or self._is_old(now)):
+        while len(self._stretches) > 1 and (self.size > limit or now - self._stretches[1][0] > SPAN_S):
             self.size -= self._stretches.popleft()[1][0]
         if self.size > limit:
             self._forget()
@@ -104,9 +104,6 @@ class Tape:
         """One entry is too much to be kept: nothing of what it belongs to is."""
         self._stretches.clear()
         self._look, self._before, self.size = None, b"", 0
-
-    def _is_old(self, now: float) -> bool:
-        return now - self._stretches[1][0] > SPAN_S
 
     def _turn(self, now: float) -> None:
         """Begin another stretch, if it is time."""

@@ -50,8 +50,8 @@ _NAMES = re.compile(r"[_\"/{}=<`]|\w\\\(")
 _PHRASE, _LONGEST = (2, 3, 4), 60
 #: Rules of one kind.
 _MOST_RULES = 4
-#: A rule is worth having for this share of the sightings that it is to tell.
-_LEAST = 0.3
+#: A rule is worth having for this share of the sightings that it is to tell; that of a spinner, which is plain, sooner.
+_LEASTS = 0.3, 0.1
 #: A phrase that is seen in less of all of them is but a word of a text.
 _LEAST_REACHED = 0.2
 #: Of the others, this share may show its pattern: what they are was guessed.
@@ -66,10 +66,13 @@ _LEAST_GONE = 0.9
 #: Patterns of an input that are weighed.
 _MOST_CANDIDATES = 1000
 #: Priorities. What the agent asks comes first, then what any program that asks looks like, then work, then the input.
-_MENU, _GONE = "menu", "gone"
-_PRIORITY = {_MENU: 12, ASKING: 10, FAILED: 5, BUSY: -3, IDLE: -5, _GONE: -10}
-_STATUS = {_MENU: "idle", ASKING: "waiting", FAILED: "error", BUSY: "working", IDLE: "idle", _GONE: "working"}
-_NAME = {_MENU: "menu", ASKING: "asks", FAILED: "failed", BUSY: "works", IDLE: "prompt", _GONE: "no prompt"}
+_MENU, _ROW, _GONE = "menu", "row", "gone"
+_PRIORITY = {_MENU: 12, ASKING: 10, FAILED: 5, _ROW: -2, BUSY: -3, IDLE: -5, _GONE: -10}
+_OF = {_MENU: IDLE, _ROW: ASKING, _GONE: BUSY}
+_STATUSES = {ASKING: "waiting", FAILED: "error", BUSY: "working", IDLE: "idle"}
+_STATUS = {label: _STATUSES[_OF.get(label, label)] for label in _PRIORITY}
+_NAME = {_MENU: "menu", ASKING: "asks", FAILED: "failed", BUSY: "works", IDLE: "prompt"}
+_NAME |= {_ROW: "asks in a row", _GONE: "no prompt"}
 
 
 @attrs.frozen
@@ -139,12 +142,26 @@ def _of_what_is_said(by_label: Mapping[str, Sequence[Sighting]], unread: Sequenc
         # A dialog that is quoted above the input is none.
         asks = [attrs.evolve(rule, without=idle[0].patterns) for rule in asks]
     yield from asks
+    yield from _in_a_row(by_label[ASKING], others, idle)
     yield from _rules(FAILED, by_label[FAILED], _without(by_label, FAILED))
     unknown = [] if asks else [look for look in unread if look.is_sure]
     yield from _rules(BUSY, by_label[BUSY], [*by_label[IDLE], *by_label[FAILED], *unknown])
     for rule in idle:
         yield from _gone(rule, by_label[BUSY], by_label[IDLE])
         yield rule
+
+
+def _in_a_row(asking: Sequence[Sighting], others: Sequence[Sighting], idle: Sequence[Rule]) -> Iterator[Rule]:
+    """What its questions in the row of the cursor end in: there it asks, too, where the cursor has gone elsewhere."""
+    asked = [look for look in asking if look.is_read and look.cursor == look.rows[-1]]
+    words = Counter(look.cursor.rpartition(" ")[2] for look in asked)
+    for word, count in words.most_common(1):
+        ending = re.compile(rf".* {re.escape(word)}$")
+        found = [look for look in asked if ending.match(look.cursor)]
+        if found and not any(ending.match(look.rows[-1]) for look in others):
+            rule = _rule(_ROW, 0, ending.pattern, found, count / len(asking))
+            typed = [pattern for one in idle for pattern in one.patterns]
+            yield attrs.evolve(rule, last=1, kind=kind_of(found[0].cursor), without=tuple(typed))
 
 
 def _without(by_label: Mapping[str, Sequence[Sighting]], label: str) -> list[Sighting]:
@@ -168,8 +185,9 @@ def _rules(
         ranked = _ranked(left, lambda look: {found for row in look.rows if counts(row) for found in _patterns(row)})
         if label == BUSY:  # these are there whatever it works on, other words may be of this turn only
             ranked.sort(key=lambda pair: pair[0][0] != "[" and "interrupt" not in pair[0])
-        least = _LEAST * _weight(left)
-        best = next((pattern for pattern, weight in ranked if weight >= least and is_free(pattern)), None)
+        whole = _weight(left)
+        enough = (pattern for pattern, weight in ranked if weight >= whole * _LEASTS[pattern[0] == "["])
+        best = next(filter(is_free, enough), None)
         if best is None:
             return
         compiled = re.compile(best)
@@ -455,7 +473,7 @@ def parting(result: Result, look: Sighting) -> Decision | None:
 
 def is_for(rule: Rule, labels: Collection[str]) -> bool:
     """Whether *rule* tells one of *labels*."""
-    return {_MENU: IDLE, _GONE: BUSY}.get(rule.label, rule.label) in labels
+    return _OF.get(rule.label, rule.label) in labels
 
 
 def _is_to_blame(rule: Rule, look: Sighting, shown: Decision) -> bool:

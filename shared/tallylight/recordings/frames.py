@@ -18,6 +18,7 @@ from tallylight.ui.terminal import size, write
 
 _KEYS = {"w": BUSY, "a": ASKING, "r": IDLE, "f": FAILED}
 WORDS = {BUSY: "working", ASKING: "asking", IDLE: "ready", FAILED: "failed"}
+_HELP = " A menu that you opened counts as ready."
 _SKIPS, _STOPS = ("s", "enter"), ("q", "escape", "\x03")
 
 
@@ -51,4 +52,4 @@ def _page(heading: str, frame: Sighting, columns: int, rows: int) -> list[Line]:
     room = max(1, rows - 5)
     screen: list[Line] = [(("", clean(row, columns)),) for row in frame.rows[-room:]]
     title: Line = (("title", clean(heading, columns)),)
-    return [title, (), *screen, (), (("title", "What was it doing?"),), tuple(keys)]
+    return [title, (), *screen, (), (("title", "What was it doing?"), ("dim", _HELP)), tuple(keys)]

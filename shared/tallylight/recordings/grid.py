@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import codecs
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -73,21 +74,29 @@ class Grid:
 
     def draw(self, items: Iterable[Item]) -> None:
         """Carry out what the program wrote."""
+        #: Text with nothing but colours in between.
+        text: list[bytes] = []
         for item in items:
             if isinstance(item, Text):
                 if item.drawn:
-                    self._text(item.raw)
-            elif item.kind is SequenceKind.CSI:
-                # Most are colours.
-                if not item.payload.endswith(b"m"):
-                    self._csi(item.payload)
+                    text.append(item.raw)
+            elif item.kind is SequenceKind.CSI and not item.payload.endswith(b"m"):
+                self._text(text)
+                self._csi(item.payload)
             elif item.kind is SequenceKind.ESC:
+                self._text(text)
                 self._escape(item.payload)
+        self._text(text)
 
     # Text ----------------------------------------------------------------------------------------------------
 
-    def _text(self, raw: bytes) -> None:
-        for part in _CONTROLS.split(self._decoder.decode(raw)):
+    def _text(self, raw: list[bytes]) -> None:
+        """Draw all of *raw*, and empty it."""
+        if not raw:
+            return
+        text = self._decoder.decode(b"".join(raw))
+        raw.clear()
+        for part in _CONTROLS.split(text):
             if not part:
                 continue
             if part[0] >= " " and not "\x7f" <= part[0] <= "\x9f":
@@ -105,18 +114,17 @@ class Grid:
                     self._move(self.cursor_row, (self.cursor_column // _TAB + 1) * _TAB)
 
     def _print(self, text: str) -> None:
-        if text.isascii() or (len(text) <= MAX_COLUMNS and _is_narrow(text)):
-            while text:
+        for wide, run in [(1, text)] if text.isascii() else itertools.groupby(text, _width):
+            cells = list(run)
+            at = 0 if wide == 1 else len(cells)
+            while at < len(cells):
                 self._wrap(1)
-                room = self.columns - self.cursor_column
-                piece, text = text[:room], text[room:]
-                self._put(list(piece))
-        else:
-            for character in text:
-                wide = _width(character)
-                if wide:
-                    self._wrap(wide)
-                    self._put([character] if wide == 1 or self.columns < 2 else [character, ""])
+                end = at + self.columns - self.cursor_column
+                self._put(cells[at:end])
+                at = end
+            for character in cells if wide > 1 else ():
+                self._wrap(wide)
+                self._put([character] if self.columns < 2 else [character, ""])
 
     def _wrap(self, wide: int) -> None:
         if self._wraps or self.cursor_column + wide > self.columns > 1:
@@ -291,12 +299,6 @@ def _parsed(payload: bytes) -> tuple[bytes, tuple[int, ...], str]:
     # Cut before int(): nobody has more rows or columns, and modes have four digits.
     numbers = [int(word[:4] or b"0") for word in match[2].split(b";", 16)[:16] if b":" not in word]
     return match[1], tuple(numbers), match[4].decode()
-
-
-@functools.lru_cache(maxsize=1024)
-def _is_narrow(text: str) -> bool:
-    """Whether every character of *text* takes one cell. A redraw asks for the same few lines again and again."""
-    return all(map((1).__eq__, map(_width, text)))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 import attrs
 
 from tallylight.agents.agent import Agent, parse_agent, together
 from tallylight.agents.screens import MAX_PRIORITY
+from tallylight.evidence import choices, dialogs, prompts, structure
 from tallylight.model.decision import Decision
 from tallylight.recordings import draft
 from tallylight.recordings.check import Result, check, rule_of
@@ -106,8 +108,13 @@ def changed(stretch: Stretch, before: Agent, after: Agent) -> float:
     return seconds
 
 
-def patterns(agent: Agent) -> Iterator[str]:
-    """The patterns by which the screens of *agent* are read."""
+def patterns(agent: Agent | None) -> Iterator[str]:
+    """The patterns by which the screens of any program are read, and the titles and screens of *agent*."""
+    for module in (choices, dialogs, prompts, structure):
+        yield from (value.pattern for value in vars(module).values() if isinstance(value, re.Pattern))
+    if agent is None:
+        return
+    yield from (item for title in agent.title_rules for item in title.items)
     for rule in agent.screen_rules:
         for pattern in (*rule.lines, *rule.without, *rule.not_below, rule.question, rule.top):
             if pattern is not None:

@@ -307,7 +307,7 @@ def _lasting(looks: Sequence[Sighting]) -> Iterator[Sighting]:
 
 def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied: bool) -> Sighting:
     compared = sorted(
-        ((frame.shape == look.shape, look.likeness(frame), said, look.ends_as(frame)) for frame, said in answers),
+        ((_is_told(frame, said, look), look.likeness(frame), said, look.ends_as(frame)) for frame, said in answers),
         reverse=True,
     )
     is_it, likeness, said, is_end = compared[0] if compared else (False, 0.0, "", False)
@@ -324,6 +324,12 @@ def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied
     else:
         label = ASKING if look.is_read and not denied else ""
     return attrs.evolve(look, label=label, is_sure=False)
+
+
+def _is_told(frame: Sighting, said: str, look: Sighting) -> bool:
+    """Whether *look* shows what was *said* of *frame*; not where both had the right light, another one each."""
+    is_right = bool(frame.light) and _LABELS[class_of(frame.light)] == said
+    return frame.shape == look.shape and not (is_right and look.is_agreed and look.label != said)
 
 
 def _segmented(looks: Iterable[Sighting]) -> tuple[Sighting, ...]:

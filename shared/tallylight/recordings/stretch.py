@@ -25,8 +25,9 @@ from tallylight.recordings.replay import Replay
 from tallylight.tracker.foreground import Foreground
 from tallylight.wire.envelope import CARRIER
 
-#: A sequence, or a word.
-_WORD = re.compile(r"(\x1b\[[?0-9;]*[A-Za-z]|\x1b\][0-9]*(?:;[CD])?)|\w{3,}")
+#: A sequence or a short number with its unit, or a word; and a part of one, as in `BadRequestError`.
+_WORD = re.compile(r"(\x1b\[[?0-9;]*[A-Za-z]|\x1b\][0-9]*(?:;[CD])?|\b\d{1,4}[a-zA-Z]\b)|\w{3,}")
+_PART = re.compile(r"[A-Z]?[a-z]{2,}|[^\W_]")
 
 
 @attrs.frozen
@@ -149,9 +150,15 @@ def redacted(stretch: Stretch, keep: Collection[str]) -> Stretch:
 
 
 def _crossed(word: str, keep: Collection[str]) -> str:
-    return word if word.lower() in keep else re.sub(r"\d", "0", re.sub(r"[^\W\d_]", "x", word))
+    def part(found: re.Match[str]) -> str:
+        text = found[0]
+        return text if text.lower() in keep else "1" if text.isdigit() else "x" * len(text)
+
+    return word if word.lower() in keep else _PART.sub(part, word)
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
     """The words that rules name: what is kept, so that a redacted stretch is read as before."""
-    return frozenset(word.lower() for text in texts for word in re.findall(r"[^\W\d_]{3,}", text))
+    plain = (re.sub(r"\\.", " ", text) for text in texts)
+    ways = (way for text in plain for way in (text, re.sub(r"\((?:\?:)?(\w+)\)\?", r"\1", text)))
+    return frozenset(word.lower() for way in ways for word in re.findall(r"[^\W\d_]{3,}", way))

@@ -17,7 +17,7 @@ from tallylight.remote.topics import Mark, encode_mark, names_of, topic
 from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.layout import clean
-from tallylight.wire.values import is_number
+from tallylight.wire.values import digits
 
 #: A level no machine has: it marks for a subscriber that it has received everything.
 SYNC = ".sync"
@@ -95,7 +95,7 @@ class Subscriber:
             panes.setdefault(f"{machine}/{host}", []).append(harmless(pane))
         for name, shown in sorted(panes.items()):
             host, _, pid = name.rpartition("-")
-            number = int(pid) if is_number(pid, 10) else 0
+            number = digits(pid, 10)
             yield Snapshot(host=host if number else name, pid=number, started=0.0, written=0.0, panes=tuple(shown))
 
     def ask(self, host: str, pane: Pane, verb: str, minutes: float | None) -> None:

@@ -17,23 +17,23 @@ from tallylight.files.system import System
 from tallylight.setup.free_keys import Answer
 from tallylight.setup.kitty import Kitty
 from tallylight.snapshot import writer
+from tallylight.wire.values import digits
 
 #: Values of kitty's `allow_remote_control` that need no password.
 _OVER_SOCKETS = ("socket", "socket-only")
 _ANYWHERE = ("y", "yes", "true")
 
 
-def named(system: System) -> int | None:
-    """The kitty that this process's variables name."""
-    pid = system.env.get("KITTY_PID", "")
-    return int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 11 else None
+def named(system: System) -> int:
+    """The kitty that this process's variables name; 0 if they name none."""
+    return digits(system.env.get("KITTY_PID", ""), 10)
 
 
 def find(system: System) -> int | None:
     """The process of the kitty that this terminal is in, on this machine; None if it is in none."""
     pid = named(system)
     # The variable outlives its kitty in a tmux server, and the number may be another program's by now.
-    return pid if pid is not None and _is_kitty(system, pid) else None
+    return pid if pid and _is_kitty(system, pid) else None
 
 
 def _is_kitty(system: System, pid: int) -> bool:
@@ -43,8 +43,8 @@ def _is_kitty(system: System, pid: int) -> bool:
 def give_back(system: System) -> int:
     """Have every kitty that shows lights, and the one around us, read its configuration again; how many do."""
     names = [path.stem.rpartition("-")[2] for path in writer.directory(system.env).glob("kitty-*.json")]
-    pids = {int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 11}
-    kittys = [pid for pid in pids | {named(system) or 0} if pid and _is_kitty(system, pid)]
+    pids = {named(system), *(digits(name, 10) for name in names)}
+    kittys = [pid for pid in pids if pid and _is_kitty(system, pid)]
     return sum(system.signal(pid, signal.SIGUSR1) for pid in kittys)
 
 

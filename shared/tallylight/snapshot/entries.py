@@ -10,7 +10,7 @@ from tallylight.model import attributes
 from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.values import ID, KIND, PATH, STATUS, Json, declared, key, read, short, text, write
+from tallylight.snapshot.values import ID, KIND, PATH, PATHS, STATUS, Json, declared, key, read, short, text, write
 
 
 @attributes.frozen(kw_only=True)
@@ -109,6 +109,9 @@ class ConversationEntry:
     lost: tuple[str, ...] = key((), "names of options that are not kept")
     relayed: bool = key(False, "it ran behind `tally run`")
     program: str = key("", "the program file of an agent without an agent file", PATH, is_always=False)
+    places: tuple[str, ...] = key(
+        (), "`PATH` and other variables that locate things, as its process had them", PATHS, is_always=False
+    )
 
 
 @attributes.frozen(kw_only=True)

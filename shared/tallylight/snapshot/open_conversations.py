@@ -10,6 +10,7 @@ Once the host is gone, `claim` takes a conversation out for the one process that
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import math
 import os
@@ -273,9 +274,8 @@ def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]
         except OSError as error:
             problems.append(SnapshotError(path, str(error)))
         else:
-            found += sorted(
-                lost, key=lambda one: (_number(one.pane.os_window), one.tab.position, _number(one.pane.tab))
-            )
+            number = functools.partial(values.digits, most=9)
+            found += sorted(lost, key=lambda one: (number(one.pane.os_window), one.tab.position, number(one.pane.tab)))
     return found, problems
 
 
@@ -337,10 +337,6 @@ def _read(path: Path) -> list[Lost]:
 def _paths(folder: Path) -> list[Path]:
     found = [path for path in checked_directory(folder).iterdir() if _NAME.match(path.name)]
     return sorted(found, key=lambda path: int(path.stem.rpartition("-")[2]), reverse=True)[:MAX_FILES]
-
-
-def _number(word: str) -> int:
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0
 
 
 def offer(environ: Mapping[str, str], now: float) -> int:

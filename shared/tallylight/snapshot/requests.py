@@ -35,8 +35,8 @@ from tallylight.snapshot.writer import SnapshotError, checked_directory, directo
 from tallylight.wire import values
 
 VERSION = 1
-#: `focus` PANE; `jump` with the options of `tally jump`; `snooze` PANE [MINUTES]; `unread` PANE; `seen` PANE; `mute`
-#: [PANE] with the words of `tracker.mutes.Mutes.ask`.
+#: `focus` PANE [PANEL that gives the keyboard back]; `jump` with the options of `tally jump`; `snooze` PANE
+#: [MINUTES]; `unread` PANE; `seen` PANE; `mute` [PANE] with the words of `tracker.mutes.Mutes.ask`.
 VERBS = ("focus", "jump", "snooze", "unread", "seen", "mute")
 #: Of these, what may be asked without a pane.
 _FOR_ALL = ("jump", "mute")

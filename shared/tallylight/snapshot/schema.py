@@ -98,7 +98,6 @@ class Pane:
     queued_until: float = key(0.0, "end of the limit that the queued text waits for; 0 for none")
     since: float = key(0.0, "start of this status")
     snoozed_until: float = key(0.0, "end of the snooze; 0 for none")
-    #: `MAX_NUMBER` if that has no end.
     muted_until: float = key(0.0, "end of the mute; 0 for none")
     waited_s: float = key(0.0, "seconds that it waited for you today")
     limited_until: float = key(0.0, "end of the agent's limit; 0 for none")

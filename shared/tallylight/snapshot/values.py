@@ -97,7 +97,7 @@ def texts(value: object, cap: int = MAX_LIST) -> tuple[str, ...]:
     return tuple(found for entry in value[:cap] if (found := text(entry)))
 
 
-def words(value: object) -> tuple[str, ...]:
+def words(value: object, cap: int = MAX_TEXT) -> tuple[str, ...]:
     """
     Return *value* if it is an argument list: texts within the limits, none of them cut. Nothing else, in part or whole.
 
@@ -105,7 +105,7 @@ def words(value: object) -> tuple[str, ...]:
     """
     if not value or not isinstance(value, list | tuple) or len(value) > MAX_WORDS:
         return ()
-    found = tuple(word for word in value if values.exact(word, MAX_TEXT) is not None)
+    found = tuple(word for word in value if values.exact(word, cap) is not None)
     return found if len(found) == len(value) else ()
 
 
@@ -149,6 +149,8 @@ NUMBER = Form(number, {"type": "number", "minimum": 0})
 COUNT = Form(count, {"type": "integer", "minimum": 0})
 FLAG = Form(lambda value: value is True, {"type": "boolean"})
 WORDS = Form(words, STRINGS, lambda value: list(words(value)))
+#: Words as long as a path.
+PATHS = Form(functools.partial(words, cap=MAX_PATH), STRINGS, lambda value: list(words(value, MAX_PATH)))
 TEXTS = Form(texts, STRINGS, lambda value: list(texts(value)))
 STATUS = Form(status_of, {"enum": [status.value for status in Status]}, attrgetter("value"))
 KIND = Form(kind_of, {"enum": [kind.value for kind in Kind]}, attrgetter("value"))

@@ -15,10 +15,8 @@ import attrs
 TAB, PROJECT, ALL = "tab", "project", "all"
 #: Mutes that a host keeps; the oldest is forgotten for a new one.
 MAX_MUTES = 256
-#: The longest in seconds, except for those without an end: a week.
+#: The longest, in seconds: a week.
 MAX_S = 7 * 86_400.0
-#: As seconds of a mute: until it is taken back.
-FOREVER = float("inf")
 
 
 @attrs.define
@@ -39,16 +37,15 @@ class Mutes:
         """
         Do what another process asks by *args*, of the pane in *tab*; what makes no sense is nothing.
 
-        Three words: the scope, the name of a project and nothing for any other scope, and the seconds, or nothing for a
-        mute without an end.
+        Three words: the scope, the name of a project and nothing for any other scope, and the seconds.
         """
         try:
             scope, name, time = args
-            seconds = float(time) if time else FOREVER
+            seconds = float(time)
         except ValueError:
             return
         # NaN is in no range.
-        is_sound = bool(name) == (scope == PROJECT) and (0 <= seconds <= MAX_S or not time)
+        is_sound = bool(name) == (scope == PROJECT) and 0 <= seconds <= MAX_S
         names = {TAB: tab, PROJECT: name, ALL: ""}
         if is_sound and scope in names and (names[scope] or scope == ALL):
             self.mute(scope, names[scope], seconds, now)

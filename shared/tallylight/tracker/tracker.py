@@ -130,6 +130,12 @@ class Tracker:
         has_vote = not self._explicit and Source.REGISTRY not in self._records.own
         return self._agent is not None and (has_vote or self._shown.status is Status.WAITING)
 
+    @property
+    def has_file_ask(self) -> bool:
+        """Whether the agent's status file tells that it asks: that file tells the end, too, and at once."""
+        claim = self._records.own.get(Source.REGISTRY)
+        return claim is not None and claim.status is Status.WAITING
+
     # What goes in --------------------------------------------------------------------------------------------
 
     def report(self, report: Report, now: float, since: float = math.inf) -> None:

@@ -14,6 +14,7 @@ import re
 import attrs
 
 from tallylight.model.lights import RGB
+from tallylight.wire.values import digits
 
 #: What a terminal is asked for, and what takes it back: mouse buttons and wheel, in SGR form; bracketed paste; kitty's
 #: protocol for keys.
@@ -231,8 +232,7 @@ def _modifier(parameter: str) -> str:
 
 def _named(code: str, modifier: str) -> str:
     """The key of kitty's protocol with the code point *code*; nothing if it means nothing here."""
-    number = code.partition(":")[0]
-    found = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 0
+    found = digits(code.partition(":")[0], 6)
     if name := _CODES.get(found, ""):
         name = f"{modifier}+{name}" if modifier else name
         return name if not modifier or name in _MODIFIED else ""

@@ -73,6 +73,11 @@ def is_number(word: str, most: int) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= most
 
 
+def digits(word: str, most: int) -> int:
+    """The number that *word* is, of at most so many digits; 0 if it is none."""
+    return int(word) if is_number(word, most) else 0
+
+
 def text(value: object, most: int) -> str:
     """Return *value* if it is a text, cut to *most* characters that can all be encoded; `""` if it is not."""
     if not isinstance(value, str):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import attrs
+
 from tallylight.hosts.polling.host import SourcePane
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look
+from tests.evidence.test_looks import screen
 from tests.hosts.detached.polling import HandSource, System
-from tests.hosts.test_pane import AIDER, rows
+from tests.hosts.test_pane import AIDER, CLAUDE, rows
 
 
 class Reader:
@@ -74,6 +78,39 @@ def test_a_reader_that_fails_is_left_alone(system: System, source: HandSource) -
     reader.fails = False
     system.steps(12)
     assert {system.entry(id_).status for id_ in "ab"} == {Status.WORKING}
+
+
+def test_a_known_question_is_seldom_read(system: System, source: HandSource) -> None:
+    """Where the agent's status file tells of it, too. All else that is told has it read at once, as does its end."""
+    reads: list[float] = []
+    asks = screen("claude/permission-bash-80")
+
+    def read() -> Look:
+        reads.append(system.now)
+        # Claude blinks.
+        return attrs.evolve(asks, lines=["●" if len(reads) % 2 else "", *asks.lines[1:]])
+
+    def tell(status: Status, by: Source = Source.REGISTRY) -> int:
+        pane = system.poller.pane("a")
+        assert pane is not None
+        pane.tracker.report(Report(source=by, status=status), system.now)
+        before = len(reads)
+        system.steps(0.75)
+        return len(reads) - before
+
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, read=read, read_every=0.5)]
+    system.steps(2)
+    tell(Status.WAITING)
+    system.steps(6)
+    reads.clear()
+    system.steps(10)
+    assert 4 <= len(reads) <= 7
+    assert system.entry().status is Status.WAITING and system.entry().choices
+    tell(Status.WAITING)
+    assert tell(Status.IDLE, Source.TITLE)
+    system.steps(6)
+    assert not tell(Status.WORKING) and system.entry().status is Status.WORKING
+    assert tell(Status.WAITING)
 
 
 def test_a_still_screen_counts_twice(system: System, source: HandSource) -> None:

@@ -47,9 +47,8 @@ class Bench:
         return self.fake
 
     def wake(self) -> None:
-        """The sidecar has found out something, and changes the window's title."""
-        title, sign = self.window.title, "\u2060"
-        self.fake.set_window_title(self.window, title.removesuffix(sign) if sign in title else title + sign)
+        """The sidecar has found out something, and opens the FIFO at which a shell waits."""
+        self.fake.open_fifo(str(self.snapshot.with_suffix(".news")))
 
     @property
     def snapshot(self) -> Path:
@@ -76,13 +75,13 @@ class Bench:
         """A hook sets the variable, a second later."""
         self.fake.advance(1)
         self.fake.set_var(pane, "tally", payload)
-        self.fake.pump()
+        self.fake.run_timers()
 
     def tick(self, seconds: float = 1) -> None:
         """Time passes, and then something happens that has WezTerm update its titles."""
         self.fake.advance(seconds)
         self.fake.update_title(self.window)
-        self.fake.pump()
+        self.fake.run_timers()
 
     def write_snapshot(
         self,

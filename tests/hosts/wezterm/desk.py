@@ -56,9 +56,6 @@ elif words[2:4] == ["kill-pane", "--pane-id"]:
         gui.sendall(json.dumps({{"do": "close", "pane": int(words[4])}}).encode() + b"\\n")
         if gui.recv(100) != b"{{}}\\n":
             sys.exit("no such pane")
-elif words[2:6] == ["set-window-title", "--window-id", "0", "--"] and len(words) == 7:
-    with open(folder + "/window", "w") as file:
-        file.write(words[6])
 elif words[2:4] != ["activate-pane", "--pane-id"] and words[2:5] != ["zoom-pane", "--unzoom", "--pane-id"]:
     sys.exit("unknown: " + repr(words))
 """

@@ -276,8 +276,8 @@ local function actions()
   })
 end
 
---- Run *call*, or the function or thread of that number, as an asynchronous handler: it is resumed until it ends, or
---- sleeps. Returns whether it did without an error.
+--- Run *call*, or the function or thread of that number, as an asynchronous handler: it is resumed until it ends,
+--- sleeps, or waits for a program. Returns whether it did without an error.
 function M.drive(call, ...)
   call = M.kept[call] or call
   local before = M.mode
@@ -286,10 +286,14 @@ function M.drive(call, ...)
   local arguments = table.pack(...)
   local is_good, result = coroutine.resume(thread, table.unpack(arguments, 1, arguments.n))
   while is_good and coroutine.status(thread) == 'suspended' do
-    if math.type(result) then
-      -- It sleeps, and everything else goes on.
+    if math.type(result) or (result ~= ASYNC and type(result) == 'table') then
+      -- Everything else goes on.
       M.kept[#M.kept + 1] = thread
-      host.sleep(#M.kept, result)
+      if math.type(result) then
+        host.sleep(#M.kept, result)
+      else
+        host.wait(#M.kept, result.news)
+      end
       break
     elseif result ~= ASYNC then
       error('the fake: a handler yielded by itself')
@@ -340,6 +344,13 @@ function M.build(options)
   end
   wezterm.json_encode = json_encode
   wezterm.sleep_ms = coroutine.yield
+  local run = wezterm.run_child_process
+  wezterm.run_child_process = function(argv)
+    if argv[1] == 'sh' then
+      return coroutine.yield({ news = argv[5] })
+    end
+    return run(argv)
+  end
   wezterm.action = actions()
   wezterm.GLOBAL = global(options.store)
   wezterm.config_builder = function()

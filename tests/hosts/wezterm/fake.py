@@ -18,6 +18,7 @@ What it cannot show: drawing, focus and toasts as the desktop has them.
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import re
 from collections import deque
@@ -104,6 +105,10 @@ class System:
         self.windows: list[Window] = []
         self.workspace = "default"
         self.globals: dict[str, Any] = {}
+        #: The events that are to be delivered, to the Lua state that is the last one by then.
+        self.queue: deque[tuple[Any, ...]] = deque()
+        #: What waits at a FIFO, by its path, in whichever Lua state.
+        self.waiting: dict[str, list[Callable[..., None]]] = {}
         self._ids = 0
 
     def id(self) -> int:
@@ -185,7 +190,6 @@ class Fake:
         #: The configuration in force, as a title handler is given it.
         self.effective: Any = None
         self.timers_made = 0
-        self.queue: deque[tuple[Any, ...]] = deque()
         #: What the tab bar shows, and how often it was made.
         self.titles: dict[int, Any] = {}
         self.recomputed = 0
@@ -204,6 +208,9 @@ class Fake:
                 "pause": lambda: self.paused(),
                 "now": lambda: int(self.now),
                 "sleep": lambda thread, ms: self.timers.append((self.now + ms / 1000, thread)),
+                "wait": lambda thread, news: self.system.waiting.setdefault(news, []).append(
+                    functools.partial(self._drive, thread)
+                ),
             }
         )
         self.half = self._new(_FAKE.read_text("utf-8"), host)
@@ -557,7 +564,7 @@ class Fake:
         self.status_due.setdefault(window.id, self.now + self.status_interval)
         if status != getattr(window, side):
             setattr(window, side, status)
-            self.queue.append(("titles",))
+            self.system.queue.append(("titles",))
 
     def guiwin_get_dimensions(self, window: Window) -> Any:
         return self._table({"pixel_width": window.columns * 8, "pixel_height": 480, "dpi": 96, "is_full_screen": False})
@@ -565,12 +572,15 @@ class Fake:
     def pane_get_dimensions(self, pane: Pane) -> Any:
         return self._table({"cols": pane.tab.window.columns, "viewport_rows": 24, "scrollback_rows": 24})
 
+    def guiwin_active_pane(self, window: Window) -> Any:
+        return self.muxtab_active_pane(window.tabs[window.active])
+
     def guiwin_perform_action(self, window: Window, action: Any, pane: Any) -> None:
         found = self._found("Pane", pane)
         name = action["__action"]
         window.performed.append(action)
         if name == "EmitEvent":
-            self.queue.append(("emit", action["argument"], window, found))
+            self.system.queue.append(("emit", action["argument"], window, found))
         elif name == "InputSelector":
             found.tab.overlay = True
         else:
@@ -598,7 +608,7 @@ class Fake:
     def set_var(self, pane: Pane, name: str, value: str) -> None:
         """A program set a user variable, or `inject_output` did."""
         pane.user_vars[name] = value
-        self.queue.append(("var", pane, name, value))
+        self.system.queue.append(("var", pane, name, value))
 
     def emit(self, name: str, *args: Any) -> None:
         """Run the handlers of an asynchronous event in order, each to its end; `false` or an error stops."""
@@ -622,9 +632,9 @@ class Fake:
     def pump(self) -> None:
         """Deliver what is queued, and what that leads to."""
         for _ in range(1000):
-            if not self.queue:
+            if not self.system.queue:
                 return
-            what, *args = self.queue.popleft()
+            what, *args = self.system.queue.popleft()
             if what == "var":
                 pane, name, value = args
                 window = pane.tab.window
@@ -667,13 +677,6 @@ class Fake:
             self.update_title(window)
         self.pump()
 
-    def set_window_title(self, window: Window, title: str) -> None:
-        """`wezterm cli set-window-title`: the same again tells nobody."""
-        is_new, window.title = title != window.title, title
-        if is_new and window in self._shown():
-            self.update_title(window)
-        self.pump()
-
     def set_title(self, pane: Pane, title: str) -> None:
         """A program set its title."""
         pane.title = title
@@ -708,14 +711,24 @@ class Fake:
         due = [handler for at, handler in self.timers if at <= self.now]
         self.timers = [(at, handler) for at, handler in self.timers if at > self.now]
         for handler in due:
-            is_good, result = (*_two(self.half.drive(handler)),)
-            if not is_good:
-                self.log.append(("error", f"call_after: {result}"))
+            self._drive(handler)
+        self.pump()
+
+    def _drive(self, handler: Any, *args: Any) -> None:
+        is_good, result = (*_two(self.half.drive(handler, *args)),)
+        if not is_good:
+            self.log.append(("error", f"call_after: {result}"))
+
+    def open_fifo(self, news: str, *, is_there: bool = True) -> None:
+        """What waits at this FIFO ends; it fails where there is none."""
+        self.run_timers()
+        for goes_on in self.system.waiting.pop(news, ()):
+            goes_on(is_there, "", "")
         self.pump()
 
     def press(self, name: str, pane: Pane) -> None:
         """A key whose action is `EmitEvent(name)`."""
-        self.queue.append(("emit", name, pane.tab.window, pane))
+        self.system.queue.append(("emit", name, pane.tab.window, pane))
         self.pump()
 
     def choose(self, window: Window, pane: Pane, id_: str | None) -> None:

@@ -66,7 +66,7 @@ def test_a_variable_is_there_before_its_event(bench: Bench) -> None:
         )
         == "x"
     )
-    assert len(bench.fake.queue) == 1
+    assert len(bench.system.queue) == 1
 
 
 def test_zoom(bench: Bench) -> None:

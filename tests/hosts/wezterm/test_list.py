@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +21,7 @@ from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm import source as source_module
 from tallylight.hosts.wezterm.pane_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
 from tallylight.hosts.wezterm.sidecar import socket_of
-from tallylight.hosts.wezterm.source import NOTE_TRIES, SELDOM_S, WezTermSource
+from tallylight.hosts.wezterm.source import SELDOM_S, WezTermSource
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane as ScreenedPane
@@ -43,8 +45,8 @@ LISTED = """[
 def test_list() -> None:
     """A pane has its terminal, its size and its cursor; one of another domain has no terminal."""
     assert read_list(LISTED.encode()) == [
-        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", window_title="w", tty="/dev/pts/7",
-            rows=24, columns=80, cursor_row=21, cursor_column=2),
+        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", tty="/dev/pts/7",
+            is_active=True, rows=24, columns=80, cursor_row=21, cursor_column=2),
         Row(id="6", tab="5", window="0", workspace="far", title="ssh", cursor_visible=False),
     ]  # fmt: skip
 
@@ -214,38 +216,100 @@ def test_the_list_is_asked_for_when_there_is_news(tmp_path: Path, monkeypatch: p
     assert [asks("4"), asks("4", "5"), asks("4", "5")] == [1, 0, 0]
     table.started = (CLAUDE,)
     assert [asks("4", "5"), asks("4", "5")] == [1, 0]
+    source.news = tmp_path / "news"
+    for pid in (71, 72):
+        waiting = Process(pid, SHELL.pid, argv=("sh", "-c", ":", "sh", str(source.news)))
+        table.started = (CLAUDE, waiting)
+        table.processes = {waiting.pid: waiting}
+        assert asks("4", "5") == 0, "what waits for our news is no pane"
+    table.started = ()
+    assert [asks("4", "5"), asks("4", "5")] == [1, 0]
     assert sum(asks("4", "5") for _ in range(int(SELDOM_S))) >= 1
 
 
 def test_a_pane_of_another_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lua alone can bring a window to the front: it is left a note, and woken until that is taken, or too old."""
+    """Lua alone can bring a window to the front: it is left a note, and woken. That is taken, or soon too old."""
     feed, note = tmp_path / "wezterm-1.feed.json", tmp_path / "wezterm-1.goal"
     source = WezTermSource({}, 1, "wezterm", feed, Started(""))
     told: list[str] = []
+    now = 0.0
 
     def told_to(_self: WezTermSource, *words: str) -> Ran:
-        told.append(note.read_text() if words[0] == "set-window-title" else words[0])
-        return Ran(0, b'[{"pane_id": 4, "window_id": 1, "window_title": "w"}, {"pane_id": 5, "window_id": 2}]')
+        told.append(words[0])
+        return Ran(0, b'[{"pane_id": 4, "window_id": 1}, {"pane_id": 5, "window_id": 2}]')
+
+    def slept(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        if now >= taken_at:
+            note.unlink(missing_ok=True)
 
     monkeypatch.setattr(WezTermSource, "_cli", told_to)
+    monkeypatch.setattr(WezTermSource, "_wake", lambda _: told.append(note.read_text()))
+    monkeypatch.setattr(source_module.time, "sleep", slept)
+    monkeypatch.setattr(source_module.time, "monotonic", lambda: now)
 
-    def asked(pane: str, life: str = "one", takes: int = 1) -> list[str]:
+    def asked(pane: str, life: str = "one") -> list[str]:
         told.clear()
-        sleeps = iter(range(1, 100))
-        monkeypatch.setattr(source_module.time, "sleep", lambda _: next(sleeps) == takes and note.unlink())
         source._feed = FeedState(life=life, front=frozenset("4"), panes={"4": FedPane(window="1")})
         source.act(Request("focus", pane))
         assert not note.exists()
         return [word for word in told if word != "list"]
 
+    taken_at = 1.0
     assert asked("4") == asked("5", "") == ["activate-pane"]
     assert asked("6") == []
-    assert asked("5") == ["activate-pane", "5"]
-    assert asked("5", takes=2) == ["activate-pane", "5", "5"]
-    assert asked("5", takes=99) == ["activate-pane", *NOTE_TRIES * ["5"]]
+    assert asked("5") == ["activate-pane", "5"] and now < 1.1
+    now, taken_at = 0.0, 99.0
+    assert asked("5") == ["activate-pane", "5"] and now < 3
     # A mux server has no window.
     source._is_server = True
     assert asked("5") == ["activate-pane"]
+
+
+def test_what_waits_is_woken(tmp_path: Path) -> None:
+    """At a FIFO, once it waits there, and at the end of the FIFO; nothing is waited for where there is none."""
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed")
+    source.news = tmp_path / "news"
+    source._wake()
+    os.mkfifo(source.news)
+    shell = ["sh", "-c", '[ -p "$1" ] && : <"$1"', "sh", str(source.news)]
+    with subprocess.Popen(shell) as waiting:
+        source._wake()
+        assert waiting.wait(30) == 0
+    with subprocess.Popen(shell) as waiting:
+        source.close()
+        waiting.wait(30)
+    assert not source.news.exists()
+    os.mkfifo(source.news)
+    with subprocess.Popen(["cat", str(source.news)]) as waiting:
+        source._waiting = {waiting.pid}
+        source.news.unlink()
+        source.close()
+        waiting.wait(30)
+    source.news.write_text("")
+    assert subprocess.run(shell, check=False).returncode == 1, "a plain file is no end of waiting"
+
+
+def test_a_panel_gives_the_keyboard_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A jump from it, and Esc in it, leave the keyboard of its tab to the pane beside it; not if it had none."""
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "wezterm-1.feed.json", Started(""))
+    told: list[str] = []
+
+    def told_to(_self: WezTermSource, *words: str) -> Ran:
+        told.append(" ".join(words))
+        return Ran(0, b'[{"pane_id": 4, "tab_id": 1, "is_active": true}, {"pane_id": 5}, {"pane_id": 6}]')
+
+    monkeypatch.setattr(WezTermSource, "_cli", told_to)
+    for goal, *panel in (("6", "4"), ("4", "4"), ("6", "5"), ("5", "5")):
+        source.act(Request("focus", goal, tuple(panel)))
+    back = "activate-pane-direction --pane-id 4 Right"
+    assert [line for line in told if not line.startswith("list")] == [
+        back,
+        "activate-pane --pane-id 6",
+        back,
+        "activate-pane --pane-id 6",
+    ]
 
 
 _ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run it?", since=1.0)
@@ -264,7 +328,7 @@ def test_wezterm_is_woken_for_all_that_lua_draws(
 ) -> None:
     """Whatever of it becomes another: WezTerm would else show the command before. The same again wakes nobody."""
     woken: list[int] = []
-    monkeypatch.setattr(WezTermSource, "_knock", lambda _: woken.append(1))
+    monkeypatch.setattr(WezTermSource, "_wake", lambda _: woken.append(1))
     monkeypatch.setattr(source_module.time, "sleep", lambda _: None)
     source = WezTermSource({}, 1, "wezterm", tmp_path / "feed")
     for entry in (_ASKED, _ASKED, attrs.evolve(_ASKED, **change)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -424,6 +425,22 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     desk.wait(lambda: pane not in desk.panes(), "the end of the pane")
 
 
+def test_the_last_two_minutes_are_told(other: Desk) -> None:
+    """A command in another pane has them written: the sidecar remembers what its light was made of."""
+    config = other.home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[scripting]\nallow = "all"\n')  # the stand-in is no terminal that anybody knows
+    other.start()
+    pane = other.spawn("sh", "-c", f"{other.program('claude', AGENT)} {SCREENS}; exec cat")
+    other.wait_status(pane, "waiting")
+    file, shell = other.home / "wrong.cast", other.spawn()
+    other.send(shell, shlex.join([*other.tally, "wrong", str(pane), "--save", str(file)]) + "\r")
+    other.wait(lambda: "tally replay" in other.screen(shell) or "tally wrong:" in other.screen(shell), "its reply")
+    told = other.screen(shell).replace("\n", "")
+    assert "the same lights" in told, told
+    assert "touch" not in file.read_text()
+
+
 def test_a_text_for_the_end_of_a_limit_outlives_the_sidecar(other: Desk) -> None:
     """What one that was killed has kept, the next one types at its agent's prompt, once."""
     program = other.program("claude", AGENT.replace('("echo one", "rm -rf build")', "()"))
@@ -505,18 +522,22 @@ def test_emit_and_read(desk: Desk, shell: str) -> None:
 
 
 def test_wezterm_is_woken(other: Desk) -> None:
-    """What was found out is followed by a character behind a window's title; nothing is written to a terminal."""
+    """What waits at the FIFO ends once the snapshot says what was found out, and when the sidecar ends."""
     other.program("codex", _SPINNER)
     other.start()
+    news = Path(other.sidecar["snapshot"]).with_suffix(".news")
+    assert news.is_fifo(), "it is there when Lua learns of it"
     pane = other.spawn()
     other.send(pane, "codex\r")
     other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
-    other.write_feed("knock", {pane: [(1, "state=working;tool=codex")]})
-    other.wait_status(pane, "working")
-    title = other.folder / "window"
-    other.wait(title.exists, "the title")
-    assert title.read_text() == "web\u2060"
+    other.write_feed("news", {pane: [(1, "state=working;tool=codex")]})
+    while other.status(pane) != "working":
+        subprocess.run(["sh", "-c", ': <"$1"', "sh", str(news)], check=True, timeout=30)
     assert other.variables(pane) == {}
+    waiting = subprocess.Popen(["sh", "-c", ': <"$1"', "sh", str(news)])
+    os.kill(other.sidecar["pid"], signal.SIGTERM)
+    assert waiting.wait(30) == 0
+    other.wait(lambda: not news.exists(), "the end of the FIFO")
 
 
 def test_a_mux_server(other: Desk) -> None:
@@ -533,7 +554,6 @@ def test_a_mux_server(other: Desk) -> None:
     other.wait_status(pane, "waiting")
     other.write_feed("server", {pane: [(2, "state=working;tool=codex")]})
     other.wait_status(pane, "working")
-    assert other.calls("set-window-title") == []
     environ = {"HOME": "/home/u", "WEZTERM_UNIX_SOCKET": f"/x/gui-sock-{other.gui.pid}"}
     assert socket_of(environ, other.gui.pid) == "/home/u/.local/share/wezterm/sock"
     assert socket_of({"WEZTERM_UNIX_SOCKET": "/x/mine"}, other.gui.pid) == "/x/mine"

@@ -278,6 +278,7 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
     bench.start()
     bench.window.left_status = "clock"
     bench.config(before=RETRO)
+    bench.tick()
     pane = bench.panes[1]
     bench.write_snapshot(
         {
@@ -298,10 +299,30 @@ def test_a_limit_is_hollow_and_counts_down(bench: Bench) -> None:
     assert bench.window.left_status == "clock"
 
 
+@each(
+    ("tabs", "name", "shown"),
+    [
+        (2, "shop", "◷ 2: shop: 2 h 14"), (2, "a-long-project", "◷ a-long-proj…: 2 h 14"),
+        (4, "a-long-project", "◷ a…: 2 h 14"), (5, "a-long-project", "◷ a-long-"),
+    ],
+)  # fmt: skip
+def test_a_fancy_bar_shows_a_whole_countdown(bench: Bench, tabs: int, name: str, shown: str) -> None:
+    """WezTerm cuts the end of a title that has no room: then the name is cut instead."""
+    bench.start()
+    bench.config()
+    pane = {"id": str(bench.panes[1].id), "status": "limited", "agent": "claude", "project": name}
+    bench.write_snapshot({**pane, "limited_until": bench.fake.now + 134 * 60})
+    bench.wake()
+    while len(bench.window.tabs) < tabs:
+        bench.system.pane(bench.system.tab(bench.window))
+    assert text_of(bench.fake.format_tab(bench.tabs[1], 40)).strip() == shown
+
+
 def test_two_agents_that_change_the_same_lines(bench: Bench) -> None:
     """The mark has an amber one behind it, in a tab with room for a name; other lines of a file are not marked."""
     bench.start()
     bench.config(before=RETRO)
+    bench.tick()
     found = {"id": str(bench.panes[1].id), "status": "working", "agent": "claude", "project": "shop"}
     for same in (False, True, False):
         other = {"pane": "kitty-1:1", "name": "api", "file": "cart.py", "lines": "40", "same": same}
@@ -415,7 +436,7 @@ def test_what_is_asked(bench: Bench, what: str, question: str, shown: str) -> No
     """By the snapshot: the first line, of a command without its tool; else the question."""
     bench.start()
     bench.config(before=RETRO)
-    bench.fake.advance(10)
+    bench.tick()
     row = {"id": str(bench.panes[1].id), "status": "waiting", "agent": "claude", "project": "shop"}
     bench.write_snapshot({**row, "what": what, "question": question})
     bench.wake()
@@ -425,7 +446,7 @@ def test_what_is_asked(bench: Bench, what: str, question: str, shown: str) -> No
 def test_the_name_given_in_the_list(bench: Bench) -> None:
     """A conversation's name stands before its program's title, idle too, and in toasts; not before the tab's own."""
     bench.config(before=RETRO)
-    bench.fake.advance(10)
+    bench.tick()
     bench.panes[1].title = "✳ Fix the tests"
     row = {"id": str(bench.panes[1].id), "agent": "claude", "project": "shop", "name": "check\x1bout"}
     bench.write_snapshot({**row, "status": "waiting", "what": "Bash: npm test"})

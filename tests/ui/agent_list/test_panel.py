@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.actions.answer import Done
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Visible, decode_reply, encode, encode_reply
+from tallylight.actions.request import Open, Visible, decode_reply, encode, encode_reply
+from tallylight.snapshot import requests
+from tallylight.snapshot.requests import Request
 from tallylight.ui.agent_list import geometry, state
-from tallylight.ui.agent_list.actions import Channelled
+from tallylight.ui.agent_list.actions import Channelled, Direct
 from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Perform, Plain
@@ -151,6 +154,22 @@ def test_who_is_hidden_hears_of_it() -> None:
     near.close()
     channel.listen()
     assert channel.is_seen and not channel.descriptors
+
+
+def test_a_jump_from_a_panel_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its terminal gives the keyboard back before it shows the goal; a panel somewhere else is none of that host's."""
+    sent: list[tuple[str, Request]] = []
+    monkeypatch.setattr(requests, "send", lambda host, request, _: sent.append((host, request)))
+    row = rows_of(asking(3))[0]
+    for host in (row.host, "wezterm-1", ""):
+        actions = Direct({}, no_client, (host, host and "9"))
+        assert isinstance(actions.perform(row, Open("go", "3")), Done)
+        actions.back()
+    jump, back = Request("focus", "3"), Request("focus", "9", ("9",))
+    assert sent == [
+        (row.host, attrs.evolve(jump, args=("9",))), (row.host, back), (row.host, jump), ("wezterm-1", back),
+        (row.host, jump),
+    ]  # fmt: skip
 
 
 @pytest.fixture

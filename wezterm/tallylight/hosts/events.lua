@@ -1,9 +1,9 @@
 --- The asynchronous half: what is heard and seen is taken in, told to the sidecar, and drawn anew.
 ---
 --- Runs in `user-var-changed`, `update-status`, `window-focus-changed` and `window-config-reloaded`, at most once a
---- second but for a changed variable. An idle WezTerm emits none. So the sidecar changes a window's title where
---- it has found out something (docs/wezterm.md), and a slow timer looks too; each of its rounds leaves a little memory
---- behind until the next reload, which is WezTerm's way with `call_after`.
+--- second but for a changed variable. An idle WezTerm emits none. So a shell waits for the sidecar's news, and when it
+--- ends there are some. A slow timer looks too. Each of its rounds leaves a little memory behind until the next reload,
+--- which is WezTerm's way with `call_after`.
 
 local wezterm = require('wezterm')
 local clock = require('tallylight.hosts.clock')
@@ -35,8 +35,10 @@ M.show = nil
 local CALLED_S = 2
 --- Words without an event after which the events are kept from us.
 local MANY_UNTOLD = 2
---- What the sidecar puts behind the title of a window: a character that joins words, without a width.
-local KNOCK = '\u{2060}'
+--- Ends when the other end of the FIFO is opened, and costs nothing until then; fails at any other file.
+local WAIT = '[ -p "$1" ] && : <"$1"'
+--- The event that is emitted then.
+local NEWS = 'tallylight.news'
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
@@ -186,6 +188,37 @@ local function look_after(seconds, before)
       end
     end)
     M.come_back()
+  end)
+end
+
+---@type string|nil # the FIFO that this Lua state has waited at
+local awaited
+
+--- Emit `tallylight.news` whenever the sidecar has some, for as long as it is the last one. A reload starts no second
+--- shell: the event is emitted to the Lua state that is the last one by then. Waiting in one function leaves nothing
+--- behind. Without a shell or its FIFO the timer has to do.
+---@param fifo string
+local function await(fifo)
+  if awaited == fifo or wezterm.GLOBAL.tallylight_awaited == fifo then
+    return
+  end
+  awaited = fifo
+  wezterm.time.call_after(0, function()
+    wezterm.GLOBAL.tallylight_awaited = fifo
+    while wezterm.GLOBAL.tallylight_awaited == fifo do
+      local is_there, is_good = pcall(wezterm.run_child_process, { 'sh', '-c', WAIT, 'sh', fifo })
+      if is_there and is_good then
+        guarded('news', function()
+          local window = wezterm.gui.gui_windows()[1]
+          if window then
+            window:perform_action(wezterm.action.EmitEvent(NEWS), window:active_pane())
+          end
+        end)
+      elseif wezterm.GLOBAL.tallylight_awaited == fifo then
+        -- The next Lua state tries again.
+        wezterm.GLOBAL.tallylight_awaited = ''
+      end
+    end
   end)
 end
 
@@ -371,6 +404,7 @@ function M.tick(window, is_news)
   end
   local front, is_front = in_front()
   if known then
+    await((known.snapshot:gsub('json$', 'news')))
     tell_sidecar(known, seen, front, now)
   end
   local is_early = toasts.show(states, {
@@ -413,25 +447,6 @@ local function tell(window, now)
       is_late = false
     end)
   end
-end
-
----@type table<integer, boolean> # the windows with the sidecar's character behind their titles, by id
-local marked = {}
-
---- Whether the sidecar has put its character behind the title of a window, or taken it away: there is news.
----@param window table
----@return boolean
-local function has_knocked(window)
-  local is_there, id, title = pcall(function()
-    local mux_window = window:mux_window()
-    return mux_window:window_id(), mux_window:get_title()
-  end)
-  if not is_there then
-    return false
-  end
-  local is_marked, was_marked = title:sub(-#KNOCK) == KNOCK, marked[id] == true
-  marked[id] = is_marked or nil
-  return is_marked ~= was_marked
 end
 
 --- On a mux server: hand on what is new of each pane, and what is lit again and again.
@@ -497,19 +512,20 @@ function M.register()
       end)
     end
   end)
+  wezterm.on(NEWS, function(window)
+    guarded(NEWS, function()
+      local goal = sidecar.goal()
+      if goal then
+        M.show(goal)
+      end
+      tell(window, clock.now())
+    end)
+  end)
   for _, event in ipairs({ 'update-status', 'window-focus-changed', 'window-config-reloaded' }) do
     wezterm.on(event, function(window)
       guarded(event, function()
         has_status = has_status or event == 'update-status'
-        if has_knocked(window) then
-          local goal = sidecar.goal()
-          if goal then
-            M.show(goal)
-          end
-          tell(window, clock.now())
-        else
-          M.tick(window, event ~= 'update-status')
-        end
+        M.tick(window, event ~= 'update-status')
       end)
     end)
   end

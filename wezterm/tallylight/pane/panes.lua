@@ -379,6 +379,10 @@ function M.state(pane_id, user_vars)
   end
   state.pane_id, state.title, state.name = pane_id, own and own.title or '', entry and entry.name or ''
   state.collides = entry ~= nil and entry.collides or nil
+  if entry and state.project == '' then
+    -- Not every agent says where it works.
+    state.project = entry.project
+  end
   return state
 end
 

@@ -34,8 +34,9 @@ M.is_called = false
 
 --- Cells from which on a tab has room for more than a name and its mark; from which on for a name; and for its index.
 local WIDE, NAMED, INDEXED = 10, 6, 4
---- The least of *what* that is worth its cells, and the most that a fancy tab shows.
-local LEAST_WHAT, MOST_WHAT = 5, 40
+--- The least of *what* that is worth its cells, the most that a fancy tab shows, and the least of a name before a
+--- countdown, which is shown whole.
+local LEAST_WHAT, MOST_WHAT, LEAST_NAME = 5, 40, 2
 --- The light before a title that somebody else made.
 local LIGHT_CELLS = 5
 --- What a fancy tab has around its title.
@@ -91,18 +92,17 @@ local function light_of(tab)
   return best, owner, shown
 end
 
---- About how many cells a tab of a crowded fancy bar has beside its button; nil where there is room. The bar gives each
---- the same share of its window, and shows no more of a title.
+--- About how many cells a tab of a fancy bar has beside its button. The bar gives each the same share of its window,
+--- and shows no more of a title.
 ---@param shown table[]
 ---@param count integer # of tabs
----@return integer|nil
-local function crowded(shown, count)
+---@return integer
+local function share(shown, count)
   local columns = 0
   for _, pane in ipairs(shown) do
     columns = math.max(columns, pane.left + pane.width)
   end
-  local cells = columns // (count + 1) - EDGES
-  return cells < WIDE and math.max(2, cells) or nil
+  return math.max(2, columns // (count + 1) - EDGES)
 end
 
 --- What a tab shows, for a handler of one's own.
@@ -147,8 +147,10 @@ local function fitting(title, cells)
         return words_
       end
     end
-    local rest = cells - wezterm.column_width(title.name) - 2
-    if rest >= LEAST_WHAT then
+    local rest = cells - wezterm.column_width(title.is_countdown and title.what or title.name) - 2
+    if title.is_countdown and rest >= LEAST_NAME then
+      return cut(title.name, rest, '…') .. ': ' .. title.what
+    elseif not title.is_countdown and rest >= LEAST_WHAT then
       return title.name .. ': ' .. cut(title.what, rest, '…')
     end
   end
@@ -341,6 +343,7 @@ end
 ---@field index string
 ---@field name string
 ---@field what string # what it waits for, or why it failed
+---@field is_countdown boolean|nil # whether that is how long a limit yet lasts
 ---@field is_ours boolean|nil # whether the name is not that of the program
 ---@field percent number|nil
 ---@field is_error boolean|nil
@@ -365,7 +368,7 @@ local function title_of(tab, state, owner)
   if M.options.names and words.FILLED[state.status] then
     title.what = state.request or state.message:match('^(.-)%s*$')
   elseif M.options.names and state.status == 'limited' then
-    title.what = M.left[state.pane_id] or state.message
+    title.what, title.is_countdown = M.left[state.pane_id] or state.message, M.left[state.pane_id] ~= nil
   end
   if M.look.index then
     title.index = string.format('%d', tab.tab_index + (M.look.zero_based and 0 or 1))
@@ -464,7 +467,9 @@ function M.wrap(formatter)
     end
     local width = max_width
     if M.look.fancy then
-      width = crowded(shown, #tabs)
+      width = share(shown, #tabs)
+      -- Where there is room the bar itself cuts what is too long, but for the end of a countdown.
+      width = (width < WIDE or state.status == 'limited') and width or nil
     end
     if made ~= nil then
       return lit_of_others(tab, made, state, width)

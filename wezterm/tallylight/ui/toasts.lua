@@ -98,13 +98,14 @@ end
 ---@type table<integer, number>
 local postponed = {}
 
---- Whether to wait a little for the words of a question.
+--- Whether to wait a little for the words of a question. What an agent asks to do may be read after its dialog.
 ---@param id integer
 ---@param state tallylight.State
 ---@param by integer
 ---@param now number
 local function is_early(id, state, by, now)
-  if state.status ~= 'waiting' or state.message ~= '' or by == 0 then
+  local is_whole = state.message ~= '' and (state.request or state.kind ~= 'permission' or state.source == 'protocol')
+  if state.status ~= 'waiting' or is_whole or by == 0 then
     return false
   end
   postponed[id] = postponed[id] or now

@@ -111,14 +111,19 @@ class _List:
             case Attach(argv):
                 return self._attach(argv)
             case Open("back"):
-                own = self.host.boss.window_id_map.get(self.window_id)
-                tab = own.tabref() if own is not None else None
-                return self._leave(functools.partial(tab.nth_window, -1)) if tab is not None else Done("", "")
+                return self._leave(self._back)
             case Open(verb, pane):
                 return self._open(verb, kitty_windows.id_of(pane))
             case Draw(pane, has):
                 return self._picture(self.host.boss.window_id_map.get(kitty_windows.id_of(pane)), has)
         return answering.perform(self.host, asked, PERSON) or request.UNKNOWN
+
+    def _back(self) -> None:
+        """Have the window that had the keyboard before this panel take it."""
+        own = self.host.boss.window_id_map.get(self.window_id)
+        tab = own.tabref() if own is not None else None
+        if tab is not None and tab.active_window is own:
+            tab.nth_window(-1)
 
     def _leave(self, what: Callable[[], Any]) -> Done:
         """Have it done: a list goes first, a panel stays."""
@@ -143,7 +148,13 @@ class _List:
         if id_ not in boss.window_id_map or id_ not in self.host.panes:
             return answering.GONE
         if verb == "go":
-            return self._leave(functools.partial(actions.focus, boss, id_))
+
+            def go() -> None:
+                if self.is_panel:
+                    self._back()
+                actions.focus(boss, id_)
+
+            return self._leave(go)
         if verb == "wrong":
             # It shows what the light was made of, and asks.
             argv = list(command(self.host.command, "wrong", str(id_)))

@@ -183,7 +183,7 @@ class _Start:
         if not is_same:
             return CHANGED
         self._is_over = True
-        launch(self.boss, self.boss.window_id_map[self.window_id], plan, asked.cwd, asked.place)
+        launch(self.boss, self.boss.window_id_map[self.window_id], plan, asked.cwd, asked.place, plan.env)
         return None
 
 
@@ -244,23 +244,20 @@ def _read(answer: object) -> _Asked | None:
     return None
 
 
-def launch(
-    boss: Any, window: Any, plan: Plan | Start, cwd: str, place: Place, more: Mapping[str, str] | None = None
-) -> Any:
+def launch(boss: Any, window: Any, plan: Plan | Start, cwd: str, place: Place, more: Mapping[str, str]) -> Any:
     """
     Start *plan* next to *window*; the new window.
 
-    Its environment is what kitty gives every window, and *more*; where that is None, that of the program in *window*.
+    Its environment is what kitty gives every window, or for a `Plan` that of the program in *window*; and *more*.
     """
     from kitty.launch import launch as kitty_launch
     from kitty.launch import parse_launch_args
     from kitty.options.utils import DELETE_ENV_VAR
 
-    options = parse_launch_args(["--copy-env"] if more is None else []).opts
+    options = parse_launch_args(["--copy-env"] if isinstance(plan, Plan) else []).opts
     # Two dollar signs are one; kitty puts a variable in the place of a name behind a single one.
     options.env = [
-        name if value == DELETE_ENV_VAR else f"{name}={value.replace('$', '$$')}"
-        for name, value in (more or {}).items()
+        name if value == DELETE_ENV_VAR else f"{name}={value.replace('$', '$$')}" for name, value in more.items()
     ]
     options.type = {Place.TAB: "tab", Place.OS_WINDOW: "os-window"}.get(place, "window")
     if place in (Place.VSPLIT, Place.HSPLIT):

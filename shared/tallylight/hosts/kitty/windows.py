@@ -13,7 +13,7 @@ from kitty.fast_data_types import current_focused_os_window_id
 
 from tallylight.evidence.titles import clean_title
 from tallylight.ui.agent_list.channel import PANEL
-from tallylight.wire.values import is_number
+from tallylight.wire.values import digits
 
 #: Asked of each window in each tick.
 _clean = functools.lru_cache(maxsize=1024)(clean_title)
@@ -26,7 +26,7 @@ def is_watched(window: Any) -> bool:
 
 def id_of(word: str) -> int:
     """The id that *word* is; 0, which no window has, for what is none."""
-    return int(word) if is_number(word, 19) else 0
+    return digits(word, 19)
 
 
 def visible(boss: Any) -> set[int]:

@@ -1,5 +1,6 @@
 """
-Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`; and what was answered there.
+Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`; what was answered there; and
+the tapes of its panes, which it alone has.
 
 A list puts and cancels them over the host's socket (`snapshot.sockets`), and `tally send --queue` puts them. Who is at
 the other end is what the kernel says, and the process table: a person at a list that has the terminal of its pane
@@ -34,7 +35,7 @@ from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
-from tallylight.actions.request import DeferredText, Reply, Request, Unqueue
+from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, is_of_tape
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts import night
@@ -125,8 +126,8 @@ class DeferredTexts:
         return self.act(asked, caller) if caller is not None else PERSON_ONLY
 
     def act(self, asked: Request | None, caller: Caller) -> Reply:
-        """Do what *caller* asks, if they may: have a text wait in a pane, or none any more."""
-        if not isinstance(asked, DeferredText | Unqueue):
+        """Do what *caller* asks, if they may: have a text wait in a pane, or none any more; or tell its tape."""
+        if not (isinstance(asked, DeferredText | Unqueue) or is_of_tape(asked)):
             return request.UNKNOWN
         entry, pane = self._on_loop(lambda: (self._poller.entry(asked.pane), self._poller.peek(asked.pane)))
         if entry is None or pane is None:
@@ -142,7 +143,7 @@ class DeferredTexts:
         def keep(queued: Queued | None) -> None:
             self._on_loop(lambda: self._set(asked.pane, queued))
 
-        access = Access(typist, self._once, permit, keep, pane.queued)
+        access = Access(typist, self._once, permit, keep, pane.queued, lambda: self._on_loop(lambda: pane.tape.told))
         return perform(access, asked, caller) or request.UNKNOWN
 
     def look(self, now: float) -> None:

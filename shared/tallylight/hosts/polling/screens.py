@@ -19,6 +19,9 @@ from tallylight.pane.screen_looks import CALM_EVERY
 
 #: Screens read in a second, of all panes: so many each by itself, and so many together with others.
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12
+#: Seconds between two readings of a question that is known (`Pane.is_known`): before the last one is too old to count,
+#: by `tracker.table.SHOWN_S`.
+KNOWN_S = 2.0
 #: A screen that its source calls still is read all the same after so many seconds; at the latest after twice as many,
 #: because all are read together.
 STILL_S = 10.0
@@ -34,6 +37,8 @@ class PolledPane:
     #: When its screen may be read again, and how often that has failed.
     read_at: float = 0.0
     failures: int = 0
+    #: Until then it need not be read while its question is known.
+    known_until: float = 0.0
     #: What was last read, and until when it may replace another reading.
     look: Look | None = None
     good_until: float = 0.0
@@ -64,6 +69,8 @@ class Screens:
         source_pane = polled.source_pane
         is_due = now >= polled.read_at
         if source_pane.read is None and source_pane.together is None:
+            return
+        if now < polled.known_until and polled.pane.is_known:
             return
         if not is_due and not (polled in self._armed and self._has_look(polled, now)):
             return
@@ -121,7 +128,7 @@ class Screens:
     def _was_read(self, polled: PolledPane, result: object) -> None:
         now = self._clock()
         if isinstance(result, Look):
-            polled.failures = 0
+            polled.failures, polled.known_until = 0, now + KNOWN_S
             polled.look, polled.good_until = result, _next_of(STILL_S, now + STILL_S)
             polled.pane.screen(lambda: result, now)
             self._read(polled.source_pane.id)

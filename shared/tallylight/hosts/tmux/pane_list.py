@@ -12,7 +12,7 @@ import attrs
 
 from tallylight.evidence.screen import Look
 from tallylight.model.limits import MAX_PANES as MAX_PANES
-from tallylight.wire.values import is_number
+from tallylight.wire.values import digits, is_number
 
 #: A kind of row: the letter it begins with, and its fields, in the order of the request. What is free text
 #: comes with the others: the secret keeps it apart.
@@ -143,16 +143,16 @@ class Form:
         if not field.get("pane_id", "").startswith("%"):
             return None
         return TmuxPane(
-            server=_number(field["pid"]),
+            server=digits(field["pid"], 10),
             id=field["pane_id"],
-            pid=_number(field["pane_pid"]),
+            pid=digits(field["pane_pid"], 10),
             session_id=field["session_id"],
             session=field["session_name"],
             window_id=field["window_id"],
             window=field["window_index"],
             is_active=field["pane_active"] == "1",
             is_zoomed=field["window_zoomed_flag"] == "1",
-            drawn_at=_number(field["window_activity"]),
+            drawn_at=digits(field["window_activity"], 10),
             is_dead=field["pane_dead"] == "1",
             title=field["pane_title"],
             light=field["@tally"],
@@ -173,8 +173,8 @@ class Form:
                     window_id=field["window_id"],
                     is_focused=is_focused,
                     tty=field["client_tty"],
-                    pid=_number(field["client_pid"]),
-                    active_at=_number(field["client_activity"]),
+                    pid=digits(field["client_pid"], 10),
+                    active_at=digits(field["client_activity"], 10),
                 )
                 found.append(client)
         return found
@@ -206,9 +206,9 @@ class Form:
             return None
         paste = field["bracket_paste_flag"]
         return Target(
-            server=_number(field["pid"]),
+            server=digits(field["pid"], 10),
             id=field["pane_id"],
-            pid=_number(field["pane_pid"]),
+            pid=digits(field["pane_pid"], 10),
             has_keys=field["pane_in_mode"] in ("", "0") and field["pane_input_off"] in ("", "0"),
             is_synchronized=field["pane_synchronized"] == "1",
             takes_paste=paste == "1" if paste else None,
@@ -218,8 +218,3 @@ class Form:
     def behind_screens(self, text: str) -> str:
         """The rest of *text* behind the last of the screens."""
         return text.rpartition(f"{self.secret}!")[2]
-
-
-def _number(text: str) -> int:
-    """A pid; 0 where there is none, as new versions say of a dead pane."""
-    return int(text) if is_number(text, 10) else 0

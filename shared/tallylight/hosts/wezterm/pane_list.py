@@ -47,9 +47,9 @@ class Row:
     window: str
     workspace: str = ""
     title: str = ""
-    #: That of its window, as it is; None where it is not told, or too long.
-    window_title: str | None = None
     tty: str = ""
+    #: Whether it has the keyboard of its tab.
+    is_active: bool = False
     #: Whether it covers the other panes of its tab.
     is_zoomed: bool = False
     rows: int = 24
@@ -114,8 +114,8 @@ def _row(value: Any) -> Row | None:
         window=_id(value.get("window_id")),
         workspace=_text(value.get("workspace")),
         title=_text(value.get("title")),
-        window_title=values.exact(value.get("window_title"), _MAX_TEXT),
         tty=tty if tty.startswith("/dev/") else "",
+        is_active=value.get("is_active") is True,
         is_zoomed=value.get("is_zoomed") is True,
         rows=values.integer(sizes.get("rows"), 1, _MAX_SIZE) or 24,
         columns=values.integer(sizes.get("cols"), 1, _MAX_SIZE) or 80,

@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import os
+import select
 import signal
 import sys
 import threading
@@ -26,8 +27,9 @@ import tallylight
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost
-from tallylight.hosts.wezterm.source import WezTermSource, is_server
+from tallylight.hosts.wezterm.source import WezTermSource, is_server, remove
 from tallylight.model.errors import TallyError
+from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
 from tallylight.wire.values import is_number
 
@@ -36,7 +38,7 @@ HOST = "wezterm"
 VERSION = 1
 #: Seconds between two looks at whether WezTerm still runs.
 ALIVE_S = 1.0
-#: Seconds between two looks at whether Lua has written anything.
+#: Seconds between two looks at whether Lua has written anything, where the system does not tell.
 LISTEN_S = 0.2
 #: Seconds from a signal to the end: a logout ends WezTerm, too, and then what was open in it stays.
 ENDS_S = 1.0
@@ -60,6 +62,11 @@ class Place:
     def file(self, ending: str) -> Path:
         """One of its files: `lock`, `feed.json`, `goal` or `log`."""
         return self.folder / f"{HOST}-{self.gui}.{ending}"
+
+    @property
+    def news(self) -> Path:
+        """The FIFO of the sidecar that this process is."""
+        return self.folder / f"{HOST}-{os.getpid()}.news"
 
 
 def release() -> str:
@@ -126,6 +133,11 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
             for number, target in enumerate((nowhere, nowhere, log)):
                 os.dup2(target, number)
             lock = take(place)
+            if lock is not None:
+                # Before Lua learns of us: it waits there at once. Where there can be none it has its timer.
+                place.news.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    os.mkfifo(place.news, 0o600)
             os.write(sender, str(os.getpid() if lock is not None else holder(place)).encode())
             os.close(sender)
             if lock is not None:
@@ -177,6 +189,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table)
     poller = PollingHost(HOST, [source], environ, table=table, report=_log)
     source.is_written = lambda: poller.is_written
+    source.news = place.news
     looked, end = 0.0, math.inf
     release_before = installed()
 
@@ -197,10 +210,15 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
         poller.post(lambda: None)
 
     def hurry() -> None:
+        changes = Changes(place.folder)
         while True:
-            time.sleep(LISTEN_S)
+            changes.look()
             if source.is_new():
                 poller.post(lambda: None)
+            if (descriptors := changes.descriptors(())) is not None:
+                select.select(descriptors, [], [])
+            else:
+                time.sleep(LISTEN_S)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
@@ -229,10 +247,10 @@ def sweep(folder: Path) -> None:
     table = process_table.table()
     for path in list(folder.glob(f"{HOST}-*"))[:1000]:
         number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
-        if ending in ("lock", "feed.json", "feed.json.new", "goal", "log") and is_number(number, 10):
+        if ending in ("lock", "feed.json", "feed.json.new", "goal", "log", "news") and is_number(number, 10):
             with contextlib.suppress(OSError):
                 if table.start(int(number)) is None:
-                    path.unlink()
+                    remove(path) if ending == "news" else path.unlink()
 
 
 def socket_of(environ: Mapping[str, str], gui: int) -> str:

@@ -6,16 +6,21 @@ WezTerm's own process knows comes through the feed, a file that our Lua writes: 
 and which panes are in front. While it tells of the same panes as the last list, that stands for a while. A WezTerm
 whose Lua is not ours, or does not tick, is judged by the list alone.
 
-An idle WezTerm tells its Lua nothing. So when what is shown has changed, and the snapshot says so, the title of a
-window that is shown gets or loses a character, of which nothing is drawn.
+An idle WezTerm tells its Lua nothing. So Lua has a shell wait for somebody to open the other end of a FIFO. The sidecar
+does that when what is shown has changed and the snapshot says so. Then the shell ends, and Lua looks.
 
-The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`; the files named for the GUI process are beside it:
-`wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json`, `.goal` and `.log`.
+The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`, with the FIFO `wezterm-<the same pid>.news`. The files
+named for the GUI process are beside it: `wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it
+lives, `.feed.json`, `.goal` and `.log`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
+import os
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,12 +52,11 @@ SELDOM_S = 60.0
 READ_S = 0.5
 #: A list this young, in seconds, still says where the cursor is.
 CURSOR_S = 0.1
-#: Between two times that WezTerm is woken, in seconds, and for the snapshot that it is to read then.
-WAKE_S, WRITTEN_S = 0.2, 1.0
-#: How often Lua is woken for a note, and seconds that it has each time: two wakes at once are none.
-NOTE_TRIES, NOTE_S = 4, 0.5
-#: What is put behind the title of a window: a character that joins words, without a width.
-KNOCK = "\u2060"
+#: Between two times that WezTerm is woken, in seconds, for the snapshot that it is to read then, and for it to listen.
+WAKE_S, WRITTEN_S, LISTENS_S = 0.1, 1.0, 5.0
+#: Seconds in which Lua takes a note.
+NOTE_S = 2.0
+_WITHOUT_WAITING = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class NoAnswerError(TallyError):
@@ -79,6 +83,23 @@ def is_server(pid: int, table: process_table.Table) -> bool:
     return process is not None and process.comm.startswith("wezterm-mux-ser")
 
 
+def wake(news: Path) -> bool:
+    """Let what waits at the other end of the FIFO *news* go; False if nothing does yet."""
+    try:
+        os.close(os.open(news, os.O_WRONLY | _WITHOUT_WAITING))
+    except OSError as error:
+        return error.errno != errno.ENXIO
+    return True
+
+
+def remove(news: Path) -> None:
+    """Remove the FIFO *news*. What waits there goes, and what is about to."""
+    with contextlib.suppress(OSError):
+        fd = os.open(news, os.O_RDWR | _WITHOUT_WAITING)
+        news.unlink()
+        os.close(fd)
+
+
 class WezTermSource:
     """All panes of the GUI process *gui*, asked through the program *wezterm*."""
 
@@ -88,6 +109,8 @@ class WezTermSource:
         self._env = {name: value for name, value in environ.items() if name != "WEZTERM_PANE"}
         self._wezterm = wezterm
         self._gui = gui
+        #: The FIFO that tells Lua of a new snapshot, if there is one.
+        self.news: Path | None = None
         self._table = table or process_table.table()
         self._is_server = is_server(gui, self._table)
         self._groups = process_table.Groups(self._table)
@@ -102,8 +125,9 @@ class WezTermSource:
         self._leaders: dict[str, int] = {}
         self._rows: dict[str, Row] = {}
         self._listed_at = 0.0
-        #: What the GUI process has started.
-        self._started: tuple[int, ...] = ()
+        #: What the GUI process has started, but for what waits for our news; and that.
+        self._started: set[int] = set()
+        self._waiting: set[int] = set()
         #: What was last shown, as far as Lua draws it, and when WezTerm was last woken for it.
         self._drawn: dict[str, tuple[object, ...]] = {}
         self._woken_at = 0.0
@@ -145,7 +169,10 @@ class WezTermSource:
 
     def _is_due(self) -> bool:
         """Whether to ask for the list: to start `wezterm cli` costs more than all else that is done here."""
-        before, self._started = self._started, process_table.children(self._gui, self._table)
+        children = set(process_table.children(self._gui, self._table))
+        new = children - self._started - self._waiting
+        self._waiting = {pid for pid in children if pid in self._waiting or (pid in new and self._waits(pid))}
+        before, self._started = self._started, children - self._waiting
         is_told = bool(self._feed.life) and self._feed.panes.keys() == self._rows.keys() and before == self._started
         return not is_told or time.monotonic() - self._listed_at >= SELDOM_S
 
@@ -192,20 +219,19 @@ class WezTermSource:
         end = time.monotonic() + WRITTEN_S
         while not self.is_written() and time.monotonic() < end:
             time.sleep(0.01)
-        self._knock()
+        self._wake()
         self._woken_at = time.monotonic()
 
-    def _knock(self) -> None:
-        """
-        Put `KNOCK` behind the title of a window, one that is shown if that is known, or take it away: WezTerm looks.
+    def _wake(self) -> None:
+        """Have Lua look, as soon as it waits for that."""
+        end = time.monotonic() + LISTENS_S
+        while self.news is not None and not wake(self.news) and time.monotonic() < end:
+            time.sleep(0.01)
 
-        Programs set that title all the time, and WezTerm by itself shows it nowhere.
-        """
-        row = min(self._list(), key=lambda row: row.workspace != self._feed.workspace, default=None)
-        title = row.window_title if row is not None else None
-        if row is not None and title is not None and "\0" not in title:
-            title = title.removesuffix(KNOCK) if title.endswith(KNOCK) else title + KNOCK
-            self._cli("set-window-title", "--window-id", row.window, "--", title)
+    def _waits(self, pid: int) -> bool:
+        """Whether this process is what waits for our news."""
+        process = self._table.get(pid)
+        return process is not None and str(self.news) in process.argv
 
     def act(self, request: Request) -> None:
         """
@@ -218,19 +244,27 @@ class WezTermSource:
         if goal is None:
             return
         for row in rows:
+            if row.id in request.args and row.is_active:
+                # Of those beside it WezTerm takes the one that had the keyboard last. This shows its tab, too.
+                self._cli("activate-pane-direction", "--pane-id", row.id, "Right")
             if row.tab == goal.tab and row.is_zoomed and row is not goal:
                 self._cli("zoom-pane", "--unzoom", "--pane-id", row.id)
+        if goal.id in request.args:
+            return
         self._cli("activate-pane", "--pane-id", goal.id)
         in_front = {fed.window for id_, fed in self._feed.panes.items() if id_ in self._feed.front}
         if self._feed.life and goal.window not in in_front and not self._is_server:
-            read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
-            for _ in range(NOTE_TRIES):
-                self._knock()
-                time.sleep(NOTE_S)
-                if not self._goal_path.exists():
-                    break
-            # Later it would be a surprise.
-            self._goal_path.unlink(missing_ok=True)
+            self._leave_note(goal)
+
+    def _leave_note(self, goal: Row) -> None:
+        """Have Lua bring *goal* to the front."""
+        read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
+        self._wake()
+        end = time.monotonic() + NOTE_S
+        while self._goal_path.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        # Later it would be a surprise.
+        self._goal_path.unlink(missing_ok=True)
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
@@ -342,8 +376,14 @@ class WezTermSource:
         return words
 
     def close(self) -> None:
-        """The feed is of no use to anyone else."""
+        """The feed is of no use to anyone else, and nobody waits any more."""
         self._feed_path.unlink(missing_ok=True)
+        if self.news is not None:
+            remove(self.news)
+        for pid in filter(self._waits, self._waiting):
+            # Somebody may have removed the FIFO before.
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGTERM)
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:

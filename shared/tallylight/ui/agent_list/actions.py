@@ -42,7 +42,11 @@ _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDE
 
 
 class Direct:
-    """By what this process reaches itself; *client*, which makes that, is called when it is needed."""
+    """
+    By what this process reaches itself; *client*, which makes that, is called when it is needed.
+
+    *panel* is the host and the pane of a panel.
+    """
 
     #: Whether the terminal around the list sends the screens of its own panes at once.
     has_channel = False
@@ -50,8 +54,11 @@ class Direct:
     descriptors: Sequence[int] = ()
     is_seen = True
 
-    def __init__(self, environ: Mapping[str, str], client: Callable[[], PaneClient]) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], client: Callable[[], PaneClient], panel: tuple[str, str] = ("", "")
+    ) -> None:
         self._environ, self._client = environ, client
+        self._host, self._panel = panel
 
     def perform(self, row: Row, asked: Request) -> Reply:
         """Have done what was *asked* of the pane of *row*."""
@@ -64,11 +71,11 @@ class Direct:
         machine = parts(row.pane.id)[0] if is_elsewhere(row.host) else ""
         if isinstance(asked, Open):
             if asked.verb != "go":
-                here = f"{asked.verb} is for {machine} itself: Enter goes there" if machine else ""
-                return Refusal("elsewhere", here or f"{asked.verb} works only in the list that its own terminal opens")
+                return Refusal("elsewhere", _not_opened(asked, machine))
             if machine and row.pane.attach:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
-            return self.perform(row, Mark("focus", row.pane.id))
+            # In one request, or they might be carried out in another order.
+            return self.perform(row, Mark("focus", row.pane.id, (self._panel,) if row.host == self._host else ()))
         if isinstance(asked, Look) and is_elsewhere(row.host):
             # A machine reports who is there; it checks whether they take a text when there is one.
             asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
@@ -81,6 +88,9 @@ class Direct:
 
     def back(self) -> None:
         """Give the keyboard back to the pane beside a panel: which that was, only its terminal knows."""
+        if self._panel:
+            with contextlib.suppress(RequestError):
+                requests.send(self._host, requests.Request("focus", self._panel, (self._panel,)), self._environ)
 
     def listen(self) -> None:
         """Take what the terminal has sent unasked; `descriptors` become readable then."""
@@ -198,6 +208,15 @@ class Channelled(Direct):
     def _close(self) -> None:
         self._channel.close()
         self.descriptors, self.is_seen = (), True
+
+
+def _not_opened(asked: Open, machine: str) -> str:
+    """Why a list that no terminal opened does not open the page that is *asked* for, and what does."""
+    if machine:
+        return f"{asked.verb} is for {machine} itself: Enter goes there"
+    if asked.verb == "wrong":
+        return f"run `tally wrong {asked.pane}` in a terminal"
+    return f"{asked.verb} works only in the list that its own terminal opens"
 
 
 def _refused(asked: Request, row: Row, environ: Mapping[str, str]) -> Refusal | None:

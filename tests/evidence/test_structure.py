@@ -101,6 +101,21 @@ Enter to confirm
    │                                                │
    ╰────────────────────────────────────────────────╯
 """,
+    "a list without hints": """
+Choose a provider:
+
+❯ One
+  Another
+  Local
+""",
+    "a list told by its colour, above the keys of the program": """
+Which colour?
+
+   Red
+   Green
+
+ Enter to select
+""",
     "all that is on the screen": """
 New conversation or load previous?
 
@@ -252,6 +267,16 @@ QUIET = {
         "│ >                      │\n╰────────────────────────╯",
         None,
     ),
+    "the hint of an input behind a bar": (
+        "Shall I do it?\n\n┃ Ask anything...\n┃\n┃ Build  model\n  ctrl+p commands",
+        None,
+    ),
+    "an answered list above the hint of an input": (
+        f"? Question\n  Allow this command?\n\n  touch three\n\n❯ Allow once\n\n{EDGE}\nQueue a follow-up…",
+        None,
+    ),
+    "a row of answers below the cursor": ("some output\nOverwrite? [y/N] ", 0),
+    "the prompt of an interpreter": ("Yes or no?\nphp > ", 1),
     "nothing": ("", 0),
 }
 

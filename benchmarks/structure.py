@@ -4,7 +4,7 @@ Every screen of every recording in which it is known what was true is looked at 
 sign that is seen where an agent asks gains, one that is seen elsewhere loses; each weight is held near what a person
 would expect (`PRIORS`), the more so the fewer screens tell. Each agent counts the same, and so do all ordinary programs
 together. Where one of those asks, its recording marks it, and the screen counts as an agent's; an unmarked one that
-plainly asks is left out. Who may be an agent is decided elsewhere.
+plainly asks, or names what to type, is left out. Who may be an agent is decided elsewhere.
 
 The table is printed as it stands in the code; below it, for each agent, how right the reader is whose weights were made
 without it, screen by screen; `benchmarks.unknown` measures the light.
@@ -24,6 +24,7 @@ from benchmarks import accuracy
 
 from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
+from tallylight.evidence.offers import offered
 from tallylight.evidence.tail import read_tail
 from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Output, Resize
@@ -63,6 +64,41 @@ PRIORS = {
     "the last row of a pager": -3.0,
     "the cursor in an input below": -2.0,
     "rows below that are no hints": -2.0,
+    "a field with the cursor": 1.5,
+    "names what to give": 1.5,
+    "says to fill it in": 1.0,
+    "answers or a default in brackets": 1.5,
+    "wants any prompt": -2.0,
+    "ends as a prompt does": -2.0,
+    "hardly any words": -2.0,
+    "the same prompt above": -1.5,
+    "a numbered list right above": 1.0,
+    "a question behind its mark": 2.0,
+    "asks right above": 0.7,
+    "rows below a question": -0.5,
+    "an arrow is the mark": 0.5,
+    "shows rows below": 1.0,
+    "a library's mark above": 2.0,
+    "the cursor is above it": -3.0,
+    "answers in brackets": 1.5,
+    "says to choose": 1.0,
+    "says to choose below": 1.5,
+    "says that it waits": 1.5,
+    "the cursor is in the row above": 1.0,
+    "a hint at keys above": 1.0,
+    "nothing but this": 0.5,
+    "a question and nothing but this": 1.5,
+    "the keys that choose": 1.0,
+    "a list of keys": 1.0,
+    "an input right above": -4.0,
+    "fields above": 1.5,
+    "a box below": -2.0,
+    "the cursor is hidden": 0.5,
+    "the cursor is below all": -3.0,
+    "a key to go on": 1.0,
+    "a page to open": 0.0,
+    "waits for somebody": 1.0,
+    "buttons beside one another": 0.5,
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
@@ -70,6 +106,8 @@ _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
 _STANDS_S = 8.0
 _STEPS = 200
 _LOOK_S = 0.25
+#: The signs of a row that names what to type right behind it.
+_FIELD = {"a field with the cursor", "the cursor is in the row of answers"}
 
 
 class Screen(NamedTuple):
@@ -111,11 +149,11 @@ def screens(path: Path) -> list[Screen]:
 
 def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
     rows = read_tail(grid.lines)
-    offer = structure.offered(rows)
-    if offer is None or (is_unmarked and read_dialog(rows, grid.cursor_row) is not None):
-        return ()
     cursor = grid.cursor_row if grid.cursor_visible else None
-    return tuple(structure.signs(rows, cursor, offer).items())
+    offer = offered(rows, cursor)
+    found = structure.signs(rows, cursor, offer) if offer is not None else {}
+    is_field = found.keys() >= _FIELD and "hardly any words" not in found
+    return () if is_unmarked and (is_field or read_dialog(rows, grid.cursor_row)) else tuple(found.items())
 
 
 @functools.cache
@@ -124,7 +162,7 @@ def all_screens() -> list[Screen]:
     paths = [
         path
         for path in sorted(accuracy.CORPUS.rglob("*.cast.gz"))
-        if not _is_set_up(path) and path.parent not in accuracy.FROZEN
+        if not _is_set_up(path) and path.parent != accuracy.FROZEN
     ]
     paths += sorted(ORDINARY.glob("*.cast.gz"))
     with concurrent.futures.ProcessPoolExecutor() as pool:

@@ -34,7 +34,7 @@ WRONG_S, RIGHT_S = 2.0, 0.5
 LATE_S = 0.75
 #: Recordings of one loss, each of which teaches for the next.
 _TRIED = 2
-NAMES = (*unknown.NAMES, "grok", "nanocoder", "vibe")
+NAMES = (*unknown.MANY, "grok", "nanocoder", "vibe")
 
 
 class Taught(NamedTuple):

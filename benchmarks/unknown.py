@@ -1,6 +1,6 @@
 """Agents that nobody has described: `python -m benchmarks.unknown` measures their light, without and with a made file.
 
-`python -m benchmarks.unknown frozen2` measures only those of that folder of the corpus.
+`python -m benchmarks.unknown frozen2` measures those that no rule is made with.
 
 Each agent is read by weights that were made without its recordings (`benchmarks.structure`): what is told of one is
 what is to be expected of an agent that nobody has seen. The rules of `evidence.dialogs` were made with all of them.
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import functools
-import itertools
 import sys
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Several
@@ -47,18 +46,16 @@ from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 
-#: Every agent, and the scenes that its file is made from.
-NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
-LEARNT = ("permission", "question", "text")
-#: Those that no rule was made with, by their folders, and the scene that their files are made from.
-FROZEN = {
-    "frozen": ("cn", "gptme", "kolega", "tunacode", "mini"),
-    "frozen2": ("dcode", "hermes", "interpreter", "mastracode", "openhands"),
-}
-FROZEN_LEARNT = ("turns",)
+#: The agents, and the scenes that their files are made from; those of which less is recorded.
+MANY = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
+FEW = ("cn", "gptme", "kolega", "tunacode", "mini")
+LEARNT, FEW_LEARNT = ("permission", "question", "text"), ("turns",)
+NAMES = (*MANY, *FEW)
+#: Those that no rule was made with.
+FROZEN_NAMES = ("dcode", "hermes", "interpreter", "mastracode", "openhands")
 #: Programs that are not called as their recordings are.
 PROGRAMS = {"kolega": "kolega-code"}
-FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
+FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed", accuracy.LATER)
 #: Around a turn: starts that ask, sizes, menus.
 AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
 #: How often a host looks at a screen.
@@ -68,7 +65,7 @@ _POLL_S = 0.25
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
-    if name in (*NAMES, *itertools.chain(*FROZEN.values())):
+    if name in (*NAMES, *FROZEN_NAMES):
         # All of them tell what they are, by their package or by their own bytes (`pane.package`).
         found.packaged("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
@@ -147,9 +144,9 @@ def starts_with_a_dialog(recording: accuracy.Recording) -> bool:
     return "waiting" in words and "working" not in words[: words.index("waiting")]
 
 
-def made(name: str, folders: Several[Path] = FOLDERS, learnt: Several[str] = LEARNT) -> Agent:
+def made(name: str, folders: Several[Path] = FOLDERS, learnt: Several[str] = ()) -> Agent:
     """The agent of the file that `tally agent new` makes of recordings of it, and of at most five answers."""
-    given = [accuracy.read(recordings(name, folders)[f"{name}-{scene}"]) for scene in learnt]
+    given = [accuracy.read(recordings(name, folders)[f"{name}-{scene}"]) for scene in learnt or learnt_of(name)]
     plain = [
         (one.header, [event for event in one.events if not isinstance(event.what, recorded.Mark)]) for one in given
     ]
@@ -168,6 +165,11 @@ def answer(truth: scoring.Track, time: float) -> str:
     return known.get(word.partition(":")[0], "idle")
 
 
+def learnt_of(name: str) -> tuple[str, ...]:
+    """The scenes that the file of an agent is made from."""
+    return LEARNT if name in MANY else FEW_LEARNT
+
+
 def recordings(name: str, folders: Several[Path] = FOLDERS) -> dict[str, Path]:
     """The recordings of an agent for which nothing was set up."""
     found = [path for folder in folders for path in sorted(folder.glob(f"{name}-*.cast.gz"))]
@@ -183,12 +185,10 @@ class Measured(NamedTuple):
     made: scoring.Score
 
 
-def measure(
-    name: str, weights: dict[str, float], folders: Several[Path] = (*FOLDERS, *AROUND), learnt: Several[str] = LEARNT
-) -> Measured:
+def measure(name: str, weights: dict[str, float], folders: Several[Path] = (*FOLDERS, *AROUND)) -> Measured:
     """The light of an agent, read by *weights* that were made without it; by a made file on what that is not from."""
     found = Measured(*[scoring.Score()] * 3)
-    agent = made(name, folders, learnt)
+    agent = made(name, folders)
     with mock.patch.dict(structure.WEIGHTS, weights):
         for stem, path in recordings(name, folders).items():
             recording = accuracy.read(path)
@@ -196,7 +196,7 @@ def measure(
             found = found._replace(without=found.without.plus(score))
             if starts_with_a_dialog(recording):
                 found = found._replace(starts=found.starts.plus(score))
-            if path.parent not in AROUND and stem.removeprefix(f"{name}-") not in learnt:
+            if path.parent not in AROUND and stem.removeprefix(f"{name}-") not in learnt_of(name):
                 score = check(recording.header, recording.events, agent).score or scoring.Score()
                 found = found._replace(made=found.made.plus(score))
     return found
@@ -211,16 +211,15 @@ def show(title: str, found: dict[str, Measured]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what came of the agents that the rules were made with, and of those that they were not made with."""
+    """Print what came of the agents that the rules were made with, or of those that they were not made with."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.unknown", description="The light of unknown agents.")
-    parser.add_argument("folder", nargs="?", choices=tuple(FROZEN), help="measure only the agents in it")
-    only = parser.parse_args(argv).folder
-    if only is None:
-        weights = [fitting.without(name) for name in NAMES]
-        with concurrent.futures.ProcessPoolExecutor() as pool:
-            show("Left out", dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True)))
-    for folder in (only,) if only else FROZEN:
-        show(folder, {name: measure(name, {}, (accuracy.CORPUS / folder,), FROZEN_LEARNT) for name in FROZEN[folder]})
+    parser.add_argument("folder", nargs="?", choices=(accuracy.FROZEN.name,), help="measure only the agents in it")
+    if parser.parse_args(argv).folder is not None:
+        show("Frozen", {name: measure(name, {}, (accuracy.FROZEN,)) for name in FROZEN_NAMES})
+        return 0
+    weights = [fitting.without(name) for name in NAMES]
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        show("Left out", dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True)))
     return 0
 
 

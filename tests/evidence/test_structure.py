@@ -81,6 +81,69 @@ Pick a way to sign in:
 
 Enter to confirm
 """,
+    "a list behind a bar": """
+┃ Which provider do you use?
+┃ > One
+┃   Another
+┃   A third one
+
+↑ up • ↓ down • / filter • enter submit
+""",
+    "a list in a box, told by its colour alone": """
+   ╭────────────────────────────────────────────────╮
+   │                                                │
+   │ How do you want to sign in?                    │
+   │ ▊▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▎ │
+   │ ▊ With a browser                             ▎ │
+   │ ▊ With a key                                 ▎ │
+   │ ▊ Not now                                    ▎ │
+   │ ▊▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▎ │
+   │                                                │
+   ╰────────────────────────────────────────────────╯
+""",
+    "a list without hints": """
+Choose a provider:
+
+❯ One
+  Another
+  Local
+""",
+    "a list told by its colour, above the keys of the program": """
+Which colour?
+
+   Red
+   Green
+
+ Enter to select
+""",
+    "all that is on the screen": """
+New conversation or load previous?
+
+* New conversation
+  Load more
+""",
+    "circles behind a bar": """
+◆  The agent would like to call the above tool. Do you allow?
+│  ● Allow (allow it once)
+│  ○ Always allow
+│  ○ Deny
+└
+""",
+    "hints above the choices": """
+────────────────────────────────────────────────────────────
+ Trust this folder?
+ ↑↓ navigate · Enter select · Esc exit
+
+ /home/user/project
+
+  ❯ Trust this folder
+    Enable its servers. Remembered for this folder.
+
+    Don't trust
+    Exit. Asked again next time.
+
+────────────────────────────────────────────────────────────
+""",
 }
 
 
@@ -90,10 +153,62 @@ def test_asks(name: str) -> None:
     dialog = read(ASKING[name])
 
     assert dialog is not None
-    assert dialog.question in ASKING[name] and dialog.question.endswith(("?", ":"))
+    assert dialog.question in ASKING[name] and any(sign in dialog.question for sign in "?:")
     assert len(dialog.choices) >= 2
     assert {choice.keys for choice in dialog.choices} == {""}
     assert dialog.rule.startswith("structure: ")
+
+
+#: What is filled in, and where one key is enough: each with the row of the visible cursor, if it is one.
+GIVEN = {
+    "a number": ("Select a provider:\n1) One\n2) Another\n3) A third one (local)\n\nEnter choice [1-3]: ", 5),
+    "one of several": (
+        "How would you like to connect?\n  1. Account (browser)\n  2. Key of a provider\nConnection [1/2] (1): ",
+        3,
+    ),
+    "a word with a default": ("Model name [large]: ", 0),
+    "words to choose from": ("Choose a theme [dark/light] (dark): ", 0),
+    "a key that has a name": ("PROVIDER_API_KEY: ", 0),
+    "a name": ("To get started, set up your model.\n\nEnter your default model (e.g., maker/large): ", 2),
+    "a comment or nothing": (
+        "Execute 1 action(s)? Enter to confirm, type comment to reject, or /h for\nmore\n> ",
+        2,
+    ),
+    "a code": ("Open this page to sign in:\n\nhttps://example.org/authorize?id=1\n\nPaste the code here: ", 4),
+    "behind a library's mark": ("◆  What is your key?\n│  _\n└", None),
+    "with help of a library": ("? Select a model (Use arrow keys)\n » large\n   small", 0),
+    "in a box": (
+        "╭──────────────────────────────╮\n│ Enter your API key           │\n│                              │\n"
+        "│ > █                          │\n│                              │\n│ Enter to submit              │\n"
+        "╰──────────────────────────────╯",
+        None,
+    ),
+    "in a browser": (
+        "To sign in, open https://example.org/device and enter the code ABCD-1234\n\n⠋ Waiting for authorization...",
+        None,
+    ),
+    "one key": ("Signed in as somebody@example.org. Press Enter to continue…", None),
+    "a form": (
+        "┌────────────────────────────────────────────────┐\n│ Provider:                                      │\n"
+        "│ ▊▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▎ │\n│ ▊ One                                     ▼  ▎ │\n"
+        "│ ▊▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▎ │\n│ API Key:                                       │\n"
+        "│ ▊▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▎ │\n│ ▊ Enter your API key                         ▎ │\n"
+        "│ ▊▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▎ │\n│       ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔  ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔       │\n"
+        "│         Save & Start          Skip             │\n│       ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁       │\n"
+        "└────────────────────────────────────────────────┘",
+        None,
+    ),
+}
+
+
+@each("name", GIVEN)
+def test_wants_something(name: str) -> None:
+    """What is to be filled in, opened or confirmed is waited for, although it shows no choices."""
+    text, cursor = GIVEN[name]
+    dialog = read(text, cursor)
+
+    assert dialog is not None
+    assert not any(choice.keys for choice in dialog.choices)
 
 
 @each(
@@ -134,13 +249,41 @@ QUIET = {
     ),
     "an answered prompt": ("Run shell command? (Y)es/(N)o [Yes]: y\n\nRunning make\n\nmade\nall done\ndiff> ", 6),
     "a table": ("name    size\nyes     1\nno      2\nother   3\nmore    4\n$ ", 5),
+    "the prompt of a chat": ("There is nothing about it.\n\nYou: ", 2),
+    "a prompt below a question in prose": ("I changed two files. Shall I go on?\n> ", 1),
+    "an input of a chat in a box": (
+        f"Here is an answer.\n\n▊{'▔' * 40}▎\n▊ Ask anything                           ▎\n▊{'▁' * 40}▎\n ^q Quit",
+        None,
+    ),
+    "an answered field": ("Execute 1 action? Enter to confirm, or /h\n>\n", 2),
+    "answered questions of a library": ("? Which region? Europe\n? Proceed? Yes\nInstalling\n", 3),
+    "a key above an input": (
+        " Interrupted by user - Press enter to continue\n╭────────────────────────╮\n│ ● ▋Ask anything        │\n"
+        "╰────────────────────────╯\n  /home/user/project",
+        None,
+    ),
+    "a page in an answer": (
+        "I started it. Open http://localhost:3000 in your browser.\n\n╭────────────────────────╮\n"
+        "│ >                      │\n╰────────────────────────╯",
+        None,
+    ),
+    "the hint of an input behind a bar": (
+        "Shall I do it?\n\n┃ Ask anything...\n┃\n┃ Build  model\n  ctrl+p commands",
+        None,
+    ),
+    "an answered list above the hint of an input": (
+        f"? Question\n  Allow this command?\n\n  touch three\n\n❯ Allow once\n\n{EDGE}\nQueue a follow-up…",
+        None,
+    ),
+    "a row of answers below the cursor": ("some output\nOverwrite? [y/N] ", 0),
+    "the prompt of an interpreter": ("Yes or no?\nphp > ", 1),
     "nothing": ("", 0),
 }
 
 
 @each("name", QUIET)
 def test_does_not_ask(name: str) -> None:
-    """An input, a transcript, a menu of the person's own, and what was answered ask nothing."""
+    """An input, a transcript, a menu of the person's own, the prompt of a chat and what was answered ask nothing."""
     text, cursor = QUIET[name]
     dialog = read_structure(read_tail(text.splitlines()), cursor)
 

@@ -304,6 +304,17 @@ PLAYS = (
     _play("ask-pick", "python3 ../demos/ask_pick.py", ASKS, _DOWN, "\r", " ", RESTS, "\r"),
     _play("ask-menu", "python3 ../demos/ask_menu.py", ASKS, _DOWN, "\r", _DOWN, RESTS, "q"),
     _play("ask-rich", "python3 ../demos/ask_rich.py", "", "", "", ASKS, "red\r", "", RESTS, "n\r"),
+    _play(
+        "ask-fields",
+        "python3 ../demos/ask_fields.py",
+        *(ASKS, "\r", "x\r", "2\r", "there\r", "eu\r", "x\r", "x\r", RESTS, "y\r", "", "", ASKS, "", RESTS, "\r"),
+        *("one", "\r", "", "\r", "two\r", "three", "\r", "\r"),
+    ),
+    _play(
+        "form-textual",
+        "python3 ../demos/form_textual.py",
+        *(ASKS, "\t", "x", "\t", "\r", _DOWN, "\r", _DOWN, "\t", RESTS, "\r", "some", ""),
+    ),
     _play("ask-click", "python3 ../demos/ask_click.py", "", "", ASKS, "80\r", "", RESTS, "n\r"),
     _play(
         "ask-dialogs",
@@ -342,6 +353,11 @@ PLAYS = (
     ),
     _play("ask-clack", "node ../demos/ask_clack.mjs", ASKS, "x\r", _DOWN, "\r", " ", "\r", RESTS, "\r", "", ""),
     _play("ask-ink", "node ../demos/ask_ink.mjs", ASKS, _DOWN, RESTS, "\r", "one", "\r", "two", "\r"),
+    _play(
+        "ask-signin",
+        "node ../demos/ask_signin.mjs",
+        *(ASKS, _DOWN, "\r", "\r", "x", "\r", "\r", RESTS, "\r", "some", ""),
+    ),
     _play("tasks", "node ../demos/tasks.mjs", "", "", "", ""),
     _play("dashboard", "node ../demos/dashboard.cjs", _DOWN, "\r", "n", "q"),
 )

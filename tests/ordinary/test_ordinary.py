@@ -31,11 +31,12 @@ PATHS = {path.name.partition(".")[0]: path for path in sorted((Path(__file__).pa
 #: Those that no table names: scripts of somebody's own, libraries that ask, games, and what few people have. All that
 #: keeps them dark is what they do.
 _OWN = """
-adventure ask-clack ask-click ask-dialogs ask-enquirer ask-ink ask-inquirer ask-inquirer-js ask-inquirerpy ask-menu
-ask-pick ask-prompts ask-questionary ask-rich board-textual build cfdisk changeset cookiecutter create-vue crontab
-dashboard deploy dialog-gauge eslint-init fdisk form-npyscreen form-urwid gforth gnuchess go-fish greed hangman
-hexedit keytool moon-buggy nethack nload node-inspect nodemon npm-check-updates nudoku openssl pudb slabtop smenu
-sphinx-quickstart spinners ssh sv swipl tasks tetris tsc units vite worm
+adventure ask-clack ask-click ask-dialogs ask-enquirer ask-fields ask-ink ask-inquirer ask-inquirer-js
+ask-inquirerpy ask-menu ask-pick ask-prompts ask-questionary ask-rich ask-signin board-textual build cfdisk
+changeset cookiecutter create-vue crontab dashboard deploy dialog-gauge eslint-init fdisk form-npyscreen
+form-textual form-urwid gforth gnuchess go-fish greed hangman hexedit keytool moon-buggy nethack nload
+node-inspect nodemon npm-check-updates nudoku openssl pudb slabtop smenu sphinx-quickstart spinners ssh sv swipl
+tasks tetris tsc units vite worm
 """
 OWN = set(_OWN.split())
 #: An agent without rules of its own: what dialogs look like in any program.
@@ -86,31 +87,46 @@ def test_never_a_candidate(name: str) -> None:
 #: What asks in a row of its own, in words of a program's own: it is what an agent that runs it waits for. Those whose
 #: recordings mark that they ask are not listed.
 ASKS = {
+    "alpine": {"structure"},
     "bash": {"yes or no"},
-    "bash-select": {"structure"},
     "build": {"yes or no"},
+    "bundle-gem": {"structure"},
     "calcurse": {"yes or no"},
+    "composer-init": {"structure"},
+    "cookiecutter": {"structure"},
+    "cp": {"structure"},
+    "crontab": {"structure"},
+    "cryptsetup": {"structure"},
     "deploy": {"yes or no", "numbered choices"},
     "dte": {"yes or no"},
-    "elinks": {"structure"},
+    "fdisk": {"structure"},
     "git-clean": {"yes or no"},
-    "gpg": {"yes or no"},
+    "gnuchess": {"structure"},
+    "go-fish": {"structure"},
+    "gpg": {"yes or no", "structure"},
+    "greed": {"structure"},
     "keytool": {"password"},
     "lf": {"yes or no"},
-    "irb": {"structure"},
-    "litecli": {"yes or no", "structure"},
-    "lynx": {"structure"},
+    "litecli": {"yes or no"},
     "moon-buggy": {"structure"},
+    "most": {"structure"},
+    "mtr": {"structure"},
+    "mutt": {"structure"},
     "nano": {"structure"},
-    "ncdu": {"structure"},
+    "neomutt": {"structure"},
+    "nethack": {"structure"},
+    "nnn": {"structure"},
+    "npm-init": {"structure"},
+    "openssl": {"structure"},
     "passwd": {"password"},
     "ptpython": {"structure"},
     "python": {"yes or no"},
+    "rm": {"structure"},
     "sphinx-quickstart": {"yes or no"},
     "ssh-keygen": {"password"},
     "sudo": {"password"},
     "task": {"yes or no"},
-    "w3m": {"yes or no", "structure"},
+    "w3m": {"yes or no"},
 }
 
 

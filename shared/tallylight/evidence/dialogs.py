@@ -65,7 +65,7 @@ _NEAR = 3
 _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|skip|leave)\b", re.IGNORECASE)
 #: The same of what shows a text.
 PAGER = re.compile(
-    r"\(END\)|:$|.*\b(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
+    r"\(END\)|:$|.*\b(?<!\^)(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
 )
 #: Rows at the end to look at for that.
 _FOOT = 3

@@ -19,12 +19,14 @@ from tallylight.wire.text import sanitise
 #: Rows up from the last one with text. The tallest dialog seen (a plan with its choices) has 30.
 REACH = 48
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
-_SIDES = "│┃║▌▐▎▏╎╏┆┊|"
+_SIDES = "│┃║▌▐▊▎▏╎╏┆┊|"
 _DRAWN_SIDES = tuple(_SIDES.replace("|", ""))
 #: The right side may have a scroll bar in it.
 _RIGHT_SIDES = f"{_SIDES}█▊░▒"
+#: Boxes in boxes.
+_NESTED = 2
 #: What a row of a box's edge consists of.
-_EDGE_CHARACTERS = "─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔_-╴╶╸╺╹╻╷╵ "
+_EDGE_CHARACTERS = "─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔▊▎_-╴╶╸╺╹╻╷╵ "
 _EDGE = frozenset(_EDGE_CHARACTERS)
 #: An edge may have a title in it: what it is drawn with then, and the least length of it.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
@@ -106,19 +108,24 @@ def is_in(pattern: re.Pattern[str], rows: Iterable[Row]) -> bool:
     return any(pattern.match(row.text) for row in rows)
 
 
+def _unboxed(text: str) -> tuple[str, str, bool]:
+    """*text* without the right sides of boxes, that without all around it, and whether it is in one."""
+    bare = text.lstrip()
+    is_boxed = False
+    for _ in range(_NESTED):
+        if bare[:1] != "" and bare[0] in _SIDES and bare[1:2] in ("", " "):
+            is_boxed, bare = True, bare[1:].lstrip()
+        if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
+            text, bare = text[:-1].rstrip(), bare[:-1].rstrip()
+    return text, bare, is_boxed
+
+
 #: From one look to the next most rows are the same.
 @functools.lru_cache(maxsize=2048)
 def _read(line: str) -> tuple[int, str, bool, bool]:
     """Indentation, text, whether it is an edge, and whether it is in a box, of one row."""
     # Agents put no-break spaces where nothing is to be wrapped.
-    text = line.replace("\u00a0", " ").rstrip()
-    bare = text.lstrip()
-    is_boxed = bare[:1] != "" and bare[0] in _SIDES and bare[1:2] in ("", " ")
-    if is_boxed:
-        bare = bare[1:].lstrip()
-    if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
-        text = text[:-1].rstrip()
-        bare = bare[:-1].rstrip()
+    text, bare, is_boxed = _unboxed(line.replace("\u00a0", " ").rstrip())
     if not bare or bare in _MORE:
         return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:

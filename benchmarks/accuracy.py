@@ -52,10 +52,8 @@ HELD_OUT = CORPUS / "held-out"
 SITUATIONS = CORPUS / "situations"
 #: Scenes that a seed dealt out, which no rule was made with: `walk` in a turn, `around` around one.
 UNSEEN = CORPUS / "unseen"
-#: Five agents that were recorded later, and whose recordings the rules for unknown agents are made with since.
-LATER = CORPUS / "frozen"
-#: Five that no rule is made with nor fitted to; they are measured.
-FROZEN = CORPUS / "frozen2"
+#: Twice five agents that were recorded later. They were measured once; since then the rules are made with them.
+LATER = CORPUS / "frozen", CORPUS / "frozen2"
 _PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})

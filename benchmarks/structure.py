@@ -93,6 +93,7 @@ PRIORS = {
     "an input right above": -4.0,
     "fields above": 1.5,
     "a box below": -2.0,
+    "its keys in its box, an input below that": 6.0,
     "the cursor is hidden": 0.5,
     "the cursor is below all": -3.0,
     "a key to go on": 1.0,
@@ -162,7 +163,7 @@ def all_screens() -> list[Screen]:
     paths = [
         path
         for path in sorted(accuracy.CORPUS.rglob("*.cast.gz"))
-        if not _is_set_up(path) and path.parent != accuracy.FROZEN
+        if not _is_set_up(path) and path.parent != accuracy.LATER[1]
     ]
     paths += sorted(ORDINARY.glob("*.cast.gz"))
     with concurrent.futures.ProcessPoolExecutor() as pool:

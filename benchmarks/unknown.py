@@ -1,7 +1,5 @@
 """Agents that nobody has described: `python -m benchmarks.unknown` measures their light, without and with a made file.
 
-`python -m benchmarks.unknown frozen2` measures those that no rule is made with.
-
 Each agent is read by weights that were made without its recordings (`benchmarks.structure`): what is told of one is
 what is to be expected of an agent that nobody has seen. The rules of `evidence.dialogs` were made with all of them.
 
@@ -46,16 +44,16 @@ from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 
-#: The agents, and the scenes that their files are made from; those of which less is recorded.
+#: The agents, and the scenes that their files are made from; those of which less is recorded, the last of which no
+#: weight is made with.
 MANY = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
 FEW = ("cn", "gptme", "kolega", "tunacode", "mini")
+LAST = ("dcode", "hermes", "interpreter", "mastracode", "openhands")
 LEARNT, FEW_LEARNT = ("permission", "question", "text"), ("turns",)
-NAMES = (*MANY, *FEW)
-#: Those that no rule was made with.
-FROZEN_NAMES = ("dcode", "hermes", "interpreter", "mastracode", "openhands")
+NAMES = (*MANY, *FEW, *LAST)
 #: Programs that are not called as their recordings are.
 PROGRAMS = {"kolega": "kolega-code"}
-FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed", accuracy.LATER)
+FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed", *accuracy.LATER)
 #: Around a turn: starts that ask, sizes, menus.
 AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
 #: How often a host looks at a screen.
@@ -65,7 +63,7 @@ _POLL_S = 0.25
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
-    if name in (*NAMES, *FROZEN_NAMES):
+    if name in NAMES:
         # All of them tell what they are, by their package or by their own bytes (`pane.package`).
         found.packaged("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
@@ -211,15 +209,14 @@ def show(title: str, found: dict[str, Measured]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what came of the agents that the rules were made with, or of those that they were not made with."""
+    """Print what came of each agent, read by weights that were made without it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.unknown", description="The light of unknown agents.")
-    parser.add_argument("folder", nargs="?", choices=(accuracy.FROZEN.name,), help="measure only the agents in it")
-    if parser.parse_args(argv).folder is not None:
-        show("Frozen", {name: measure(name, {}, (accuracy.FROZEN,)) for name in FROZEN_NAMES})
-        return 0
+    parser.parse_args(argv)
     weights = [fitting.without(name) for name in NAMES]
     with concurrent.futures.ProcessPoolExecutor() as pool:
-        show("Left out", dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True)))
+        found = dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True))
+    show("Left out", {name: measured for name, measured in found.items() if name not in LAST})
+    show("No weight is made with", {name: found[name] for name in LAST})
     return 0
 
 

@@ -56,6 +56,21 @@ Run `rm -r build`?
   Always allow (w)
   Deny (d)
 """,
+    "a list and its keys in a box, above an input": """
+┌────────────────────────────────────────┐
+│ >>> execute Requires Approval <<<      │
+│  rm -r build                           │
+│  Run it?                               │
+│   › 1. Approve (y)                     │
+│     2. Approve for this thread (a)     │
+│     3. Reject (n)                      │
+│ ↑/↓ navigate • Enter select            │
+└────────────────────────────────────────┘
+┌────────────────────────────────────────┐
+│ >                                      │
+└────────────────────────────────────────┘
+ manual  ~/project
+""",
     "a row of state below": """
  ╭──────────────────────────────────────────────────╮
  │ Edit notes.txt?                                  │
@@ -273,6 +288,11 @@ QUIET = {
     ),
     "an answered list above the hint of an input": (
         f"? Question\n  Allow this command?\n\n  touch three\n\n❯ Allow once\n\n{EDGE}\nQueue a follow-up…",
+        None,
+    ),
+    "what came of a prompt": (
+        "Press CTRL-C to exit.\n\n> touch three\n\n\n  touch three\n\n\n  Would you like to run this code? (y/n)\n\n"
+        "  y\n\n\n  touch three",
         None,
     ),
     "a row of answers below the cursor": ("some output\nOverwrite? [y/N] ", 0),

@@ -189,6 +189,9 @@ def test_hints_at_keys() -> None:
     assert letters is not None and letters.dialog is not None
     assert (letters.kind, letters.dialog.question) == (Kind.PERMISSION, "Approve tool call?")
     assert read_screen(plain.agent, [*asks, *"abcde"], 2) is None
+    assert read_screen(plain.agent, [*asks, "", "> "], 4) is None
+    assert read_screen(plain.agent, ["> /exit", "  /exit   leave", "", "Enter to select"], 0) is None
+    assert read_screen(plain.agent, [" Interrupted - Press enter to continue", *BOX], 4) is None
 
 
 #: A dialog above rows of state.

@@ -54,6 +54,7 @@ _BESIDE = 30
 _TOLD = 3
 
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
+_PROMPTS = frozenset("❯›>»")
 _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit) \S|\b(?:[a-z]|enter) to \w",
     re.IGNORECASE,
@@ -97,6 +98,7 @@ _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|fini
 ENOUGH = 0.8
 #: Made by `python -m benchmarks.structure`: what each sign adds.
 WEIGHTS: dict[str, float] = {
+    "its keys in its box, an input below that": 6.0,
     "wants something in the row": 2.88,
     "the cursor is in the row of answers": 2.71,
     "the cursor is hidden": 2.53,
@@ -172,7 +174,7 @@ WEIGHTS: dict[str, float] = {
 def read_structure(rows: Sequence[Row], cursor_row: int | None) -> Dialog | None:
     """The dialog that *rows*, the end of a screen, seem to be; the visible cursor is in row *cursor_row* of it."""
     offer = offered(rows, cursor_row)
-    if offer is None:
+    if offer is None or _is_typed(rows, offer):
         return None
     found = signs(rows, cursor_row, offer)
     worth = {sign: WEIGHTS.get(sign, 0.0) * value for sign, value in found.items()}
@@ -180,6 +182,13 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None) -> Dialog | None
         return None
     told = [sign for sign in sorted(worth, key=lambda sign: -worth[sign])[:_TOLD] if worth[sign] > 0]
     return _dialog(rows, offer, f"structure: {', '.join(told)}")
+
+
+def _is_typed(rows: Sequence[Row], offer: Offer) -> bool:
+    """Whether the first row is typed at a prompt, and the others came of it: two blank rows are between no choices."""
+    inside = rows[offer.starts[0] : offer.starts[-1] + 1]
+    is_apart = any(not one.text and not other.text for one, other in itertools.pairwise(inside))
+    return is_apart and offer.pointed == 0 and offer.mark in _PROMPTS
 
 
 def signs(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str, float]:
@@ -332,6 +341,7 @@ def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, belo
         "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
+        "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
         "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
         "a box below": _is_box_below(rows, offer.starts[-1]),
         "the cursor in an input below": cursor_row in inputs,
@@ -348,6 +358,15 @@ def _is_between(rows: Sequence[Row], offer: Offer, until: int) -> bool:
     first, last = offer.starts[0], offer.starts[-1]
     is_below_line = first > 0 and rows[first - 1].is_edge and not rows[first].is_boxed
     return is_below_line and any(row.is_edge for row in rows[last + 1 : until])
+
+
+def _is_box_above_input(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> bool:
+    """Whether a list is in a box with its keys, and an input right below that. A quoted one is in no box."""
+    its = [
+        rows[at] for at in itertools.takewhile(lambda at: rows[at].is_boxed and not _INPUT.match(rows[at].text), below)
+    ]
+    is_whole = rows[offer.starts[0]].is_boxed and any(KEYS_HINT.match(row.text) for row in its)
+    return offer.pointed >= 0 and is_whole and _is_box_below(rows, below[len(its) - 1])
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:

@@ -53,6 +53,8 @@ _PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
 _ASKED = re.compile(r".{0,120}\?$")
+#: A command that is being typed, whose menu may be below.
+_TYPED = re.compile(r"(?:[❯›>»$┃▌●] ?)?/[\w:-]*(?: |$)")
 #: Hints at the keys that answer, read last: where a dialog tells its choices by colours alone, they are all there is.
 _HINTS = tuple(
     ScreenRule(
@@ -61,11 +63,13 @@ _HINTS = tuple(
         kind=kind,
         lines=(re.compile(line, re.IGNORECASE),),
         last=5,
+        without=(_TYPED,),
+        not_below=(_PROMPT,),
         question=_ASKED,
         priority=-math.inf,
     )
     for name, kind, line in (
-        ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|con|cho|sub)"),
+        ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|cho|sub)"),
         ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w"),
     )
 )

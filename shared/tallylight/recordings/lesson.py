@@ -17,7 +17,7 @@ import attrs
 
 from tallylight.agents.agent import Agent, parse_agent, together
 from tallylight.agents.screens import MAX_PRIORITY
-from tallylight.evidence import choices, dialogs, prompts, structure
+from tallylight.evidence import choices, dialogs, offers, prompts, structure
 from tallylight.model.decision import Decision
 from tallylight.recordings import draft
 from tallylight.recordings.check import Result, check, rule_of
@@ -110,7 +110,7 @@ def changed(stretch: Stretch, before: Agent, after: Agent) -> float:
 
 def patterns(agent: Agent | None) -> Iterator[str]:
     """The patterns by which the screens of any program are read, and the titles and screens of *agent*."""
-    for module in (choices, dialogs, prompts, structure):
+    for module in (choices, dialogs, offers, prompts, structure):
         yield from (value.pattern for value in vars(module).values() if isinstance(value, re.Pattern))
     if agent is None:
         return

@@ -100,17 +100,17 @@ def test_sounds(desk: Desk, desktop: Desktop) -> None:
     kitty.focus_os_window(kitty.ls()[0]["id"])
 
 
-def test_mutes(desk: Desk, desktop: Desktop) -> None:
-    """`tally mute` stops what is told of a tab; what it swallowed is not told after `tally unmute`, what is new is."""
+def test_is_quiet(desk: Desk, desktop: Desktop) -> None:
+    """`tally quiet` stops what is told of a tab; what it swallowed is not told after it, what is new is."""
     tally, window = desk.kitty.home / ".local/bin/tally", desk.lamp("lamp")
     told = lambda: [pane.id for pane in shown.panes] if (shown := desk.snapshot()) is not None else []  # noqa: E731
     desk.kitty.wait_until(lambda: str(window) in told(), what="the pane in the snapshot")
-    desk.kitty.run(["python3", str(tally), "mute", str(window)])
+    desk.kitty.run(["python3", str(tally), "quiet", str(window)])
     desk.send(window, ASK + "Go on?")
     desk.wait_status(window, "waiting")
     desk.let_pass(1.2)
     assert desktop.shown == []
-    desk.kitty.run(["python3", str(tally), "unmute", str(window)])
+    desk.kitty.run(["python3", str(tally), "quiet", str(window), "off"])
     desk.let_pass(1.2)
     assert desktop.shown == []
     desk.send(window, "state=working;tool=claude")

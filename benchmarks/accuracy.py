@@ -52,7 +52,7 @@ HELD_OUT = CORPUS / "held-out"
 SITUATIONS = CORPUS / "situations"
 #: Scenes that a seed dealt out, which no rule was made with: `walk` in a turn, `around` around one.
 UNSEEN = CORPUS / "unseen"
-#: Twice five agents that were recorded later. They were measured once; since then the rules are made with them.
+#: Twice five agents that were recorded later. They were measured once; the first folder helps to make weights since.
 LATER = CORPUS / "frozen", CORPUS / "frozen2"
 _PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.

@@ -398,17 +398,17 @@ def _start(choice: Offered, lost: Lost, launcher: Launcher | None) -> tuple[str,
         return "", ", because what would run has changed"
     if not lost.is_over or not claim([lost]):
         return "", ", because it was resumed elsewhere in the meantime"
-    window = ""
+    window, env = "", {**os.environ, **plan.env}
     try:
         if launcher is None:
             os.chdir(plan.cwd)
             sys.stdout.flush()
             watcher = _watch(choice, lost)
             try:
-                os.execve(plan.argv[0], plan.argv, {**os.environ, **plan.env})  # noqa: S606 - no shell is meant to come between
+                os.execve(plan.argv[0], plan.argv, env)  # noqa: S606 - no shell is meant to come between
             finally:
                 os.write(watcher, b"x")
-        window, problem = open_pane(_opening(launcher, plan, clean(lost.tab.name, 60)), {**os.environ, **plan.env})
+        window, problem = open_pane(_opening(launcher, plan, clean(lost.tab.name, 60)), env)
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)
     if problem:

@@ -202,14 +202,18 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
     return Dialog(kind, rule, text, lines, choices, found.place(rows, top, asking))
 
 
+def is_typed(row: Row, above: Sequence[Row]) -> bool:
+    """Whether *row* repeats the prompt of a row *above*: behind it is typed or pasted text."""
+    prompt = _PROMPT.match(row.text)
+    return prompt is not None and any(one.text.startswith(prompt[0]) for one in above)
+
+
 def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     last = rows[-1]
     if cursor_row != last.number:
         return None
     line = clean_line(last.text)
-    prompt = _PROMPT.match(last.text)
-    # A row that repeats the prompt of a row above holds typed or pasted text.
-    if not line or (prompt is not None and any(row.text.startswith(prompt[0]) for row in rows[:-1])):
+    if not line or is_typed(last, rows[:-1]):
         return None
     place = Place(last.number, last.number, (), last.number + 1)
     if _SECRET.search(last.text):

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
+from tallylight.evidence.dialogs import is_typed
 from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_CHOICES
 
@@ -56,7 +57,6 @@ FILL = re.compile(
     r"(?:\W{0,4})(?:please )?(?:enter|paste|type|choose|select|pick|provide|specify|which|what|where|how many)\b",
     re.IGNORECASE,
 )
-_PROMPT = re.compile(r"\S{0,16}[>❯›] ")
 #: A row that ends where something is to be typed, perhaps with what hides it.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
 #: How a row ends behind which anything may be typed.
@@ -294,7 +294,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
         at -= 1
-    elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or _is_typed(rows, at):
+    elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
     first = at
     goes_on = not PROMPT_END.search(rows[at].text)
@@ -305,12 +305,6 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
 
 def _is_text(rows: Sequence[Row], at: int) -> bool:
     return at >= 0 and bool(rows[at].text) and not rows[at].is_edge
-
-
-def _is_typed(rows: Sequence[Row], at: int) -> bool:
-    """Whether the row is behind a prompt that a row above begins with as well."""
-    prompt = _PROMPT.match(rows[at].text)
-    return prompt is not None and any(row.text.startswith(prompt[0]) for row in rows[:at])
 
 
 def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:

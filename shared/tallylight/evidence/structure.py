@@ -61,7 +61,7 @@ _KEYED = re.compile(
 )
 _INPUT = re.compile(r"(?:[❯›>»$┃▌│▎]|>>>)(?: |$)")
 #: A command that is being typed, whose menu may stand below.
-_COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
+COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, with what may stand behind it: a default, answers, a hint.
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
 #: What is typed behind answers in a row.
@@ -174,7 +174,7 @@ WEIGHTS: dict[str, float] = {
 def read_structure(rows: Sequence[Row], cursor_row: int | None) -> Dialog | None:
     """The dialog that *rows*, the end of a screen, seem to be; the visible cursor is in row *cursor_row* of it."""
     offer = offered(rows, cursor_row)
-    if offer is None or _is_typed(rows, offer):
+    if offer is None or _is_of_a_prompt(rows, offer):
         return None
     found = signs(rows, cursor_row, offer)
     worth = {sign: WEIGHTS.get(sign, 0.0) * value for sign, value in found.items()}
@@ -184,7 +184,7 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None) -> Dialog | None
     return _dialog(rows, offer, f"structure: {', '.join(told)}")
 
 
-def _is_typed(rows: Sequence[Row], offer: Offer) -> bool:
+def _is_of_a_prompt(rows: Sequence[Row], offer: Offer) -> bool:
     """Whether the first row is typed at a prompt, and the others came of it: two blank rows are between no choices."""
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     is_apart = any(not one.text and not other.text for one, other in itertools.pairwise(inside))
@@ -298,7 +298,7 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> d
         "asks right above": is_asked,
         "a colon above": bool(above) and above[-1].endswith(":"),
         "wants something above": any(map(_WANTS.search, above)),
-        "a command typed right above": any(map(_COMMAND.match, above[-2:])),
+        "a command typed right above": any(map(COMMAND.match, above[-2:])),
         "in a box": rows[first].is_boxed,
         "a library's mark above": any(map(ASKED_BEHIND.match, above[-1:])),
         "an input right above": _is_input(rows, first),
@@ -362,11 +362,9 @@ def _is_between(rows: Sequence[Row], offer: Offer, until: int) -> bool:
 
 def _is_box_above_input(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> bool:
     """Whether a list is in a box with its keys, and an input right below that. A quoted one is in no box."""
-    its = [
-        rows[at] for at in itertools.takewhile(lambda at: rows[at].is_boxed and not _INPUT.match(rows[at].text), below)
-    ]
-    is_whole = rows[offer.starts[0]].is_boxed and any(KEYS_HINT.match(row.text) for row in its)
-    return offer.pointed >= 0 and is_whole and _is_box_below(rows, below[len(its) - 1])
+    its = list(itertools.takewhile(lambda at: rows[at].is_boxed and not _INPUT.match(rows[at].text), below))
+    has_keys = rows[offer.starts[0]].is_boxed and any(KEYS_HINT.match(rows[at].text) for at in its)
+    return offer.pointed >= 0 and has_keys and _is_box_below(rows, its[-1])
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:

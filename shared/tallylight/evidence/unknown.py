@@ -34,6 +34,7 @@ from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process import Process
 from tallylight.evidence.screen import Look
+from tallylight.evidence.structure import COMMAND
 from tallylight.evidence.tail import Row, is_in, read_tail, upwards
 from tallylight.evidence.titles import LAMPS, MAX_CHARS
 from tallylight.model import attributes
@@ -53,8 +54,6 @@ _PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
 _ASKED = re.compile(r".{0,120}\?$")
-#: A command that is being typed, whose menu may be below.
-_TYPED = re.compile(r"(?:[❯›>»$┃▌●] ?)?/[\w:-]*(?: |$)")
 #: Hints at the keys that answer, read last: where a dialog tells its choices by colours alone, they are all there is.
 _HINTS = tuple(
     ScreenRule(
@@ -63,7 +62,7 @@ _HINTS = tuple(
         kind=kind,
         lines=(re.compile(line, re.IGNORECASE),),
         last=5,
-        without=(_TYPED,),
+        without=(COMMAND,),
         not_below=(_PROMPT,),
         question=_ASKED,
         priority=-math.inf,

@@ -216,17 +216,14 @@ class WezTermSource:
         self._drawn = drawn
         # Not more often than it can take, and once the snapshot is written.
         time.sleep(max(0.0, self._woken_at + WAKE_S - time.monotonic()))
-        end = time.monotonic() + WRITTEN_S
-        while not self.is_written() and time.monotonic() < end:
-            time.sleep(0.01)
+        _wait(self.is_written, WRITTEN_S)
         self._wake()
         self._woken_at = time.monotonic()
 
     def _wake(self) -> None:
         """Have Lua look, as soon as it waits for that."""
-        end = time.monotonic() + LISTENS_S
-        while self.news is not None and not wake(self.news) and time.monotonic() < end:
-            time.sleep(0.01)
+        if self.news is not None:
+            _wait(functools.partial(wake, self.news), LISTENS_S)
 
     def _waits(self, pid: int) -> bool:
         """Whether this process is what waits for our news."""
@@ -260,9 +257,7 @@ class WezTermSource:
         """Have Lua bring *goal* to the front."""
         read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
         self._wake()
-        end = time.monotonic() + NOTE_S
-        while self._goal_path.exists() and time.monotonic() < end:
-            time.sleep(0.01)
+        _wait(lambda: not self._goal_path.exists(), NOTE_S)
         # Later it would be a surprise.
         self._goal_path.unlink(missing_ok=True)
 
@@ -384,6 +379,13 @@ class WezTermSource:
             # Somebody may have removed the FIFO before.
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGTERM)
+
+
+def _wait(is_so: Callable[[], bool], most: float) -> None:
+    """Wait for what *is_so*, at the most so many seconds."""
+    end = time.monotonic() + most
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.01)
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:

@@ -137,7 +137,7 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
         last=last,
         labels=labels,
         texts=tuple(
-            " ".join([match[4], *(row.text for row in rows[position + 1 : behind] if not row.is_edge)])
+            " ".join([match[4], *_texts(rows[position + 1 : behind])])
             for (position, match), behind in zip(found, (*starts[1:], end), strict=True)
         ),
         numbers=tuple(str(_number(match)) for _, match in found),
@@ -148,6 +148,10 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
         is_clear=is_alone,
         has_more_below=not _only_hints(rows[end:], beside),
     )
+
+
+def _texts(rows: Sequence[Row]) -> list[str]:
+    return [row.text for row in rows if not row.is_edge]
 
 
 _Numbered = list[tuple[int, re.Match[str]]]

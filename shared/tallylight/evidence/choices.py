@@ -122,10 +122,8 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     if last is None:
         return None
     end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE
-    if not _are_hints(rows, end, beside):
-        return None
     found, is_alone = _counted_down(rows, last)
-    if is_clear and _are_in_columns(rows, found):
+    if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
         return None
     pointed = [index for index, (_, match) in enumerate(found) if match[1]]
     if not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
@@ -140,8 +138,8 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
             " ".join([match[4], *_texts(rows[position + 1 : behind])])
             for (position, match), behind in zip(found, (*starts[1:], end), strict=True)
         ),
-        numbers=tuple(str(_number(match)) for _, match in found),
-        pointed=pointed[0] if pointed else 0,
+        numbers=tuple(str(number) for number in range(1, len(found) + 1)),
+        pointed=(*pointed, 0)[0],
         starts=starts,
         end=end,
         is_sure=is_alone and _are_typed(found) and not any(map(_CHECK_BOX.match, labels)),

@@ -82,6 +82,8 @@ ASK = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question":
         ("claude", "SessionEnd", {"reason": "other"}, "clear", ""),
         ("codex", "Interrupt", {}, "idle", ""),
         ("codex", "PermissionRequest", LS_L, "waiting/permission", "shell: ls -l"),
+        ("codex", "PreToolUse", ASK | {"tool_name": "request_user_input"}, "waiting/question", "Which one?"),
+        ("codex", "PostToolUse", {"tool_name": "request_user_input"}, "working", "request_user_input"),
         ("codex", "Stop", {}, "done", ""),
         ("gemini", "Notification", ALLOW | {"notification_type": "ToolPermission"}, "waiting/permission", "m"),
         ("gemini", "AfterAgent", {}, "done", ""),

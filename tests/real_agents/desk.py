@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ AT_ONCE = 0.25
 #: The word goes from the model through the agent, the relay and kitty. On a machine that is busy with other things each
 #: of them gets its turn as late as kitty gets it to answer a question: so much longer may it take.
 STATIONS = 4
+#: More pixels than a character is wide.
+_CELL = 12
 
 _NOTE = """
 import time, tallylight.hosts.kitty.watcher as module
@@ -131,9 +133,20 @@ class Light(NamedTuple):
 class Desk:
     """A kitty with the suite installed, the scripted model beside it, and the tabs in which agents are at rest."""
 
-    def __init__(self, version: str, folder: Path, *, claude: Path | None = None, codex: Path | None = None) -> None:
-        self.kitty = Kitty(version, scale=SMALL)
-        self.kitty.kitty_conf.write_text(watcher_line(install(self.kitty.home, version)))
+    def __init__(
+        self,
+        version: str,
+        folder: Path,
+        *,
+        claude: Path | None = None,
+        codex: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        columns: int = 0,
+    ) -> None:
+        """*env* is for kitty, beside its own; *columns* is how wide its windows are, 0 for as wide as they come."""
+        self.kitty = Kitty(version, scale=SMALL, env=env, size=(max(1000, columns * _CELL), 600))
+        width = f"initial_window_width {columns}c\n" if columns else ""
+        self.kitty.kitty_conf.write_text(width + watcher_line(install(self.kitty.home, version)))
         local = self.kitty.home / ".local/bin"
         self.kitty.start()
         self.kitty.eval(_NOTE)

@@ -15,7 +15,7 @@ the request that follows a tool's result. A step is one of
     ASK               a question to the person
     PICK              a longer one, of several lines and with four choices
     TASK prompt       a call of the tool that starts a subagent, with this prompt
-    CALL name {…}     a call of that tool with these arguments, for which the person is asked (Messages alone)
+    CALL name {…}     a call of that tool with these arguments, for which the person is asked (Messages and Responses)
     TODO n            a call of the tool that keeps a list of what is to be done, so many of which are
     TOKENS n          a short text at the end of a conversation that is so long
     ERROR code [n]    that HTTP status, every time or for the first n requests

@@ -74,6 +74,9 @@ class Responses(Dialect):
             added = "".join(f"+{line}\n" for line in CONTENT.splitlines())
             patch = f"*** Begin Patch\n*** Add File: {call.rest}\n{added}*** End Patch"
             return "exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"}
+        if call.word == "CALL":
+            name, _, rest = call.rest.partition(" ")
+            return name, json.loads(rest)
         if call.word == "TODO":
             return "update_plan", {"plan": [{"step": step, "status": state} for step, state in states(int(call.rest))]}
         if call.word == "TASK":

@@ -187,6 +187,7 @@ def test_responses(model: ScriptedModel) -> None:
     ("prompt", "mark", "name"),
     [
         ("TOOL touch x", "waiting:permission", "exec_command"),
+        ('CALL exec_command {"cmd": "ls"}', "waiting:permission", "exec_command"),
         ("ASK", "waiting:question", "request_user_input"),
         ("TASK SUB HOLD a", "calling", "spawn_agent"),
     ],

@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_agents import desk as desks
 from tests.real_agents.desk import CLAUDE, Desk, Tab
 from tests.real_kitty.conftest import VERSIONS
-from tests.real_kitty.harness import Kitty
 from tests.real_kitty.notifications import Desktop, Shown
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
@@ -46,10 +44,9 @@ def desktop() -> Iterator[Desktop]:
 
 
 @pytest.fixture
-def desk(desktop: Desktop, claude_program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(desktop: Desktop, claude_program: Path, tmp_path: Path) -> Iterator[Desk]:
     """The newest kitty, with Claude and a desktop."""
-    monkeypatch.setattr(desks, "Kitty", lambda version, **how: Kitty(version, env=desktop.env, **how))
-    desk = Desk(VERSIONS[-1], tmp_path, claude=claude_program)
+    desk = Desk(VERSIONS[-1], tmp_path, claude=claude_program, env=desktop.env)
     yield desk
     desk.close()
 

@@ -24,6 +24,11 @@ pytestmark = pytest.mark.agents
 
 #: Its hooks run in the process that has the terminal, and not in a daemon.
 WORDS = {"codex": ["--no-daemon"]}
+#: What a question arrives as, and its words, where an agent tells less of it than that it is one, and which.
+QUESTIONS = {
+    "gemini": ("waiting/permission", "Tool requires confirmation"),
+    "copilot": ("waiting/question", "Information requested"),
+}
 #: A report is of this turn if it comes within so many seconds, on a machine that is busy with something else.
 LATE_S = 60.0
 #: What OpenCode and Kilo fetch into a folder with plugins before they start; without a network they try for a minute.
@@ -124,3 +129,19 @@ def test_a_turn_arrives(agent: Agent) -> None:
     assert "touch made" in waiting.report.message or agent.name in ("gemini", "copilot")
     assert waiting.at - asked < LATE_S
     assert done.at - finished < LATE_S
+
+
+def test_a_question_arrives(agent: Agent) -> None:
+    """As one, where the agent tells it from a permission, with its words, where it tells them; its answer is work."""
+    entered = agent.submit(f"{agent.manner.plan}ASK THEN fine")
+    name, message = QUESTIONS.get(agent.name, ("waiting/question", "Which colour?"))
+    waiting = agent.hooked.wait(name, since=entered)
+    agent.pane.wait_text(agent.manner.question)
+    time.sleep(agent.manner.settles)
+    for key in agent.manner.answer:
+        agent.pane.send(key)
+        time.sleep(agent.manner.settles)
+    working = agent.hooked.wait("working", since=waiting.at)
+    agent.hooked.wait("done", since=working.at)
+
+    assert message in waiting.report.message

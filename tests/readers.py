@@ -474,7 +474,9 @@ def read_pane_message(document: bytes, _folder: Path) -> object:
     found = list(mirror.panes())
     for machine, host, pane in found:
         _use_pane(f"{machine}/{host}", pane)
-        _cross_the_bridge(bridge_messages.PaneSaid(host, pane))
+        # The options of its agent are for its own machine alone.
+        told = attrs.evolve(pane, conversation=attrs.evolve(pane.conversation, options=(), lost=()))
+        _cross_the_bridge(bridge_messages.PaneSaid(host, told))
     return found
 
 

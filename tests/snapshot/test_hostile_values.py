@@ -22,6 +22,7 @@ from tallylight.snapshot.requests import MAX_ARGS, MAX_TEXT, VERBS, Request
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.snapshot.waiting_time import Waited
+from tests.living import sealed
 from tests.strategies import at_most
 from tests.tables import each
 
@@ -162,7 +163,7 @@ def test_no_command_shows_what_nobody_sees(argv: list[str], tmp_path: Path, caps
         panes = [pane | {"id": "1", "status": "waiting"} for pane in document["panes"][:1]]
         folder = tmp_path / "tallylight"
         folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / f"kitty-{pid}.json").write_text(json.dumps(document | head | {"panes": panes}))
+        (folder / f"kitty-{pid}.json").write_text(sealed(document | head | {"panes": panes}))
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
             assert main(argv) == 0

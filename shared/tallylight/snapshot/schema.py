@@ -196,6 +196,9 @@ class Snapshot:
     written: float = key(0.0, "when it was written")
     #: Written in its place, `writer.CURRENT`, into the file that stays: so it is in the head of every file.
     stale: bool = key(False, "its host cannot write its newer state")
+    sealed: int | None = key(
+        None, "its descriptor that holds this text, so that readers know who wrote it", values.COUNT
+    )
     #: By the writer's own count; 0 where nothing is written.
     heard: int = key(0, "how much of its terminal's messages the host has read", is_always=False)
     #: The word of `[scripting] allow` that is in force there.

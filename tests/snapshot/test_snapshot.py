@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -420,7 +421,8 @@ def is_reported(folder: Path, path: Path) -> bool:
     shown.poll(0.0)
     assert [str(one) for one in shown.problems] == [str(one) for one in problems]
     assert list(shown.snapshots) == found and [*prompt.snapshots(str(folder))] == [one.to_json() for one in found]
-    return [one.path for one in problems] == [path] and "was not written by" in problems[0].problem and found == []
+    said = re.compile("was not written by|has no proof that kitty-")
+    return [one.path for one in problems] == [path] and bool(said.search(problems[0].problem)) and found == []
 
 
 def forged(of: str, folder: Path) -> Path:
@@ -468,6 +470,23 @@ def forged(of: str, folder: Path) -> Path:
 def test_what_no_host_has_written_is_reported(of: Any, folder: Path) -> None:
     """Another program of this user can name any process, and write what it wants; the kernel knows who holds it."""
     assert is_reported(folder, forged(of, folder))
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no sealed memory")
+def test_a_reader_in_a_sandbox_believes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may not look at other processes of its user; one that hides from them all is not believed."""
+    path, readlink = forged("3", folder), os.readlink
+
+    def refused(place: Any) -> str:
+        if f"/proc/{os.getpid()}/fd/" in str(place):
+            raise PermissionError
+        return str(readlink(place))
+
+    path.write_text(path.read_text().replace('"sealed": "3"', '"sealed": 3'))
+    monkeypatch.setattr(os, "readlink", refused)
+    assert [pane.project for pane in panes_in(folder)] == ["bank"]
+    monkeypatch.setattr(lives, "_owner", lambda _pid: os.getuid() + 1)
+    assert is_reported(folder, path)
 
 
 def test_a_file_that_is_being_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,12 @@ class StaleError(SnapshotError):
     remedy = "make room there, or make it writable"
 
 
+class UnsealedError(SnapshotError):
+    """Another program has written a file, or a host that is older than this program."""
+
+    remedy = "restart that terminal or host if it ran before an update, else remove it"
+
+
 def directory(environ: Mapping[str, str]) -> Path:
     """Name the directory of the snapshots: `$XDG_RUNTIME_DIR/tallylight`, else one of this user's below the tmp."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
@@ -309,6 +315,8 @@ def read_living(path: Path) -> Snapshot | SnapshotError | None:
             return None
         if has_written(found.pid, found.birth, found.sealed, data):
             return found
+    if found.sealed is None:
+        return UnsealedError(path, f"has no proof that {found.name} wrote it")
     return SnapshotError(path, f"was not written by {found.name}, but by another program")
 
 

@@ -65,6 +65,16 @@ def test_a_killed_host_goes_within_a_second(folder: Path) -> None:
     assert not feed.poll(LIVENESS_S + 0.1)
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+def test_a_host_that_nobody_has_waited_for(folder: Path) -> None:
+    """It has ended, and holds nothing any more: it is gone, and nobody has forged its file."""
+    with host_of(folder) as process:
+        process.kill()
+        # It has ended, and its number is not free yet.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert snapshot.read_snapshots(folder) == ([], [])
+
+
 def test_a_broken_file_is_a_problem_until_it_is_mended(folder: Path) -> None:
     """What cannot be read is named once, what it held before is shown no longer, and a good write heals it."""
     host, feed = writer(folder), Feed(folder)

@@ -16,7 +16,7 @@ import os
 
 def birth_of(pid: int) -> str:
     """
-    Name the life of process *pid*: boot, pid namespace and start; `""` if it is gone or there is no `/proc`.
+    Name the life of process *pid*: boot, pid namespace and start; `""` if it has ended or there is no `/proc`.
 
     The start in seconds since the epoch will not do: it is counted from the time of boot, which moves whenever
     the clock is set.
@@ -25,7 +25,8 @@ def birth_of(pid: int) -> str:
         boot = _read("/proc/sys/kernel/random/boot_id").decode("ascii").strip()
         namespace = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - see above
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        return f"{boot}/{namespace}/{int(fields[19])}"
+        # One that nobody has waited for keeps its number.
+        return f"{boot}/{namespace}/{int(fields[19])}" if fields[0] not in (b"Z", b"X") else ""
     except (OSError, ValueError, IndexError):
         return ""
 
@@ -42,9 +43,8 @@ def is_alive(pid: int, birth: str) -> bool:
     if here and there and here != there:
         # Another boot is over. From another pid namespace (a container that shares the directory) it is unknown.
         return here.partition("/")[0] == there.partition("/")[0]
-    now = birth_of(pid)
-    if birth and now:
-        return birth == now
+    if birth and here:
+        return birth == birth_of(pid)
     # Alive or not, what is not ours has not written our files.
     return bool(is_ours(pid))
 

@@ -226,11 +226,11 @@ class SnapshotWriter:
         """Remove the file: the host goes away."""
         self._panes, self._written = None, ()
         self._texts = {}
-        self._hold(None)
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             self.error = self._words(error)
+        self._hold(None)
 
     def _words(self, error: OSError | SnapshotError) -> str:
         """What is wrong, in the same words each time: without the name of the file, which is another one each time."""

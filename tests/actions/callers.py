@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tallylight.actions.caller import Caller, Who
 from tallylight.evidence.process import Process
@@ -25,7 +25,11 @@ def at(level: str) -> Callable[[str], str]:
 
 
 class Hand(ProcTable):
-    """A table of these *processes* alone; *terminals* and *owners* by their numbers, everything else is ours."""
+    """
+    A table of these *processes* alone; *terminals* and *owners* by their numbers, everything else is ours.
+
+    *files* are what they have open, *environs* their environments. Socket 2n is connected to socket 2n+1.
+    """
 
     def __init__(
         self,
@@ -33,10 +37,13 @@ class Hand(ProcTable):
         terminals: Mapping[int, int] | None = None,
         owners: Mapping[int, int] | None = None,
         own: int = 1000,
+        files: Mapping[int, tuple[str, ...]] | None = None,
+        environs: Mapping[int, Mapping[str, str]] | None = None,
     ) -> None:
         super().__init__("/nonexistent")
         self.processes = {known.pid: known for known in processes}
         self.terminals, self.owners, self.own = dict(terminals or {}), dict(owners or {}), own
+        self.files, self.environs = dict(files or {}), dict(environs or {})
 
     def get(self, pid: int) -> Process | None:
         return self.processes.get(pid)
@@ -50,3 +57,15 @@ class Hand(ProcTable):
 
     def owner(self, pid: int) -> int | None:
         return self.owners.get(pid, self.own) if pid in self.processes else None
+
+    def pids(self) -> list[int]:
+        return sorted(self.processes)
+
+    def open_files(self, pid: int, start: str = "/") -> tuple[str, ...]:
+        return tuple(path for path in self.files.get(pid, ()) if path.startswith(start))
+
+    def peers(self, sockets: Iterable[str]) -> Iterator[str]:
+        return (str(int(number) ^ 1) for number in sockets)
+
+    def environ(self, pid: int) -> dict[str, str]:
+        return dict(self.environs.get(pid, {}))

@@ -20,13 +20,14 @@ from starlette.testclient import TestClient
 
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.answered import InProcess
-from tallylight.actions.caller import Caller, Who, caller_of, let_in
+from tallylight.actions.caller import Caller, Who, caller_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.permission import TABLE, Verb, Verdict, check
 from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
+from tallylight.actions.seat import let_in
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.model.status import Kind, Status
@@ -40,7 +41,7 @@ from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, Hand, as_caller, at
 from tests.actions.desk import PID, START, Desk, seen
 from tests.actions.known import AGENTS
-from tests.actions.ways import AGENT, ASKER, KITTY, MORE, TMUX, WAYS
+from tests.actions.ways import AGENT, ASKER, EVERY, KITTY, TMUX, WAYS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import CLAUDE, ScriptDesk
@@ -71,6 +72,19 @@ WHO = {
     "a copy of a terminal, as an orphan":       "unknown  script   person",
     "a terminal below the agent":               "agent    agent    agent",
     "a process namespace":                      "agent    agent    agent",
+    "`expect`":                                 "agent    agent    agent",
+    "`dtach`":                                  "unknown  unknown  person",
+    "`abduco`":                                 "unknown  unknown  person",
+    "GNU Screen":                               "unknown  script   person",
+    "a tmux that it is attached to":            "unknown  script   person",
+    "a window of the person's tmux":            "unknown  script   person",
+    "`ssh` to this machine":                    "unknown  script   person",
+    "`systemd-run --user --pty`":               "unknown  unknown  person",
+    "`at`":                                     "unknown  unknown  person",
+    "`cron`":                                   "unknown  unknown  person",
+    "a terminal that `cron` starts":            "unknown  script   person",
+    "another kitty over `kitten @ launch`":     "unknown  script   person",
+    "`wezterm cli spawn`":                      "unknown  script   person",
 }  # fmt: skip
 #: What comes of it in a pane that it has not started, in the order of `VERBS`: it is done, a person is asked, or the
 #: rule that refuses it.
@@ -104,7 +118,6 @@ SCREENS = {
     "start": ("claude/idle-after-turn-80", Status.IDLE),
 }
 NAMES = {"person": Who.PERSON, "script": Who.SCRIPT, "agent": Who.AGENT, "stray": Who.STRAY, "unknown": Who.UNKNOWN}
-EVERY = {**WAYS, **MORE}
 
 
 def expected(surface: int, way: str, level: str, verb: str) -> str:
@@ -253,10 +266,11 @@ def test_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, verb: str) -
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.evidence.process_table.table", lambda table=table: table)
-        caller = caller_of(ASKER, AGENTS, table)
+        identify = functools.partial(caller_of, agents=AGENTS, table=table)
+        caller = identify(ASKER)
         for level in SCRIPTING:
             wanted = unasked(expected(1, name, level, verb))
-            for one in (caller, let_in(caller)):
+            for one in (caller, let_in(caller, identify, table)):
                 told = by_start(one, level, monkeypatch) if verb == "start" else by_reach(one, level, verb)
                 assert outcome(told) == wanted, (name, level, told)
             if verb in VERBS[1:4] and way.elsewhere is Who.AGENT:
@@ -271,15 +285,12 @@ def test_over_the_bridge(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.remote.host.process_table.table", lambda table=table: table)
-        caller = caller_of(ASKER, AGENTS, table)
+        identify = functools.partial(caller_of, agents=AGENTS, table=table)
         for level in SCRIPTING:
             wanted = unasked(expected(1, name, level, verb))
-            is_seated = way.elsewhere is Who.SCRIPT
             for is_key in (False, True):
-                told = forbidden(level, caller, asked, is_key=is_key)  # type: ignore[arg-type]
-                found = "done" if told is None else told.rule
-                # A list in a pane of tmux has that pane's terminal.
-                assert found == ("done" if is_key and is_seated else wanted), (name, level, is_key, told)
+                told = forbidden(level, identify(ASKER), asked, identify, is_key=is_key)  # type: ignore[arg-type]
+                assert ("done" if told is None else told.rule) == wanted, (name, level, is_key, told)
 
 
 # On the page ----------------------------------------------------------------------------------------------------------
@@ -398,6 +409,6 @@ def said_by_all(
     # The list.
     spoken = Direct({}, lambda: reach).perform(found, given)
     # The near end of a bridge.
-    near = forbidden(level, caller, given, is_key=False)  # type: ignore[arg-type]
+    near = forbidden(level, caller, given, lambda _: caller, is_key=False)  # type: ignore[arg-type]
     assert isinstance(told[0], Refusal) and isinstance(spoken, Refusal) and near is not None
     return {told[0].text, printed, spoken.text, near.text}

@@ -62,13 +62,12 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
     @functools.cache
     def client() -> PaneClient:
-        from tallylight.actions.caller import seated
         from tallylight.actions.client import PaneClient, here
-        from tallylight.evidence import process_table
+        from tallylight.actions.seat import seated
         from tallylight.hosts.detached.sessions import Multiplexers
 
         # Once: who opened the list is who presses its keys.
-        caller, panes = seated(here(environ), process_table.table()), Multiplexers(environ)
+        caller, panes = here(environ, seated), Multiplexers(environ)
         level = lambda host: read_panes(environ).level(host)  # noqa: E731
         return PaneClient(panes, lambda: caller, level, panes.started_by, environ, is_key=True)
 

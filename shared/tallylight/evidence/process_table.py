@@ -133,6 +133,15 @@ class PsutilTable:
         found = self._try(lambda: self._psutil.Process(pid).open_files()) or []
         return tuple(str(file.path) for file in found)
 
+    def pids(self) -> list[int]:
+        """All processes."""
+        return list(self._psutil.pids())
+
+    def unix_sockets(self, pid: int) -> tuple[tuple[str, str], ...]:
+        """The Unix sockets of *pid*: the path of its own end and of the other one, where that has one."""
+        found = self._try(lambda: self._psutil.Process(pid).net_connections("unix")) or []
+        return tuple((str(one.laddr or ""), str(one.raddr or "")) for one in found)
+
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
         """The processes with the working directory *cwd*."""
         return tuple(pid for pid in self._psutil.pids() if self.cwd(pid) == cwd)
@@ -160,6 +169,11 @@ def children(pid: int, of: Table) -> tuple[int, ...]:
     if isinstance(of, ProcTable):
         return of.children(pid)
     return tuple(process.pid for process in of.descendants(pid) if process.ppid == pid)
+
+
+def pids(of: Table) -> list[int]:
+    """All processes."""
+    return of.pids() if isinstance(of, ProcTable | PsutilTable) else []
 
 
 def terminal(pid: int, of: Table) -> int | str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import attrs
 
+from tallylight.evidence import sock_diag
 from tallylight.evidence.process import Process
 
 #: An argument list is read so far; what decides is at its front.
@@ -136,6 +137,10 @@ class ProcTable:
         """What *pid* has open that is called *start* and so on: paths; nothing of a process of somebody else's."""
         numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]
         return tuple(path for number in numbers if (path := self._link(pid, f"fd/{number}")).startswith(start))
+
+    def peers(self, sockets: Iterable[str]) -> Iterator[str]:
+        """The inodes of the other ends of Unix *sockets*, inodes too."""
+        return sock_diag.peers(sockets)
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
         """The processes with the working directory *cwd*, as far as that may be known."""

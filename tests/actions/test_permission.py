@@ -248,6 +248,7 @@ def by_start(caller: Caller, level: str, monkeypatch: pytest.MonkeyPatch) -> obj
     """What `tally start --in tmux` does."""
     monkeypatch.setattr(start, "here", lambda _: caller)
     monkeypatch.setattr("tallylight.cli.start.start.plan", lambda *_: None)
+    monkeypatch.setattr("tallylight.cli.start.confinement.is_confined", lambda *_: False)
     monkeypatch.setattr("tallylight.cli.start.starts.start", lambda *_: Done("tmux/1/%3", ""))
     monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: "")
     options = argparse.Namespace(agent="claude", prompt="", name="")
@@ -362,6 +363,19 @@ def test_an_own_pane() -> None:
             told = check("own", CALLERS[who], verb, is_own=True)
             assert (told is Verdict.ALLOWED) is (verb is not Verb.PERMISSION)
             assert isinstance(check("none", CALLERS[who], verb, is_own=True), Refusal)
+
+
+def test_a_sandbox_is_left_only_if_a_person_agrees() -> None:
+    """Whatever the level lets others start: it asks where it would have started, and refuses what it refused."""
+    for who, level in itertools.product(TABLE, SCRIPTING):
+        plain = check(level, CALLERS[who], Verb.START)
+        told = check(level, CALLERS[who], Verb.START, is_confined=True)
+        is_person = who is Who.PERSON
+        assert told == (plain if is_person or plain is not Verdict.ALLOWED else Verdict.ASK), (who, level)
+        for agreed in (True, False):
+            told = check(level, CALLERS[who], Verb.START, is_confined=True, agreed=agreed)
+            may = plain in (Verdict.ALLOWED, Verdict.ASK) and (agreed or is_person)
+            assert (told is Verdict.ALLOWED) == may, (who, level, agreed)
 
 
 def test_the_page_has_the_table() -> None:

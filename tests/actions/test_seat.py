@@ -18,7 +18,7 @@ from tallylight.actions.seat import let_in, seated
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table
-from tests.actions.callers import Hand
+from tests.actions.callers import NULL, ZERO, Hand
 from tests.actions.known import AGENTS
 from tests.actions.real_panes import RealPanes, real_panes, until
 from tests.actions.sshd import other_machine, sshd
@@ -26,13 +26,11 @@ from tests.actions.ways import made
 from tests.tables import each
 from tests.test_other_users import needs_root
 
-INIT, ASKER, PANE, WINDOW = made(1, 0, "init"), 90, 100, 103
+INIT, ASKER, PANE, WINDOW = made(1, 0, "init"), 90, ZERO, NULL
 #: The list, typed at a prompt, and opened by a key.
 TALLY = Process(ASKER, 40, ASKER, "tally", ("python3", "/bin/tally", "agents"), "/usr/bin/python3", 90)
 OPENED = attrs.evolve(TALLY, ppid=30)
 DESKTOP = (INIT, made(3, 1, "systemd", 0, "", "--user"))
-#: As Linux numbers the terminals /dev/null and /dev/zero, if they were some.
-NULL, ZERO = 1 << 8 | 3, 1 << 8 | 5
 
 
 def who(table: Table, pid: int = ASKER, prove: Callable[..., Any] = seated) -> Who:
@@ -121,17 +119,18 @@ SESSIONS: dict[str, tuple[Hand, Who]] = {
     "an agent's client": (
         session("tmux", made(50, 21, "codex", 21), made(22, 50, "tmux"), files=LINKED), Who.SCRIPT,
     ),
+    "a host of ours, in a pane of the person's": (session("tmux", CLIENT, files=LINKED, piped={22}), Who.SCRIPT),
     "an orphan": (session("tmux", made(22, 1, "tmux"), files=LINKED), Who.SCRIPT),
     "itself": (
         session("tmux", made(22, 40, "tmux"), files=LINKED, terminals={22: PANE}), Who.SCRIPT,
     ),
     "a person in a tmux around it": (
-        session("tmux", CLIENT, *INNER, terminals={27: 7, 28: 7},
+        session("tmux", CLIENT, *INNER, terminals={27: NULL, 28: NULL},
                 files=LINKED | {22: ("socket:[6]",), 26: ("socket:[7]",), 28: ("socket:[2]",)}),
         Who.PERSON,
     ),
     "nobody, in a tmux around it": (
-        session("tmux", *INNER, terminals={27: 7, 28: 7}, files=LINKED | {28: ("socket:[2]",)}),
+        session("tmux", *INNER, terminals={27: NULL, 28: NULL}, files=LINKED | {28: ("socket:[2]",)}),
         Who.SCRIPT,
     ),
     "a person's WezTerm": (
@@ -141,20 +140,20 @@ SESSIONS: dict[str, tuple[Hand, Who]] = {
         session("wezterm-mux-server", made(50, 21, "codex", 21), made(22, 50, "wezterm-gui"), files=LINKED), Who.SCRIPT,
     ),
     "a person, in GNU Screen": (
-        session("screen", made(22, 21, "screen"), files={30: ("/dev/null",)}, terminals={21: NULL, 22: NULL}),
+        session("screen", made(22, 21, "screen"), files={30: ("/dev/null",)}),
         Who.PERSON,
     ),
     "a person, in another Screen": (
-        session("screen", made(22, 21, "screen"), files={30: ("/dev/zero",)}, terminals={21: NULL, 22: NULL}),
+        session("screen", made(22, 21, "screen"), files={30: ("/dev/zero",)}),
         Who.SCRIPT,
     ),
     "a person, in two Screens": (
         session("screen", made(22, 21, "screen"), made(32, 1, "screen"),
-                files={30: ("/dev/null",), 32: ("/dev/null",)}, terminals={21: NULL, 22: NULL}),
+                files={30: ("/dev/null",), 32: ("/dev/null",)}),
         Who.SCRIPT,
     ),
     "a tmux that only has opened a person's terminal": (
-        session("tmux", CLIENT, files={30: ("/dev/null",)}, terminals={21: NULL, 22: NULL}), Who.SCRIPT,
+        session("tmux", CLIENT, files={30: ("/dev/null",)}), Who.SCRIPT,
     ),
 }  # fmt: skip
 
@@ -271,6 +270,10 @@ def test_tmux_attached_detached_and_attached_again(desk: Desk) -> None:
     # An agent's client shows the session to the agent.
     desk.panes.run(f"tmux -S {desk.folder}/person attach")
     until(desk.attached, "the agent is not attached")
+    becomes(pid, Who.SCRIPT)
+    # So does what a person runs that only reads of it.
+    desk.panes.type(f"sleep 100 | tmux -S {desk.folder}/person -C attach >/dev/null")
+    until(lambda: len(desk.tmux("list-clients").splitlines()) > 1, "no control client")
     becomes(pid, Who.SCRIPT)
     desk.panes.type(f"tmux -S {desk.folder}/person attach")
     becomes(pid, Who.PERSON)

@@ -10,12 +10,12 @@ import attrs
 
 from tallylight.actions.caller import Who
 from tallylight.evidence.process import Process
-from tests.actions.callers import Hand
+from tests.actions.callers import NULL, ZERO, Hand
 from tests.evidence.agents import AGENTS as AGENTS
 
 ASKER, AGENT, SHELL, KITTY, TMUX = 90, 50, 40, 30, 35
 #: The numbers of terminals: of the pane, and others; and of the person's own window.
-PANE_TTY, OWN_TTY, OTHER_TTY, WINDOW_TTY = 100, 101, 102, 103
+PANE_TTY, OWN_TTY, OTHER_TTY, WINDOW_TTY = 100, 101, ZERO, NULL
 
 
 def made(pid: int, ppid: int, name: str, start: int = 0, exe: str = "", *words: str) -> Process:

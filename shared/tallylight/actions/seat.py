@@ -149,8 +149,10 @@ class _Seats:
         """Whether *client* is attached to *server*, and a person sits at it."""
         if not (ports.is_linked(client.pid, server.pid, self.table) or self._is_given(client, server)):
             return False
-        is_window = program_of(client) not in _SERVERS
-        return self._is_opened(client) if is_window else self.is_person(client.pid)
+        if program_of(client) not in _SERVERS:
+            return self._is_opened(client)
+        # A host of ours joins a session, too, but gives it no key.
+        return process_table.reads_terminal(client.pid, self.table) and self.is_person(client.pid)
 
     def _is_given(self, client: Process, server: Process) -> bool:
         """

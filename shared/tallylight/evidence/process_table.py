@@ -203,6 +203,11 @@ def is_on_terminal(pid: int, path: str, of: Table) -> bool:
     return of.terminal(pid) == (minor & 0xFF | major << 8 | (minor & ~0xFF) << 12) != 0
 
 
+def reads_terminal(pid: int, of: Table) -> bool:
+    """Whether the standard input of *pid* is its terminal, as far as that is known."""
+    return is_on_terminal(pid, of.link(pid, "fd/0"), of) if isinstance(of, ProcTable) else True
+
+
 def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
     """The paths of the files that processes have open; a bounded number, and nothing of those of others."""
     if not isinstance(of, ProcTable | PsutilTable):

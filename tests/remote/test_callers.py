@@ -37,7 +37,7 @@ from tests.test_other_users import STRANGER, needs_root
 _PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
 ID = local_id("devbox", "sessions-7", PANE.id)
 #: Says what is in a file, notes the verbs that it is asked, and answers each as another file has it.
-_BRIDGE = """
+BRIDGE = """
 import json, sys
 folder = sys.argv[1]
 print(open(folder + "/said").read(), end="", flush=True)
@@ -108,7 +108,7 @@ def near(request: pytest.FixtureRequest) -> Iterator[Near]:
     # Directly in /tmp, where another user gets to the socket if its mode lets them.
     with tempfile.TemporaryDirectory(prefix="tallylight-callers-", dir="/tmp") as made:
         folder = Path(made)
-        (folder / "bridge").write_text(_BRIDGE)
+        (folder / "bridge").write_text(BRIDGE)
         (folder / "said").write_bytes(encode(HELLO) + encode(PaneSaid("sessions-7", PANE)))
         done = encode_reply(Done(PANE.id, "typed"))
         told = {"question": encode_reply(QUESTION), **dict.fromkeys(("answer", "say", "interrupt"), done)}

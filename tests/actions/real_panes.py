@@ -26,7 +26,7 @@ if os.fork():
 os.setsid()
 pid, fd = pty.fork()
 if not pid:
-    os.environ["TERM"] = "xterm"
+    os.environ |= {"TERM": "xterm", "WINDOWID": "7"}
     os.execvp(sys.argv[2], sys.argv[2:])
 os.write(fd, sys.argv[1].encode() + b"\\n")
 try:

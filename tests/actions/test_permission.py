@@ -47,6 +47,7 @@ from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import CLAUDE, ScriptDesk
 from tests.remote.far import HandPanes
 from tests.serve.serving import AUTH, Served
+from tests.tables import each
 
 VERBS = ("read", "text", "permission", "interrupt", "start")
 #: Who the program is, for kitty, for what asks from outside of it, and for the page, which has its token.
@@ -389,6 +390,54 @@ def test_the_page_has_the_table() -> None:
     assert {key: found.get(key) for key in wanted} == wanted
 
 
+#: What docs/security.md calls them.
+CALLED = {"agent": "the agent", "script": "a script", "stray": Who.STRAY.value, "unknown": "unknown", "person": "you"}
+HEADS = {
+    "ways": (
+        "started as",
+        "for kitty",
+        "for tmux, GNU Screen, WezTerm and other machines",
+        "for the page, with its token",
+    ),
+    "rights": ("who", "read", "type text", "answer a permission", "interrupt", "start"),
+}
+OUTCOMES = {"done": "yes", "asked": "once you agree", "permission": "no", "caller": "no"}
+SECURITY = Path(__file__).parents[2] / "docs" / "security.md"
+
+
+def rows_of(table: str) -> list[tuple[str, ...]]:
+    """The rows of a *table* of docs/security.md, by what every surface is asked above."""
+    if table == "ways":
+        return [(name, *(CALLED[who] for who in found.split())) for name, found in WHO.items()]
+    by_verb = {
+        who: zip(*(CELLS[who, level].split() for level in SCRIPTING), strict=True)
+        for who in dict.fromkeys(who for who, _ in CELLS)
+    }
+    return [(CALLED[who], *(", ".join(OUTCOMES[one] for one in cell) for cell in row)) for who, row in by_verb.items()]
+
+
+def security_page() -> str:
+    """docs/security.md with these tables; `python -m tests.actions.test_permission` writes them into it."""
+    page = SECURITY.read_text("utf-8")
+    for table, head in HEADS.items():
+        lines = [head, ("---",) * len(head), *rows_of(table)]
+        drawn = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        marked = re.compile(rf"(<!-- {table} -->\n).*?(<!-- /{table} -->)", re.DOTALL)
+        page, count = marked.subn(lambda match, drawn=drawn: f"{match[1]}{drawn}{match[2]}", page)  # type: ignore[misc]
+        assert count == 1, table
+    return page
+
+
+@each("table", [*HEADS])
+def test_the_page_of_security_has_every_cell(table: str) -> None:
+    """Cell by cell, and nothing beside them."""
+    body = SECURITY.read_text("utf-8").partition(f"<!-- {table} -->\n")[2].partition("<!-- /")[0]
+    found = [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in body.splitlines()]
+    wanted = [HEADS[table], ("---",) * len(HEADS[table]), *rows_of(table)]
+    differ = [(one, other) for one, other in itertools.zip_longest(found, wanted) if one != other]
+    assert differ == []
+
+
 def test_every_surface_uses_the_same_words(
     kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -426,3 +475,7 @@ def said_by_all(
     near = forbidden(level, caller, given, lambda _: caller, is_key=False)  # type: ignore[arg-type]
     assert isinstance(told[0], Refusal) and isinstance(spoken, Refusal) and near is not None
     return {told[0].text, printed, spoken.text, near.text}
+
+
+if __name__ == "__main__":
+    SECURITY.write_text(security_page(), "utf-8")

@@ -62,6 +62,9 @@ CODEX = made(5, 1, "codex")
 WINDOWS: dict[str, tuple[Hand, Who]] = {
     "the desktop, which leaves no parent": (window(*DESKTOP), Who.PERSON),
     "the desktop, with a console's environment": (window(*DESKTOP, environs={30: {"TERM": "linux"}}), Who.PERSON),
+    "the desktop, where all have the name of a terminal": (
+        window(*DESKTOP, environs={30: {"TERM": "xterm-256color"}}), Who.PERSON
+    ),
     "a compositor": (window(INIT, made(3, 1, "sway")), Who.PERSON),
     "a shell in another window": (
         window(INIT, made(20, 1, "kitty"), made(21, 20, "bash"), terminals={21: WINDOW}, environs={30: {"STY": ""}}),
@@ -70,7 +73,7 @@ WINDOWS: dict[str, tuple[Hand, Who]] = {
     "a shell that has gone": (window(*DESKTOP, environs={30: {"KITTY_WINDOW_ID": "1"}}), Who.SCRIPT),
     "a shell that has gone, in a plain pane": (window(*DESKTOP, environs={30: {"TERM": "foot"}}), Who.SCRIPT),
     "a process that has gone": (window(INIT, made(3, 1, "sh"), environs={3: {"TMUX": "x"}}), Who.SCRIPT),
-    "the desktop's mosh": (window(INIT, name="mosh-server", environs={30: {"TERM": "xterm"}}), Who.PERSON),
+    "the desktop's mosh": (window(INIT, name="mosh-server", environs={30: {"TERM": "foot"}}), Who.PERSON),
     "mosh in a pane": (window(INIT, name="mosh-server", environs={30: {"TMUX": "x"}}), Who.SCRIPT),
     "cron": (window(INIT, made(3, 1, "cron"), made(4, 3, "sh")), Who.SCRIPT),
     "at, whose executable nobody reads": (

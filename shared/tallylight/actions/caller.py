@@ -202,7 +202,7 @@ def end_of(below: Process, above: Process | None, table: Table) -> End | None:
 
 
 def program_of(process: Process) -> str:
-    """The name of the executable of *process*, without a version; nothing if it cannot be read."""
+    """Return the name of the executable of *process*, without a version; nothing if it cannot be read."""
     return _VERSIONED.sub("", base_name(process.exe))
 
 

@@ -44,7 +44,7 @@ _NOBODY: Being = (0, 0)
 
 def identify_by(environ: Mapping[str, str]) -> Identify:
     """
-    How a process identifies others, and itself.
+    Return what identifies processes for this one.
 
     What its own environment leads to can add agents, and hide none of those that come with us.
     """
@@ -54,7 +54,7 @@ def identify_by(environ: Mapping[str, str]) -> Identify:
 
 
 def here(environ: Mapping[str, str], prove: Callable[[Caller, Identify, Table], Caller] | None = None) -> Caller:
-    """The caller on behalf of this process: by `seat.seated` or `seat.let_in` as *prove*, the person as well."""
+    """Return the caller on behalf of this process: by `seat.seated` or `seat.let_in` as *prove*, the person as well."""
     identify = identify_by(environ)
     caller = identify(this_process())
     return caller if prove is None else prove(caller, identify, process_table.table())

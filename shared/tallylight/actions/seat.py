@@ -57,12 +57,12 @@ _OF_PANES = frozenset(
         "ZELLIJ",
     }
 )
-#: Of the console and of nothing, as a desktop may have it that was started at a console.
-_NO_PANE = frozenset({"", "dumb", "linux"})
+#: The names of terminals that a desktop may give to all that it starts: a console's, and one that people often set.
+_NO_PANE = frozenset({"", "dumb", "linux", "xterm", "xterm-256color"})
 
 
 def seated(caller: Caller, identify: Identify, table: Table) -> Caller:
-    """*caller*, or the person, if they sit at the terminal of the pane in which the program asks."""
+    """Return *caller*, or the person, if they sit at the terminal of the pane in which the program asks."""
     if (
         _has_terminal(caller, table)
         and _is_begun_at_a_prompt(caller, table)
@@ -73,40 +73,39 @@ def seated(caller: Caller, identify: Identify, table: Table) -> Caller:
 
 
 def let_in(caller: Caller, identify: Identify, table: Table) -> Caller:
-    """*caller*, or the person, if they came in from elsewhere: by a login, or from outside of this container."""
+    """Return *caller*, or the person, if they came in from elsewhere: by a login, or from outside of this container."""
     is_login = caller.who is Who.SCRIPT and caller.end is End.LOGIN
     return attrs.evolve(caller, who=Who.PERSON) if is_login and _Seats(identify, table).is_taken(caller) else caller
 
 
 def _has_terminal(caller: Caller, table: Table) -> bool:
-    """Whether the program that asks is in a pane without an agent in its line, and has the terminal of that pane."""
+    """Return whether the program that asks has the terminal of its pane, and no agent is in its line."""
     is_script = caller.who is Who.SCRIPT and bool(caller.terminal)
     return is_script and process_table.terminal(caller.asker[0], table) == caller.terminal
 
 
 def _is_begun_at_a_prompt(caller: Caller, table: Table) -> bool:
-    """Whether somebody typed a command there, or pressed a key of the terminal that opens the list."""
+    """Return whether somebody typed a command there, or pressed a key of the terminal that opens the list."""
     if caller.end is not End.TERMINAL:
         return True
     asker, first, terminal = _pane_of(caller, table)
     if terminal is not None and program_of(terminal) in _OPEN_LISTS and asker is not None and _is_list(asker):
         return True
-    # Where a terminal has login(1) begin its panes, the shell is the next process.
-    below = next((one for one, above, _ in line_of(caller.asker[0], table) if above == first), None)
-    shell = below if first is not None and first.comm == "login" else first
-    is_shell = shell is not None and program_of(shell) in _PROMPTS
-    return is_shell and shell is not None and _PROMPT_OPTIONS.issuperset(shell.argv[1:])
+    if first is not None and first.comm == "login":
+        # Where a terminal has login(1) begin its panes, the shell is the next process.
+        first = next((one for one, above, _ in line_of(caller.asker[0], table) if above == first), None)
+    return first is not None and program_of(first) in _PROMPTS and _PROMPT_OPTIONS.issuperset(first.argv[1:])
 
 
 def _is_list(process: Process) -> bool:
-    """Whether *process* calls itself what a key of a terminal opens; kitty's Python runs it by our package's name."""
+    """Return whether *process* calls itself what a key opens; kitty's Python runs that by our package's name."""
     words = list(process.argv)
     known = next((at for at, word in enumerate(words) if script_name(word) == "tally" or "tallylight" in word), None)
     return known is not None and not _OPENED.isdisjoint(words[known:])
 
 
 def _pane_of(caller: Caller, table: Table) -> tuple[Process | None, Process | None, Process | None]:
-    """The process that asks, the first one of its pane, and the terminal."""
+    """Return the process that asks, the first one of its pane, and the terminal."""
     first = table.get(caller.being[0])
     return table.get(caller.asker[0]), first, table.get(first.ppid) if first is not None else None
 
@@ -121,7 +120,7 @@ class _Seats:
     _seen: set[Being] = attrs.Factory(set)
 
     def is_taken(self, caller: Caller) -> bool:
-        """Whether a person looks at the pane of *caller*, or came in by the login that *caller* is behind."""
+        """Return whether a person looks at the pane of *caller*, or came in by the login that *caller* is behind."""
         if caller.being in self._seen:
             return False
         self._seen.add(caller.being)
@@ -136,17 +135,17 @@ class _Seats:
         return any(self._shows(one, terminal) for one in self._running(client) if one.pid != terminal.pid)
 
     def is_person(self, pid: int) -> bool:
-        """Whether the process *pid* is one that a person runs in a terminal."""
+        """Return whether the process *pid* is one that a person runs in a terminal."""
         caller = self.identify(pid)
         return _has_terminal(caller, self.table) and self.is_taken(caller)
 
     def _running(self, program: str) -> Iterator[Process]:
-        """The processes of *program*."""
+        """Return the processes of *program*."""
         found = map(self.table.get, process_table.pids(self.table))
         return (process for process in found if process is not None and program_of(process) == program)
 
     def _shows(self, client: Process, server: Process) -> bool:
-        """Whether *client* is attached to *server*, and a person sits at it."""
+        """Return whether *client* is attached to *server*, and a person sits at it."""
         if not (ports.is_linked(client.pid, server.pid, self.table) or self._is_given(client, server)):
             return False
         if program_of(client) not in _SERVERS:
@@ -156,7 +155,7 @@ class _Seats:
 
     def _is_given(self, client: Process, server: Process) -> bool:
         """
-        Whether *server*, a GNU Screen, has opened the terminal of *client*: its clients keep no connection.
+        Return whether *server*, a GNU Screen, has opened the terminal of *client*: its clients keep no connection.
 
         It must be the only server that has, for a second one might be anybody's.
         """
@@ -172,7 +171,7 @@ class _Seats:
         return holders - {client.pid} == {server.pid}
 
     def _is_opened(self, terminal: Process) -> bool:
-        """Whether a person may have opened *terminal*, for all that is known of who started it."""
+        """Return whether a person may have opened *terminal*, for all that is known of who started it."""
         caller = self.identify(terminal.pid)
         if caller.who is not Who.UNKNOWN:
             return caller.who is Who.SCRIPT and self.is_taken(caller)
@@ -181,14 +180,14 @@ class _Seats:
         return starters.isdisjoint(TERMINALS | _SCHEDULERS) and not any(map(self._is_of_a_pane, line))
 
     def _is_of_a_pane(self, process: Process) -> bool:
-        """Whether *process* was started with the environment of a pane."""
+        """Return whether *process* was started with the environment of a pane."""
         environ = self.table.environ(process.pid)
         # A login by mosh has the name of the far terminal.
         is_named = program_of(process) != "mosh-server" and environ.get("TERM", "") not in _NO_PANE
         return is_named or not _OF_PANES.isdisjoint(environ)
 
     def _is_let_in(self, caller: Caller) -> bool:
-        """Whether the login of *caller* is at this machine's own console, or from a person's terminal elsewhere."""
+        """Return whether the login of *caller* is at a console of this machine, or from a person's terminal."""
         inside: list[Process] = []
         login: Process | None = None
         for process, above, _ in line_of(caller.asker[0], self.table):

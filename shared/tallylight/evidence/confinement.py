@@ -13,7 +13,7 @@ _KINDS = ("user", "mnt", "pid", "net")
 
 
 def is_confined(pid: int, host: int, of: Table) -> bool:
-    """Whether the process *pid* is in another sandbox than the process *host*; where that cannot be read, it is."""
+    """Return whether the process *pid* is in another sandbox than *host*; where that cannot be read, it is."""
     if not isinstance(of, ProcTable):
         return False
     walls = _walls(pid, of)

@@ -1,9 +1,9 @@
 """
-Who is at the other end of a connection: of TCP from `/proc`, https://man7.org/linux/man-pages/man5/proc_pid_net.5.html,
-and of Unix sockets by what the kernel tells (`sock_diag`).
+The other ends of connections: of TCP from `/proc`, https://man7.org/linux/man-pages/man5/proc_pid_net.5.html, and of
+Unix sockets as the kernel reports them (`sock_diag`).
 
-What another user runs, or has gone meanwhile, is left out. Without `/proc` nobody is known, but for Unix sockets, where
-psutil has the paths of both ends.
+Processes of another user, and those that have gone meanwhile, are left out. Without `/proc` none is known, except for
+Unix sockets, where psutil has the paths of both ends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ESTABLISHED = "01"
 
 
 def is_linked(one: int, other: int, of: Table) -> bool:
-    """Whether a Unix socket of the process *one* is connected to one of the process *other*."""
+    """Return whether a Unix socket of the process *one* is connected to one of the process *other*."""
     if isinstance(of, PsutilTable):
         return not {far for _, far in of.unix_sockets(one) if far}.isdisjoint(
             near for near, _ in of.unix_sockets(other)
@@ -34,7 +34,7 @@ def is_linked(one: int, other: int, of: Table) -> bool:
 
 
 def parse_connection(told: str) -> tuple[tuple[str, int], tuple[str, int]] | None:
-    """The client's end and the server's of `SSH_CONNECTION`, as sshd writes it; None if it is something else."""
+    """Return the client's end and the server's of `SSH_CONNECTION`, as sshd writes it; None if it is something else."""
     words = told.split()
     if len(words) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words[1::2]):
         return None
@@ -45,8 +45,10 @@ def near_end(
     client: tuple[str, int], server: tuple[str, int], root: str = "/proc", own: int | None = None
 ) -> tuple[int, ...] | None:
     """
-    The processes of this machine at the end *client* of a connection to *server*: None if that is another machine's or
-    another user's; empty if there is no such connection, or nobody knows who has it. *own* is this user.
+    Return the processes of this machine at the end *client* of a connection to *server*.
+
+    None if that is another machine's or another user's; empty if there is no such connection, or if it is unknown who
+    has it. *own* is this user.
     """
     ends = [_plain(*client), _plain(*server)]
     rows = [row for row in _rows(root, "self") if row[3] == _ESTABLISHED]

@@ -138,7 +138,7 @@ class PsutilTable:
         return list(self._psutil.pids())
 
     def unix_sockets(self, pid: int) -> tuple[tuple[str, str], ...]:
-        """The Unix sockets of *pid*: the path of its own end and of the other one, where that has one."""
+        """Return the Unix sockets of *pid*: the path of its own end and of the other one, where that has one."""
         found = self._try(lambda: self._psutil.Process(pid).net_connections("unix")) or []
         return tuple((str(one.laddr or ""), str(one.raddr or "")) for one in found)
 
@@ -172,7 +172,7 @@ def children(pid: int, of: Table) -> tuple[int, ...]:
 
 
 def pids(of: Table) -> list[int]:
-    """All processes."""
+    """Return all processes."""
     return of.pids() if isinstance(of, ProcTable | PsutilTable) else []
 
 
@@ -204,7 +204,7 @@ def is_on_terminal(pid: int, path: str, of: Table) -> bool:
 
 
 def reads_terminal(pid: int, of: Table) -> bool:
-    """Whether the standard input of *pid* is its terminal, as far as that is known."""
+    """Return whether the standard input of *pid* is its terminal, as far as that is known."""
     return is_on_terminal(pid, of.link(pid, "fd/0"), of) if isinstance(of, ProcTable) else True
 
 

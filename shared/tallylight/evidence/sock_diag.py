@@ -21,7 +21,7 @@ _ANSWER_S = 1.0
 
 
 def peers(sockets: Iterable[str]) -> Iterator[str]:
-    """The inodes of the other ends of *sockets*, inodes too, as far as the kernel tells."""
+    """Return the inodes of the other ends of *sockets*, inodes too, as far as the kernel tells."""
     if (family := getattr(socket, "AF_NETLINK", None)) is None:
         return
     kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
@@ -35,7 +35,7 @@ def peers(sockets: Iterable[str]) -> Iterator[str]:
 
 
 def _peer_in(answer: bytes) -> str | None:
-    """The inode of the other end, by an answer of the kernel; None if it has none, or is of another family."""
+    """Return the inode of the other end, by an answer of the kernel; None if it has none, or is of another family."""
     if len(answer) < _HEADER.size + _TOLD or _HEADER.unpack_from(answer)[1] != _BY_FAMILY:
         return None
     rest = answer[_HEADER.size + _TOLD :]

@@ -137,7 +137,7 @@ def peer(connection: socket.socket) -> Peer | None:
 
 
 def listener(path: str, timeout_s: float) -> int:
-    """The process that listens at *path*; 0 if there is none, or this one cannot see it."""
+    """Return the process that listens at *path*; 0 if there is none, or this one cannot see it."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as made:
         made.settimeout(timeout_s)
         made.connect(path)

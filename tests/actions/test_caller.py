@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,6 +145,8 @@ def test_real_programs_below_a_real_agent(name: str, tmp_path: Path) -> None:
     way = EVERY[name]
     if os.getuid() and ("unshare" in way.real or "ssh.conf" in way.real):
         pytest.skip("NOT TESTED: a namespace, and a login of another user, need root")
+    if missing := [word for word in ("dtach", "expect", "screen") if word in way.real and not shutil.which(word)]:
+        pytest.skip(f"NOT TESTED: there is no {missing[0]}")
     with started(tmp_path, way.real) as pid:
         found = _settled(pid, way.elsewhere)
         assert found.who is way.elsewhere

@@ -30,6 +30,8 @@ INIT, ASKER, PANE, WINDOW = made(1, 0, "init"), 90, ZERO, NULL
 #: The list, typed at a prompt, and opened by a key.
 TALLY = Process(ASKER, 40, ASKER, "tally", ("python3", "/bin/tally", "agents"), "/usr/bin/python3", 90)
 OPENED = attrs.evolve(TALLY, ppid=30)
+#: As `hosts.kitty.agent_list` has kitty run it.
+RUNS = "import sys; from tallylight.cli.main import main; sys.exit(main(['{}']))"
 DESKTOP = (INIT, made(3, 1, "systemd", 0, "", "--user"))
 
 
@@ -94,6 +96,16 @@ WINDOWS: dict[str, tuple[Hand, Who]] = {
     "kitty, by a key": (
         Hand(*DESKTOP, made(30, 3, "kitty"), OPENED, terminals={ASKER: PANE}),
         Who.PERSON,
+    ),
+    "kitty, by a key, with its own Python": (
+        Hand(*DESKTOP, made(30, 3, "kitty"), made(ASKER, 30, "kitty", 0, "", "+runpy", RUNS.format("panel")),
+             terminals={ASKER: PANE}),
+        Who.PERSON,
+    ),
+    "kitty, by another program, with its own Python": (
+        Hand(*DESKTOP, made(30, 3, "kitty"), made(ASKER, 30, "kitty", 0, "", "+runpy", RUNS.format("send")),
+             terminals={ASKER: PANE}),
+        Who.SCRIPT,
     ),
     "WezTerm, by another program": (
         Hand(*DESKTOP, made(30, 3, "wezterm-gui"), OPENED, terminals={ASKER: PANE}),

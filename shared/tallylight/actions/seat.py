@@ -15,6 +15,7 @@ may begin one with that. And somebody must look at that pane:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 import attrs
@@ -36,7 +37,7 @@ _SERVERS: Mapping[str, str] = {
 }
 #: Those that open the list by a key of the person's: in a popup, or an overlay.
 _OPEN_LISTS = frozenset({"kitty", *_SERVERS})
-_OPENED = frozenset({"agents", "attach", "panel"})
+_OPENED, _QUOTED = frozenset({"agents", "attach", "panel"}), re.compile("'([a-z]+)'")
 _PROMPTS = SHELLS | {"elvish", "nu", "pwsh", "tcsh", "csh", "xonsh"}
 #: Options with which a shell still comes to its prompt. kitty gives bash `--posix`.
 _PROMPT_OPTIONS = frozenset({"-i", "-l", "-il", "-li", "--interactive", "--login", "--norc", "--noprofile", "--posix"})
@@ -101,7 +102,7 @@ def _is_list(process: Process) -> bool:
     """Return whether *process* calls itself what a key opens; kitty's Python runs that by our package's name."""
     words = list(process.argv)
     known = next((at for at, word in enumerate(words) if script_name(word) == "tally" or "tallylight" in word), None)
-    return known is not None and not _OPENED.isdisjoint(words[known:])
+    return known is not None and not _OPENED.isdisjoint([*words[known:], *_QUOTED.findall(words[known])])
 
 
 def _pane_of(caller: Caller, table: Table) -> tuple[Process | None, Process | None, Process | None]:

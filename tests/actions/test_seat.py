@@ -30,6 +30,7 @@ INIT, ASKER, PANE, WINDOW = made(1, 0, "init"), 90, ZERO, NULL
 #: The list, typed at a prompt, and opened by a key.
 TALLY = Process(ASKER, 40, ASKER, "tally", ("python3", "/bin/tally", "agents"), "/usr/bin/python3", 90)
 OPENED = attrs.evolve(TALLY, ppid=30)
+LOGIN = Process(3, 1, 3, "login", ("login",), "", 3)
 #: As `hosts.kitty.agent_list` has kitty run it.
 RUNS = "import sys; from tallylight.cli.main import main; sys.exit(main(['{}']))"
 DESKTOP = (INIT, made(3, 1, "systemd", 0, "", "--user"))
@@ -83,10 +84,16 @@ WINDOWS: dict[str, tuple[Hand, Who]] = {
         Who.SCRIPT,
     ),
     "a terminal, in no pane of it": (window(INIT, made(20, 1, "kitty")), Who.SCRIPT),
+    "a terminal, in no pane of it, at a console": (
+        window(INIT, LOGIN, made(4, 3, "sway"), made(20, 4, "kitty"), owners={3: 0}), Who.SCRIPT
+    ),
+    "a compositor, at a console": (window(INIT, LOGIN, made(4, 3, "sway"), owners={3: 0}), Who.PERSON),
+    "a terminal, in no pane of it, from outside": (window(made(20, 0, "kitty")), Who.SCRIPT),
     "tmux, in no pane of it": (window(INIT, made(20, 1, "tmux"), made(21, 20, "sh")), Who.SCRIPT),
     "an agent": (window(INIT, CODEX), Who.STRAY),
     "a program, in that window": (window(*DESKTOP, shell=made(40, 30, "sh", 0, "", "-c", "tally agents")), Who.SCRIPT),
     "a file of commands": (window(*DESKTOP, shell=made(40, 30, "bash", 0, "", "--rcfile", "x")), Who.SCRIPT),
+    "a file of commands, as its input": (window(*DESKTOP, piped={40}), Who.SCRIPT),
     "something called like a shell": (window(*DESKTOP, shell=made(40, 30, "bash", 0, "/bin/python3")), Who.SCRIPT),
     "login(1)": (
         Hand(*DESKTOP, made(30, 3, "ghostty"), Process(35, 30, 35, "login", ("login",), "", 35), made(40, 35, "zsh"),

@@ -1,5 +1,6 @@
 """
-A real Claude Code runs a program in a tmux of its own, by its shell tool, in a real kitty: it asks another machine.
+A real Claude Code runs a program by its shell tool, in a real kitty: in a tmux of its own, in another window of that
+kitty, and in another kitty. It asks another machine.
 
 The program says that a person has pressed a key. The other machine is a program behind the real `tally host sessions`,
 which notes what it is asked; the scripted model is Claude's model.
@@ -24,8 +25,13 @@ from tests.remote.test_machine import HELLO, PANE
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
-IN_ONE_KITTY = {"test_an_agent_in_its_own_tmux_is_no_person": "0.48"}
-#: Called as the list is: a terminal opens that by a key.
+IN_ONE_KITTY = {"test_an_agent_in_a_terminal_of_its_own_is_no_person": "0.48"}
+#: In the first it is called as the list is, which tmux opens by a key.
+_WAYS = {
+    "tmux": "tmux -L own -f /dev/null new-session -d 'python3 {folder}/tally agents {folder}/tmux; sleep 100'",
+    "window": "kitten @ launch --type=tab --keep-focus python3 {folder}/ask {folder}/window",
+    "kitty": "kitten @ launch --type=background kitty --config NONE python3 {folder}/tally agents {folder}/kitty",
+}
 _ASK = """
 import glob, os, socket, sys
 folder = os.path.dirname(os.path.abspath(__file__))
@@ -36,12 +42,12 @@ s.sendall(open(folder + "/line", "rb").read())
 data = b""
 while more := s.recv(65536):
     data += more
-open(folder + "/new", "wb").write(data)
-os.rename(folder + "/new", sys.argv[-1])
+open(sys.argv[-1] + ".new", "wb").write(data)
+os.rename(sys.argv[-1] + ".new", sys.argv[-1])
 """
 
 
-def test_an_agent_in_its_own_tmux_is_no_person(borrow: Callable[[str, str], Tab]) -> None:
+def test_an_agent_in_a_terminal_of_its_own_is_no_person(borrow: Callable[[str, str], Tab]) -> None:
     """It is refused by the rule of permissions, and nothing is asked over there; the person at a prompt is heard."""
     tab = borrow("claude", "claude --permission-mode manual")
     kitty = tab.kitty
@@ -69,12 +75,10 @@ def test_an_agent_in_its_own_tmux_is_no_person(borrow: Callable[[str, str], Tab]
 
     try:
         kitty.wait_until(shown, 60, "the other machine")
-        command = f"python3 {folder}/tally agents {folder}/agent"
-        (folder / "script").write_text(f"tmux -L own -f /dev/null new-session -d '{command}; sleep 100'\n")
+        (folder / "script").write_text("".join(f"{way.format(folder=folder)}\n" for way in _WAYS.values()))
         tab.submit(f"TOOL sh {folder}/script THEN fine")
         tab.answer(tab.manner.permission, tab.manner.approve)
-        refused = told("agent")
-        assert refused.get("rule") == "permission", refused
+        assert {way: told(way).get("rule") for way in _WAYS} == dict.fromkeys(_WAYS, "permission")
         assert not (folder / "asked").exists()
         windows.append(kitty.launch(keep_focus=True))
         kitty.send_text(windows[-1], f"python3 {folder}/tally agents {folder}/person\r")

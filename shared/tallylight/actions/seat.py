@@ -95,7 +95,9 @@ def _is_begun_at_a_prompt(caller: Caller, table: Table) -> bool:
     if first is not None and first.comm == "login":
         # Where a terminal has login(1) begin its panes, the shell is the next process.
         first = next((one for one, above, _ in line_of(caller.asker[0], table) if above == first), None)
-    return first is not None and program_of(first) in _PROMPTS and _PROMPT_OPTIONS.issuperset(first.argv[1:])
+    if first is None or program_of(first) not in _PROMPTS:
+        return False
+    return _PROMPT_OPTIONS.issuperset(first.argv[1:]) and process_table.reads_terminal(first.pid, table)
 
 
 def _is_list(process: Process) -> bool:
@@ -173,12 +175,18 @@ class _Seats:
 
     def _is_opened(self, terminal: Process) -> bool:
         """Return whether a person may have opened *terminal*, for all that is known of who started it."""
-        caller = self.identify(terminal.pid)
-        if caller.who is not Who.UNKNOWN:
-            return caller.who is Who.SCRIPT and self.is_taken(caller)
-        line = [process for process, _, _ in line_of(terminal.pid, self.table) if process.pid != 1]
+        line: list[Process] = []
+        for process, above, _ in line_of(terminal.pid, self.table):
+            line.append(process)
+            if end_of(process, above, self.table) is not None:
+                break
         starters = {program_of(process) or process.comm for process in line[1:]}
-        return starters.isdisjoint(TERMINALS | _SCHEDULERS) and not any(map(self._is_of_a_pane, line))
+        caller = self.identify(terminal.pid)
+        if caller.who not in (Who.SCRIPT, Who.UNKNOWN) or not starters.isdisjoint(TERMINALS | _SCHEDULERS):
+            return False
+        if caller.who is Who.SCRIPT:
+            return self.is_taken(caller)
+        return not any(self._is_of_a_pane(process) for process in line if process.pid != 1)
 
     def _is_of_a_pane(self, process: Process) -> bool:
         """Return whether *process* was started with the environment of a pane."""

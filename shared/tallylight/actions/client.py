@@ -24,7 +24,7 @@ from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import Verb, Verdict, check, unasked, verb_of
 from tallylight.actions.request import DeferredText, Look, Reply, Request, Start, TooLongError, Unqueue, Visible
-from tallylight.actions.seat import Identify
+from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.evidence.process_table import Table
@@ -58,6 +58,17 @@ def here(environ: Mapping[str, str], prove: Callable[[Caller, Identify, Table], 
     identify = identify_by(environ)
     caller = identify(this_process())
     return caller if prove is None else prove(caller, identify, process_table.table())
+
+
+def sitting(environ: Mapping[str, str]) -> Callable[[], Caller]:
+    """
+    Return what tells the caller on behalf of this process each time: the person, while they sit at its terminal.
+
+    Its line counts as it is now, for its parents may go.
+    """
+    identify, table = identify_by(environ), process_table.table()
+    opened = identify(this_process())
+    return lambda: seated(opened, identify, table)
 
 
 def is_asked(found: Found) -> bool:

@@ -208,6 +208,41 @@ def test_who_comes_from_outside_of_this_container() -> None:
     assert who(below, prove=let_in) is Who.AGENT
 
 
+SSHD, OWN_SSHD = Process(35, 1, 35, "sshd", ("sshd: me [priv]",), "", 35), made(36, 35, "sshd")
+FROM = {"SSH_CONNECTION": "192.0.2.7 50000 10.0.0.1 22"}
+
+
+@each(
+    "near, environ, expected",
+    [
+        # Of another machine, of nobody who is known; and of this one: of a person, of an agent, of both.
+        (None, FROM, Who.PERSON),
+        ((), FROM, Who.SCRIPT),
+        ((22, 24), FROM, Who.PERSON),
+        ((23,), FROM, Who.SCRIPT),
+        ((22, 23), FROM, Who.SCRIPT),
+        (None, {}, Who.SCRIPT),
+        (None, {"SSH_CONNECTION": "UNKNOWN 65535 UNKNOWN 65535 x"}, Who.SCRIPT),
+    ],
+)
+def test_who_comes_in_by_a_login(
+    monkeypatch: pytest.MonkeyPatch, near: tuple[int, ...] | None, environ: dict[str, str], expected: Who
+) -> None:
+    """By the connection that the login has, whichever way it is asked for."""
+    monkeypatch.setattr("tallylight.actions.seat.ports.near_end", lambda *_: near)
+    monkeypatch.setattr("tallylight.actions.caller.os.getuid", lambda: 1000)
+    here = (INIT, made(20, 1, "foot"), made(21, 20, "bash"), made(22, 21, "ssh"), made(24, 22, "ssh"))
+    agent = (made(5, 21, "codex", 21), made(23, 5, "ssh"))
+    table = Hand(
+        *(*here, *agent, SSHD, OWN_SSHD, made(40, 36, "bash"), TALLY),
+        terminals={21: WINDOW, 22: WINDOW, 24: WINDOW, 23: WINDOW, 40: PANE, ASKER: PANE},
+        owners={35: 0},
+        environs={40: environ, ASKER: {"SSH_CONNECTION": "198.51.100.1 1 10.0.0.1 22"} if environ else {}},
+    )
+    assert who(table) is expected
+    assert who(table, prove=let_in) is expected
+
+
 # Real programs --------------------------------------------------------------------------------------------------------
 
 _PROBE = """#!/bin/sh

@@ -119,14 +119,17 @@ class _Seats:
 
     identify: Identify
     table: Table
-    #: The panes that were looked at: one that shows itself is nobody's.
-    _seen: set[Being] = attrs.Factory(set)
+    #: What is known of panes by now; the pane that is looked at shows itself to nobody.
+    _known: dict[Being, bool] = attrs.Factory(dict)
 
     def is_taken(self, caller: Caller) -> bool:
         """Return whether a person looks at the pane of *caller*, or came in by the login that *caller* is behind."""
-        if caller.being in self._seen:
-            return False
-        self._seen.add(caller.being)
+        if caller.being not in self._known:
+            self._known[caller.being] = False
+            self._known[caller.being] = self._is_seen(caller)
+        return self._known[caller.being]
+
+    def _is_seen(self, caller: Caller) -> bool:
         if caller.end is not End.TERMINAL:
             return caller.end is End.OWN or self._is_let_in(caller)
         _, _, terminal = _pane_of(caller, self.table)

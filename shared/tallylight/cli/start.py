@@ -53,7 +53,8 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally start",
         description="Start an agent in this directory, in a new pane of the kitty or tmux around you. The caller may "
-        "then use `tally send` and `tally interrupt` on that pane.",
+        "then use `tally send` and `tally interrupt` on that pane. The agent runs outside of the caller's sandbox: if "
+        "there is one, kitty asks you first, and tmux refuses.",
         examples={
             "tally start claude --prompt 'fix the tests' --json": "and print the address of its pane",
             "tally start claude --wait --prompt 'fix the tests'": "the same once it has finished or needs you",

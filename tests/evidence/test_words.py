@@ -14,7 +14,7 @@ import random
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 import hypothesis
@@ -48,6 +48,11 @@ CUT = re.compile(
 INSIDE, INSTEAD = 0.75, 0.3
 #: Recorded screens of what agents ask at their start.
 AT_START = ("start-", "trust-")
+#: What the scripts that were played wrote into rows of the agent's own. These three wrap them: the question, or any.
+NAME = re.compile(r"touch made1|touch PWNED|new\.txt|area\.py|(?<=`touch)(?= ?$)")
+WRAPPED = {"claude": "question", "codex": "any", "copilot": "question"}
+#: The beginning of a choice.
+LABEL = re.compile(r"\W*\d\. +")
 #: The agents that have others; and those that have such.
 WITH_WORDS = sorted({path.parent.name for path in SCREENS if path.stem.startswith(("permission", "plan", "review"))})
 WITH_START = ("claude", "copilot", "gemini", "qwen")
@@ -84,6 +89,21 @@ class Place:
 
 
 @attrs.frozen
+class Name:
+    """
+    A name of the model's in a row that its agent writes: it ends at *end* of row *at*, in the text of choice *choice*.
+
+    Text goes on behind it, and into a row of its own below, between *left* and *right*. *choice* is -1 outside of all.
+    """
+
+    at: int
+    end: int
+    choice: int
+    left: str
+    right: str
+
+
+@attrs.frozen
 class Permission:
     """One recorded screen, the dialog on it, and all the places for words."""
 
@@ -91,6 +111,7 @@ class Permission:
     screen: Screen
     dialog: Dialog
     places: tuple[Place, ...]
+    names: tuple[Name, ...]
 
     @property
     def columns(self) -> int:
@@ -118,7 +139,8 @@ def permissions(name: str) -> tuple[Permission, ...]:
             reading = read(screen, screen.lines, screen.cursor)
             assert reading is not None and reading.dialog is not None
             if places := tuple(_places(screen, reading.dialog)):
-                found.append(Permission(path.stem, screen, reading.dialog, places))
+                names = tuple(_names(screen, reading.dialog, places))
+                found.append(Permission(path.stem, screen, reading.dialog, places, names))
     return tuple(found)
 
 
@@ -166,6 +188,22 @@ def _places(screen: Screen, dialog: Dialog) -> Iterator[Place]:
             yield Place(at, _left(beside) + " " * margin, _right(beside, columns), is_inside=True)
 
 
+def _names(screen: Screen, dialog: Dialog, places: Sequence[Place]) -> Iterator[Name]:
+    """The names in what the agent writes itself: the first row, the question, the choices."""
+    place, columns = dialog.place, int(screen.facts["columns"])
+    assert place is not None
+    inside = [other.at for other in places if other.is_inside]
+    top = dialog.top if dialog.missing != NO_TOP else place.top
+    own = [*range(top, min(inside, default=place.end)), *range(max(inside, default=place.end), place.end)]
+    for at in own:
+        line = screen.lines[at]
+        found, choice = NAME.search(line), sum(start <= at for start in place.starts) - 1
+        if found is not None and (choice < 0 or WRAPPED.get(screen.agent.name) == "any"):
+            numbered = LABEL.match(line) if choice >= 0 else None
+            indent = numbered.end() - len(_left(line)) if numbered is not None else len(_indent(line))
+            yield Name(at, found.end(), choice, _left(line) + " " * indent, _right(line, columns))
+
+
 def _left(line: str) -> str:
     """The sides of boxes and bars that *line* begins with."""
     found = re.match(rf" *(?:[{SIDES}] ?)*[{SIDES}](?= |$)|", line)
@@ -203,6 +241,18 @@ def _with(one: Permission, place: Place, rows: Sequence[str], form: str, is_inst
     cursor += len(written) * (cursor >= at)
     spare = min(len(written), place.at if not place.is_inside else one.dialog.top)
     return lines[spare:], cursor - spare
+
+
+def _behind(one: Permission, name: Name, words: str) -> tuple[list[str], int]:
+    """The screen with *words* behind a *name*: what is there fills its row, so that they begin the next one."""
+    lines, cursor = list(one.screen.lines), one.screen.cursor
+    room = one.columns - len(name.right)
+    line = lines[name.at].rstrip().removesuffix(name.right.strip()).rstrip()
+    head, tail = line[: name.end], line[name.end :]
+    rows = [f"{head} {'x' * (room - len(head) - 2)}", f"{name.left}{words}"[: room - len(tail)] + tail]
+    lines[name.at : name.at + 1] = [f"{row:<{room}}{name.right}" if name.right else row for row in rows]
+    spare = min(1, one.dialog.top)
+    return lines[spare:], cursor + (cursor > name.at) - spare
 
 
 def _patterns(who: Agent) -> dict[str, re.Pattern[str]]:
@@ -258,6 +308,21 @@ def _made(pattern: re.Pattern[str]) -> list[str]:
     return found
 
 
+def fault(one: Permission, lines: Sequence[str], cursor: int, words: Words, choice: int = -1) -> str:
+    """What is wrong with the reading of a screen with *words*, of *choice* too; nothing if it is right."""
+    found = read(one.screen, lines, cursor)
+    if found is None or found.status is not Status.WAITING or found.dialog is None:
+        return f"light {found.status if found is not None else 'none'}"
+    dialog, was = found.dialog, one.dialog
+    if dialog.kind is not Kind.PERMISSION:
+        return f"kind {dialog.kind}"
+    labels, before = ([option.label for option in asked.choices] for asked in (dialog, was))
+    if len(labels) != len(before) or any(labels[at] != before[at] for at in range(len(before)) if at != choice):
+        return "choices"
+    is_cut = dialog.missing == LEFT_OUT and any(map(CUT.search, words.rows))
+    return "" if is_cut or [c.keys for c in dialog.choices] == [c.keys for c in was.choices] else "keys"
+
+
 @attrs.frozen
 class Draw:
     """One permission with one text at one place."""
@@ -270,18 +335,8 @@ class Draw:
 
     def fault(self) -> str:
         """What is wrong with the reading of it; nothing if it is right."""
-        one = self.permission
-        lines, cursor = _with(one, self.place, self.words.rows, self.form, self.is_instead)
-        found = read(one.screen, lines, cursor)
-        if found is None or found.status is not Status.WAITING or found.dialog is None:
-            return f"light {found.status if found is not None else 'none'}"
-        dialog, was = found.dialog, one.dialog
-        if dialog.kind is not Kind.PERMISSION:
-            return f"kind {dialog.kind}"
-        if [choice.label for choice in dialog.choices] != [choice.label for choice in was.choices]:
-            return "choices"
-        is_cut = dialog.missing == LEFT_OUT and any(map(CUT.search, self.words.rows))
-        return "" if is_cut or [c.keys for c in dialog.choices] == [c.keys for c in was.choices] else "keys"
+        screen = _with(self.permission, self.place, self.words.rows, self.form, self.is_instead)
+        return fault(self.permission, *screen, self.words)
 
     def __str__(self) -> str:
         where = "inside" if self.place.is_inside else "above"
@@ -289,6 +344,24 @@ class Draw:
         text = " / ".join(self.words.rows)
         place = f"{where}, {how} row {self.place.at}, form {self.form!r}"
         return f"{self.permission.name} {place}, {self.words.name}: {text!r}"
+
+
+@attrs.frozen
+class Behind:
+    """One permission with one text behind a name."""
+
+    permission: Permission
+    name: Name
+    words: Words
+
+    def fault(self) -> str:
+        screen = _behind(self.permission, self.name, self.words.rows[0])
+        return fault(self.permission, *screen, self.words, self.name.choice)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.permission.name} behind the name in row {self.name.at}, {self.words.name}: {self.words.rows[0]!r}"
+        )
 
 
 def draws(who: Agent, many: int, *, is_made: bool, at_start: bool = False) -> Iterator[Draw]:
@@ -308,13 +381,21 @@ def draws(who: Agent, many: int, *, is_made: bool, at_start: bool = False) -> It
         many -= len(pairs)
 
 
-def faults(who: Agent, many: int, *, is_made: bool, at_start: bool = False) -> Counter[str]:
-    """What is wrong in so many draws, with an example of each fault of each first row; and how often it is."""
+def behind(who: Agent) -> Iterator[Behind]:
+    """Each text that is recorded or made, behind each name."""
+    for one in permissions(who.name):
+        for key, pattern in _patterns(who).items():
+            for rows in _words(who.name, pattern, is_made=True):
+                yield from (Behind(one, name, Words(key, rows)) for name in one.names if len(rows) == 1)
+
+
+def faults(drawn: Iterable[Draw | Behind]) -> Counter[str]:
+    """What is wrong in all that was *drawn*: an example of each fault of each first row, and how often it is."""
     found: Counter[str] = Counter()
     told: dict[tuple[str, str], str] = {}
-    for draw in draws(who, many, is_made=is_made, at_start=at_start):
-        if fault := draw.fault():
-            example = told.setdefault((fault, draw.words.rows[0]), f"{fault}: {draw}")
+    for draw in drawn:
+        if wrong := draw.fault():
+            example = told.setdefault((wrong, draw.words.rows[0]), f"{wrong}: {draw}")
             found[example] += 1
     return found
 
@@ -332,7 +413,7 @@ def summary(found: Counter[str], many: int) -> str:
 def test_words_of_a_model(name: str) -> None:
     """Whatever its model writes, the permission stays one, with its choices and their keys."""
     many = DRAWS // len(WITH_WORDS)
-    found = faults(agent(name), many, is_made=True)
+    found = faults(draws(agent(name), many, is_made=True))
 
     assert not found, summary(found, many)
 
@@ -342,14 +423,25 @@ def test_words_of_a_model(name: str) -> None:
 def test_words_of_a_repository(name: str) -> None:
     """The same of what an agent asks at its start, in which names are a repository's."""
     many = DRAWS // 20
-    found = faults(agent(name), many, is_made=True, at_start=True)
+    found = faults(draws(agent(name), many, is_made=True, at_start=True))
 
     assert not found, summary(found, many)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRAPPED)
+def test_words_behind_a_name(name: str) -> None:
+    """A long name of a file or command in what the agent writes itself goes on in a row of its own, with any words."""
+    drawn = list(behind(agent(name)))
+    found = faults(drawn)
+
+    assert drawn
+    assert not found, summary(found, len(drawn))
 
 
 def test_a_few_words_of_each_model() -> None:
     """The same with few draws, of what the agents and other programs show."""
     many = FEW // len(WITH_WORDS)
-    found = sum((faults(agent(name), many, is_made=False) for name in WITH_WORDS), Counter[str]())
+    found = sum((faults(draws(agent(name), many, is_made=False)) for name in WITH_WORDS), Counter[str]())
 
     assert not found, summary(found, many * len(WITH_WORDS))

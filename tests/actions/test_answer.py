@@ -303,15 +303,16 @@ def test_plain_text_is_what_sanitising_leaves() -> None:
 
 @pytest.mark.slow
 def test_what_is_known_to_be_no_permission() -> None:
-    """Of all recorded dialogs, those that the agent's own rule calls a question, where nothing else says otherwise."""
+    """Of all recorded dialogs, those that the agent's own rule and another source call a question."""
     asked, plain = 0, []
+    kinds = {"kind": Kind.QUESTION, "confirmed_kind": Kind.QUESTION}
     for path in sorted(SCREENS.glob("*/*.txt")):
-        found = answer.ask(Desk(seen(f"{path.parent.name}/{path.stem}", kind=Kind.QUESTION)))
+        found = answer.ask(Desk(seen(f"{path.parent.name}/{path.stem}", **kinds)))
         asked += isinstance(found, Question)
         if isinstance(found, Question) and found.is_plain:
             plain.append(f"{path.parent.name}/{path.stem}")
             assert "shows: waiting/question\n" in path.read_text("utf-8"), path
     assert asked > 100 and "claude/question-80" in plain
-    for name, kind in itertools.product(plain, {None, *Kind} - {Kind.QUESTION}):
-        found = answer.ask(Desk(seen(name, kind=kind)))
-        assert isinstance(found, Question) and not found.is_plain, (name, kind)
+    for name, key, kind in itertools.product(plain, kinds, {None, *Kind} - {Kind.QUESTION}):
+        found = answer.ask(Desk(seen(name, **kinds | {key: kind})))
+        assert isinstance(found, Question) and not found.is_plain, (name, key, kind)

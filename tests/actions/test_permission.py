@@ -20,15 +20,17 @@ from starlette.testclient import TestClient
 
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.answered import InProcess
-from tallylight.actions.caller import Caller, Who, caller_of, let_in
+from tallylight.actions.caller import PERSON, Caller, Who, caller_of, let_in
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
+from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import TABLE, Verb, Verdict, check
 from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
+from tallylight.evidence.screen import Look as ScreenLook
 from tallylight.model.status import Kind, Status
 from tallylight.remote.host import forbidden
 from tallylight.serve.app import Service
@@ -213,6 +215,26 @@ def test_never_into_the_pane_in_which_it_runs(
             told = inside.ask(way.table(KITTY), level, is_own=True)
             assert isinstance(told, Refusal) and told.rule == rules[way.in_kitty], (way, level, told)
     assert inside.desk.window.written == []
+
+
+WORDS = ["  ┃", "  ┃  △ Reject permission", "  ┃  Tell what to do instead", "  ┃", "  ┃   enter confirm"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "confirmed", "rule"),
+    [(Kind.INPUT, Kind.INPUT, "done"), *((Kind.INPUT, kind, "permission") for kind in (None, Kind.PERMISSION))],
+)
+def test_a_text_for_a_dialog_needs_two_sources(kind: Kind, confirmed: Kind | None, rule: str) -> None:
+    """A program gives one only to a dialog that two sources call no permission."""
+    shown = seen("opencode/denied-80", kind=kind, confirmed_kind=confirmed)
+    desk = Desk(attrs.evolve(shown, look=ScreenLook([*shown.look.lines[:8], *WORDS], 10, 0, 80)))
+    given = Say("3", PID, START, "go on", enter=True, fingerprint=desk.shown().fingerprint)
+    permit = functools.partial(check, "own", is_own=True)
+    access = Access(desk, Once(0.0, InProcess()), lambda caller, verb, _: permit(caller, verb))
+
+    assert outcome(perform(access, given, CALLERS[Who.SCRIPT])) == rule
+    assert (desk.typed == []) == (rule != "done")
+    assert outcome(perform(access, given, PERSON)) == "done" or rule == "done"
 
 
 # From a process of its own, and over the bridge -----------------------------------------------------------------------

@@ -84,11 +84,23 @@ READ: dict[str, tuple[list[str], str]] = {
     ),
     "text below pointed ones": (["Which?", "❯ Red", "  Green", "", "and so on", HINT], ""),
     "an input line below pointed ones": (["Which?", "❯ Red", "  Green", "", "› use it", HINT], ""),
-    "a number twice": (["Which?", "❯ 1. a", "  2. b", "  2. c"], ""),
-    "a number twice, with a hint": (["Which?", "❯ 1. a", "  2. b", "  2. c", HINT], ""),
-    "the first number twice": (["Which?", "  1. a", "❯ 1. b", "  2. c", HINT], ""),
-    "the first number twice, and a blank": (["Which?", "  1. a", "", "❯ 1. b", "  2. c"], ""),
-    "another number between": (["Which?", "❯ 1. a", "  3. b", "  2. c", HINT], ""),
+    "a number twice": (["Which?", "❯ 1. a", "  2. b", "  2. c"], "numbered choices/question: Which? | a= | c="),
+    "a number twice, with a hint": (
+        ["Which?", "❯ 1. a", "  2. b", "  2. c", HINT],
+        "numbered choices/question: Which? | a= | c=",
+    ),
+    "the first number twice": (
+        ["Which?", "  1. a", "❯ 1. b", "  2. c", HINT],
+        "numbered choices/question: Which? | b= | c=",
+    ),
+    "the first number twice, and a blank": (
+        ["Which?", "  1. a", "", "❯ 1. b", "  2. c"],
+        "numbered choices/question: Which? | b= | c=",
+    ),
+    "another number between": (
+        ["Which?", "❯ 1. a", "  3. b", "  2. c", HINT],
+        "numbered choices/question: Which? | a= | c=",
+    ),
     "numbers in what is said of a choice": (["Which?", "❯ 1. a", "     1. b", "     2. c", "  2. d"], ""),
     "numbered from two": (["Which?", "❯ 2. a", "  3. b", HINT], ""),
     "pointed without a hint": (["Which?", "❯ Red", "  Green"], ""),
@@ -236,18 +248,20 @@ def test_what_is_read() -> None:
 
 
 def test_choices_that_cannot_be_told_apart() -> None:
-    """They are not read, so that no answer chooses another; that they are choices is seen, and no text is typed."""
+    """None of them has keys, so that no answer chooses another; that they are choices is seen, and no text is typed."""
     for lines in (
         [*ASKED, "", *[HINT] * 9],
         ["Which?", "❯ Red", "  Green", "", "and so on", HINT],
         ["Which?", "❯ 1. a", "  2. b", "  2. c"],
         ["Which?", "  1. a", "  2. b", "  2. c"],
         ["Which?", "  1. a", "❯ 1. b", "  2. c"],
+        ["Which of these would you like to have, now or later?", "❯ a label that goes on in the row", "  below", HINT],
     ):
         rows = read_tail(lines)
-        assert ends_in_choices(rows) and read_dialog(rows, 0) is None, lines
-        assert numbered_choices(rows) is None and pointed_choices(rows) is None, lines
-        assert numbered_choices(rows, is_pointed=False) is None, lines
+        dialog = read_dialog(rows, 0)
+        assert ends_in_choices(rows) and (dialog is None or not any(one.keys for one in dialog.choices)), lines
+        for found in (numbered_choices(rows), pointed_choices(rows), numbered_choices(rows, is_pointed=False)):
+            assert found is None or not found.is_clear, lines
     for lines in (ASKED, ["Which?", "  1. a", "  2. b"], ["❯ Red", "  Green", HINT]):
         assert ends_in_choices(read_tail(lines)), lines
     assert not ends_in_choices(read_tail(["1. a", "and so on", "❯ "]))

@@ -44,6 +44,8 @@ SIDES = "│┃║▌▐"
 CUT = re.compile(
     r"…|\.\.\.|\b(?:more|hidden|omitted|truncated|expand|all|left out|not shown|details|rows?|lines?)\b", re.IGNORECASE
 )
+#: A text that may be a choice takes the keys away where it is right above the choices.
+NUMBERED = re.compile(r".{0,4}(?:[\[(]?\d{1,2}[\])]|\d{1,2}[.):]) ")
 #: How often a text is inside the dialog, and of those in place of rows that are there.
 INSIDE, INSTEAD = 0.75, 0.3
 #: Recorded screens of what agents ask at their start.
@@ -316,10 +318,15 @@ def fault(one: Permission, lines: Sequence[str], cursor: int, words: Words, choi
     dialog, was = found.dialog, one.dialog
     if dialog.kind is not Kind.PERMISSION:
         return f"kind {dialog.kind}"
+    if one.is_at_start and not any(option.keys for option in (*was.choices, *dialog.choices)):
+        return ""  # nothing is typed for any of them, before and after
     labels, before = ([option.label for option in asked.choices] for asked in (dialog, was))
     if len(labels) != len(before) or any(labels[at] != before[at] for at in range(len(before)) if at != choice):
         return "choices"
     is_cut = dialog.missing == LEFT_OUT and any(map(CUT.search, words.rows))
+    if not any(option.keys for option in dialog.choices) and dialog.place is not None and dialog.place.starts:
+        above = (text for line in reversed(lines[: dialog.place.starts[0]]) if (text := _text(line).strip()))
+        is_cut |= NUMBERED.match(next(above, "")) is not None
     return "" if is_cut or [c.keys for c in dialog.choices] == [c.keys for c in was.choices] else "keys"
 
 
@@ -374,6 +381,8 @@ def draws(who: Agent, many: int, *, is_made: bool, at_start: bool = False) -> It
     while many > 0:
         for one, name, pattern in dice.sample(pairs, min(many, len(pairs))):
             rows = dice.choice(_words(who.name, pattern, is_made))
+            if at_start:  # a name has one row, and is no line
+                rows = tuple(row for row in rows if not is_edge(row))[:1] or ("a name",)
             is_inside = dice.random() < INSIDE
             place = dice.choice([place for place in one.places if place.is_inside is is_inside] or one.places)
             is_instead = dice.random() < INSTEAD and one.may_cover(place, len(rows))

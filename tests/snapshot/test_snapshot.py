@@ -65,6 +65,7 @@ def test_what_is_published_is_read(folder: Path) -> None:
     pane = Pane(
         status=Status.WAITING,
         kind=Kind.PERMISSION,
+        confirmed_kind=Kind.PERMISSION,
         reason=ReasonEntry(source="protocol", rule="osc-1338", at=49.5, changes="an answer"),
         records=(RecordEntry.of(report, Status.WAITING, 49.5),),
         collisions=(CollisionEntry(pane="kitty-1:2", name="api", file="a.py", lines="4–6", same=True, at=40.0),),
@@ -95,7 +96,8 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
     assert found["pid"] == os.getpid()
     assert found["written"] == 1000.0
     assert set(found["panes"][0]) == {
-        "id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message", "since",
+        "id", "tab", "os_window", "title", "status", "kind", "confirmed_kind", "agent", "project", "session", "message",
+        "since",
         "seen", "pid", "reason", "records", "losing", "answers", "cwd", "progress", "background", "question",
         "collisions",
         "what", "choices", "prompt", "resume", "fork", "attach", "agent_pid", "conversation", "snoozed_until",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import attrs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -146,3 +147,54 @@ def test_each_cell_alone(source: Source, status: Status) -> None:
     assert tracker.decision.reason.source is source
     tracker.report(Report(source=source, status=None), 3.0)
     assert settled(tracker, 20.0).decision.reason.source is Source.HEURISTIC
+
+
+ASKS = {
+    "the screen alone": ([(Source.SCREEN, Kind.QUESTION)], None),
+    "a guess beside it": ([(Source.SCREEN, Kind.QUESTION), (Source.HEURISTIC, Kind.QUESTION)], None),
+    "a status file": ([(Source.SCREEN, Kind.QUESTION), (Source.REGISTRY, Kind.QUESTION)], Kind.QUESTION),
+    "a protocol": ([(Source.SCREEN, Kind.QUESTION), (Source.PROTOCOL, Kind.QUESTION)], Kind.QUESTION),
+    "a notification that names no kind": ([(Source.SCREEN, Kind.QUESTION), (Source.NOTIFICATION, None)], None),
+    "two that differ": ([(Source.RECORD, Kind.QUESTION), (Source.PROTOCOL, Kind.PERMISSION)], None),
+    "a file against the screen": ([(Source.SCREEN, Kind.QUESTION), (Source.RECORD, Kind.PERMISSION)], Kind.PERMISSION),
+    "a title that says so of every dialog": ([(Source.SCREEN, Kind.QUESTION), (Source.TITLE, Kind.PERMISSION)], None),
+    "such a title beside a record": (
+        [(Source.TITLE, Kind.PERMISSION), (Source.RECORD, Kind.QUESTION)], Kind.QUESTION,
+    ),
+    "a title that tells questions": ([(Source.SCREEN, Kind.QUESTION), (Source.TITLE, Kind.QUESTION)], Kind.QUESTION),
+}  # fmt: skip
+
+
+@each("name", list(ASKS))
+def test_a_second_source_confirms_the_kind(name: str) -> None:
+    """A kind counts as confirmed if all sources but the screen that report one agree; and only while it asks."""
+    told, expected = ASKS[name]
+    tracker = tracker_of_an_agent()
+    for source, kind in told:
+        tracker.report(Report(source=source, status=Status.WAITING, kind=kind), 1.0)
+
+    assert settled(tracker, LATER_S).decision.confirmed_kind is expected
+    for source, _ in told:
+        tracker.report(Report(source=source, status=Status.WORKING), 10.0)
+    assert settled(tracker, 10.0 + LATER_S).decision.confirmed_kind is None
+
+
+def test_a_kind_is_confirmed_for_one_question() -> None:
+    """A report from before the last answer confirms nothing of a new dialog; nor does a subagent's."""
+    tracker = tracker_of_an_agent()
+    asks = Report(source=Source.SCREEN, status=Status.WAITING, kind=Kind.QUESTION)
+    tracker.report(Report(source=Source.RECORD, status=Status.WAITING, kind=Kind.QUESTION), 1.0)
+    tracker.report(asks, 1.0)
+    assert settled(tracker, 2.0).decision.confirmed_kind is Kind.QUESTION
+
+    tracker.report(Report(source=Source.SCREEN, status=Status.WORKING), 3.0)
+    settled(tracker, 4.0)
+    tracker.report(attrs.evolve(asks, message="Another?"), 5.0)
+    decision = settled(tracker, 6.0).decision
+    assert (decision.status, decision.confirmed_kind) == (Status.WAITING, None)
+
+    child = Report(source=Source.PROTOCOL, status=Status.WAITING, kind=Kind.QUESTION, id="a")
+    tracker.report(Report(source=Source.SCREEN, status=Status.IDLE), 7.0)
+    tracker.report(child, 8.0)
+    decision = settled(tracker, 9.0).decision
+    assert (decision.status, decision.confirmed_kind) == (Status.WAITING, None)

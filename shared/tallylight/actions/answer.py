@@ -41,6 +41,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
 
+#: Kinds that grant nothing, and are answered by a choice or in words. A secret is typed where it is asked.
+PLAIN = (Kind.QUESTION, Kind.INPUT)
 #: Rows above a dialog that are shown, too.
 MAX_ABOVE = 100
 #: Characters of a dialog, above its choices, that are shown. One that is longer is to be looked at where it is.
@@ -74,7 +76,7 @@ class Question:
     *first* of them, and a person who has not seen them from there on has not seen what they agree to. *pid* and
     *start* are of the agent's process, *fingerprint* of the whole visible screen. *choices* is empty where any text
     may be the answer. *missing* is a sentence that says what is not shown: then nothing answers it from here.
-    *is_plain*: it is known to be a question and no permission, by the agent's own rule and by all else that is known.
+    *is_plain*: two sources prove that it is a question and no permission (`is_question`).
     """
 
     pane: str
@@ -129,7 +131,8 @@ class Seen:
     """
     A pane as its host sees it at this moment.
 
-    *status* and *kind* are what the host's tracker has decided. *takes_paste*: whether the program has asked for
+    *status* and *kind* are what the host's tracker has decided; *confirmed_kind* is the kind by sources other than the
+    screen. *takes_paste*: whether the program has asked for
     bracketed paste; None where its host does not know. *styled* is the screen with its colours, where what is asked
     depends on them.
     """
@@ -139,6 +142,7 @@ class Seen:
     look: Look
     status: Status
     kind: Kind | None = None
+    confirmed_kind: Kind | None = None
     takes_paste: bool | None = None
     styled: StyledScreen | None = None
 
@@ -191,9 +195,16 @@ def holder(typist: Typist) -> Occupant | Refusal:
 
 
 def is_question(seen: Seen) -> bool:
-    """Whether what is asked is known to be a question and no permission, by the agent's rule and by all else known."""
+    """
+    Return whether two sources prove that a plain question is asked, in choices or in words, and no permission.
+
+    One is the agent's own rule for its screen. A model can write what that rule looks for, so another must agree: the
+    agent's status file, record, hook, protocol or title.
+    """
     dialog = dialog_of(seen)
-    return dialog is not None and dialog.is_known and dialog.kind is seen.kind is Kind.QUESTION
+    if dialog is None or not dialog.is_known or dialog.kind not in PLAIN:
+        return False
+    return dialog.kind is seen.kind is seen.confirmed_kind
 
 
 def anything(_: Seen) -> Refusal | None:

@@ -110,12 +110,14 @@ class Once:
         seen = self.look(typist)
         return says.prompt_agent(Still(seen)) if isinstance(seen, Seen) else seen
 
-    def say(self, typist: Typist, given: Say) -> Done | Refusal:
-        """Type the text, if the agent takes text now; into a dialog that asks for it once."""
+    def say(
+        self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.anything
+    ) -> Done | Refusal:
+        """Type the text, if the agent takes text now; into a dialog that asks for it once, and if not *unfit*."""
         if not given.fingerprint:
             return self._act(typist, None, lambda: says.say(typist, given))
         asked = Answer(given.pane, given.pid, given.start, given.fingerprint, 0)
-        return self._act(typist, asked, lambda: says.say(typist, given, lambda _: self._note(asked)))
+        return self._act(typist, asked, lambda: says.say(typist, given, lambda seen: unfit(seen) or self._note(asked)))
 
     def interrupt(self, typist: Typist, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""

@@ -54,7 +54,7 @@ class Access:
 def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
     """Do what *caller* *asked*, or return the rule that refuses it; None while a person is asked for consent."""
     is_person = caller.who is Who.PERSON
-    seen = pane.once.look(pane.typist) if isinstance(asked, Answer) and not is_person else None
+    seen = pane.once.look(pane.typist) if _answers(asked) and not is_person else None
     verb = verb_of(asked, seen)
     if verb is None:
         return request.UNKNOWN
@@ -63,13 +63,14 @@ def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
         verdict = pane.permit(caller, verb, being)
         if verdict is not Verdict.ALLOWED:
             return verdict  # type: ignore[return-value] # a `Permit` asks by itself
+    unfit = limit(verb, caller)
     match asked:
         case Look(what=what):
             return _look(pane, what)
         case Answer():
-            return pane.once.answer(pane.typist, asked, answers.anything if is_person else limit(verb))
+            return pane.once.answer(pane.typist, asked, unfit)
         case Say():
-            return pane.once.say(pane.typist, asked)
+            return pane.once.say(pane.typist, asked, unfit)
         case Interrupt():
             return pane.once.interrupt(pane.typist, asked)
         case Close():
@@ -77,6 +78,11 @@ def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
         case DeferredText() | Unqueue():
             return _queue(pane, asked, replaces=is_person)
     return request.UNKNOWN
+
+
+def _answers(asked: Request) -> bool:
+    """Return whether *asked* answers a dialog, by a choice or by a text."""
+    return isinstance(asked, Answer) or (isinstance(asked, Say) and asked.fingerprint != "")
 
 
 def _look(pane: Access, what: str) -> Reply:

@@ -206,7 +206,7 @@ def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
         case Interrupt():
             return Verb.INTERRUPT
         case Say(fingerprint=shown):
-            return Verb.QUESTION if shown else Verb.TEXT
+            return _answers(asked, seen) if shown else Verb.TEXT
         case DeferredText():
             return Verb.TEXT
         case Close() | Unqueue():
@@ -216,7 +216,7 @@ def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
     return None
 
 
-def _answers(asked: Answer, seen: Seen | Refusal | None) -> Verb:
+def _answers(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
     if seen is None:
         return Verb.PERMISSION
     dialog = dialog_of(seen) if isinstance(seen, Seen) else None
@@ -226,6 +226,8 @@ def _answers(asked: Answer, seen: Seen | Refusal | None) -> Verb:
     return Verb.PERMISSION if is_shown and not is_question(seen) else Verb.QUESTION
 
 
-def limit(verb: Verb) -> Callable[[Seen], Refusal | None]:
-    """What an answer that was allowed as *verb* is not typed into."""
-    return (lambda seen: None if is_question(seen) else _PERMISSION) if verb is Verb.QUESTION else anything
+def limit(verb: Verb, caller: Caller) -> Callable[[Seen], Refusal | None]:
+    """Return what refuses an answer, or a text for a dialog, that *caller* was allowed as *verb*; a person is not."""
+    if caller.who is Who.PERSON or verb is not Verb.QUESTION:
+        return anything
+    return lambda seen: None if is_question(seen) else _PERMISSION

@@ -20,6 +20,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions.answer import (
+    PLAIN,
     Done,
     Occupant,
     Seen,
@@ -44,8 +45,6 @@ from tallylight.wire.text import hidden
 MAX_TEXT = 4096
 #: What an agent at its prompt may be called: its turn is over.
 _AT_PROMPT = (Status.IDLE, Status.DONE, Status.BACKGROUND, Status.ERROR)
-#: What is answered in words. A secret is not: that is typed where it is asked.
-_IN_WORDS = (Kind.QUESTION, Kind.INPUT)
 _LINES = "\t\n"
 
 
@@ -174,7 +173,7 @@ def _has_choices(seen: Seen) -> bool:
 
 
 def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
-    if dialog.choices or dialog.kind not in _IN_WORDS or _has_choices(seen):
+    if dialog.choices or dialog.kind not in PLAIN or _has_choices(seen):
         return Refusal("asking", "it asks something that takes no text; nothing was typed")
     if not shown:
         return Refusal("asking", "it asks for text: look at the question first; nothing was typed")

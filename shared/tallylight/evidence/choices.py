@@ -86,6 +86,8 @@ class Choices:
     end: int
     #: Whether it is known what chooses one.
     is_sure: bool = True
+    #: Whether no row between or right above them may be one, too: else nothing is typed for any.
+    is_clear: bool = True
     #: Whether something is below them that is no hint: it belongs to a dialog if that asks something.
     has_more_below: bool = False
 
@@ -113,13 +115,16 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     """
     The numbered choices that *rows* end in, hints apart: from 1 up, and one with a pointer unless told otherwise.
 
-    None where another number is between them or right above the first, unless they need not be *is_clear*.
+    None for several in a row, unless they need not be *is_clear*. With another number between them or right above the
+    first, it is not known what chooses them.
     """
     last = next((at for at in upwards(len(rows), _LOW) if _NUMBERED.match(rows[at].text)), None)
     if last is None:
         return None
     end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE
-    found = _counted_down(rows, last, is_clear=is_clear) if _are_hints(rows, end, beside) else []
+    found, is_alone = _counted_down(rows, last)
+    if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
+        return None
     pointed = [index for index, (_, match) in enumerate(found) if match[1]]
     if not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
         return None
@@ -130,35 +135,57 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
         last=last,
         labels=labels,
         texts=tuple(
-            " ".join([match[4], *(row.text for row in rows[position + 1 : behind] if not row.is_edge)])
+            " ".join([match[4], *_texts(rows[position + 1 : behind])])
             for (position, match), behind in zip(found, (*starts[1:], end), strict=True)
         ),
-        numbers=tuple(str(_number(match)) for _, match in found),
-        pointed=pointed[0] if pointed else 0,
+        numbers=tuple(str(number) for number in range(1, len(found) + 1)),
+        pointed=(*pointed, 0)[0],
         starts=starts,
         end=end,
-        is_sure=all(match[2] for _, match in found) and not any(map(_CHECK_BOX.match, labels)),
+        is_sure=is_alone and _are_typed(found) and not any(map(_CHECK_BOX.match, labels)),
+        is_clear=is_alone,
         has_more_below=not _only_hints(rows[end:], beside),
     )
 
 
-def _counted_down(rows: Sequence[Row], last: int, *, is_clear: bool) -> list[tuple[int, re.Match[str]]]:
-    """The choices from 1 up to the one at *last*, each with where it is; none if one is missing between them."""
-    found: list[tuple[int, re.Match[str]]] = []
+def _texts(rows: Sequence[Row]) -> list[str]:
+    return [row.text for row in rows if not row.is_edge]
+
+
+_Numbered = list[tuple[int, re.Match[str]]]
+
+
+def _are_in_columns(rows: Sequence[Row], found: _Numbered) -> bool:
+    return any(len(_items(rows[position])) > 1 for position, _ in found)
+
+
+def _are_typed(found: _Numbered) -> bool:
+    """Return whether the numbers are what is typed: they are in no brackets."""
+    return all(match[2] for _, match in found)
+
+
+def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
+    """
+    Return the choices from 1 up to the one at *last*, each with where it is; none if one is missing.
+
+    The other is whether no other number is between them or right above: labels may hold any text, so with another one
+    it is not known which row is which choice.
+    """
+    found: _Numbered = []
+    is_clear = True
     for position in range(last, -1, -1):
         match = _NUMBERED.match(rows[position].text)
         if match is not None and (not found or _number(match) == _number(found[0][1]) - 1):
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
-        elif (is_clear and match is not None) or found[0][0] - position > _GAP:
-            return []
+        elif found[0][0] - position > _GAP:
+            return [], False
+        is_clear &= match is None or found[0][0] == position
     if _number(found[0][1]) != 1:
-        return []
+        return [], False
     above = next((rows[at].text for at in range(found[0][0] - 1, -1, -1) if rows[at].text), "")
-    if is_clear and (_NUMBERED.match(above) or any(len(_items(rows[position])) > 1 for position, _ in found)):
-        return []
-    return found
+    return found, is_clear and not _NUMBERED.match(above)
 
 
 def _number(match: re.Match[str]) -> int:
@@ -266,6 +293,10 @@ def _is_wrapped(row: Row, below: Row, width: int) -> bool:
     return row.indent + len(row.text) + 1 + len(below.text.partition(" ")[0]) > width
 
 
+def _may_go_on(row: Row, below: Row) -> bool:
+    return len(row.text) >= _WRAPPED and below.text[:1].islower()
+
+
 def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
     """
     Whether *rows* from *start* on hold nothing that was printed below a dialog: hints, terms, edges, what else is
@@ -330,6 +361,8 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | 
     column = rows[pointed].indent + len(rows[pointed].text) - len(label)
     starts, end, is_whole = _around(rows, pointed, column, hint)
     labels = tuple(label if at == pointed else rows[at].text for at in starts)
+    # The rest of a label that is wrapped looks like a choice of its own where the list is narrower than other rows.
+    is_alone = not any(_may_go_on(rows[at - 1], rows[at]) for at in starts[1:])
     if is_clear:
         is_theirs = not any(map(_NUMBERED.match, labels)) and _are_hints(rows, end)
     else:
@@ -345,7 +378,8 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | 
         pointed=starts.index(pointed),
         starts=tuple(starts),
         end=end,
-        is_sure=is_whole and not any(map(_CHECK_BOX.match, labels)),
+        is_sure=is_whole and is_alone and not any(map(_CHECK_BOX.match, labels)),
+        is_clear=is_alone,
     )
 
 

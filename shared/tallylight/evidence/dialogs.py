@@ -177,18 +177,29 @@ def kind_of(text: str) -> Kind:
     return Kind.PERMISSION if _PERMISSION.search(text) and not is_setting else Kind.QUESTION
 
 
+def _kind(question: str, above: Sequence[str], labels: Sequence[str]) -> Kind:
+    """
+    Return the kind of a dialog with the texts *above* its choices, by its *question* and its first row.
+
+    What is no question has its kind in all of its words. A wish for a permission is never taken back by other words: a
+    model may have written them.
+    """
+    kind = kind_of(question if question.endswith("?") else " ".join([question, *above, *labels]))
+    if kind is Kind.PERMISSION or kind_of(above[0]) is Kind.AUTH:
+        return kind
+    return Kind.PERMISSION if any(kind_of(text) is Kind.PERMISSION for text in above) else kind
+
+
 def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | None:
     below = _below_question(rows, found.first)
     top, asking = question_above(rows, below)
     if asking == below:
         return None
     text = whole_question(rows, top, asking)
-    kind = kind_of(text)
-    if kind is Kind.QUESTION and not text.endswith("?"):
-        # What is no question has its kind in all of its words.
-        kind = kind_of(" ".join([*(rows[i].text for i in range(top, found.first)), *found.labels]))
-        if found.has_more_below and kind is Kind.QUESTION:
-            return None
+    above = [rows[at].text for at in range(top, found.first)]
+    kind = _kind(text, above, found.labels)
+    if kind is Kind.QUESTION and not text.endswith("?") and found.has_more_below:
+        return None
     lines = clean_lines([rows[i].text for i in range(top, found.last + 1) if not rows[i].is_edge])
     choices = tuple(
         # Of two digits the first would choose already.

@@ -1,13 +1,16 @@
 """
-What the visible screen of an agent says of its status, and the dialog that a person has to answer.
+Read the status of an agent off its visible screen, and the dialog that a person has to answer.
 
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
-or None.
-The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority, then `evidence.structure`, and last those of an infinitely low priority, which only tell
-that it asks. The structure is left out where a file of ours says how the agent asks, for that knows all its dialogs.
-A dialog beats a rule that calls the screen idle, unless that is a menu which the person has opened: an input box may be
-below a dialog, and a rule may be too broad.
+or None. The order:
+
+1. the agent's own `[[screen.rules]]`, and the generic dialogs of `evidence.dialogs`;
+2. its own rules with a negative priority;
+3. `evidence.structure`, unless a file of ours says how the agent asks, for that knows all its dialogs;
+4. its rules with an infinitely low priority, which only tell that it asks.
+
+A dialog beats every other status, and a permission beats all: a model writes what is in a dialog, and may write what a
+rule looks for. Only a line below the choices is certainly the agent's, and can name a menu or a question.
 Everything is read at the end of the screen: what was printed before, and has scrolled up, is a transcript and says
 nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
@@ -15,9 +18,11 @@ nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import attrs
 
@@ -25,7 +30,7 @@ from tallylight.agents.agent import Agent
 from tallylight.agents.screens import MIN_PRIORITY, MOVES, UNPOINTED, ScreenRule
 from tallylight.evidence.choices import Choices, buttons, lettered_choices, numbered_choices, pointed_choices
 from tallylight.evidence.dialogs import arrows, question_above, read_dialog
-from tallylight.evidence.frame import framed
+from tallylight.evidence.frame import NO_TOP, framed
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.structure import read_structure
 from tallylight.evidence.subject import subject
@@ -38,6 +43,8 @@ from tallylight.wire.text import width
 
 #: Rows with text that may be below an input box.
 _BELOW_BOX = 5
+#: Rows at the end of a dialog without choices that may be its agent's own footer.
+_FOOT = 4
 #: How programs say that they work, whoever they are, on their last rows with text; and the prompts of older agents.
 _LAST = 3
 _WORKS = re.compile(
@@ -93,66 +100,64 @@ def read_screen(
     """
     if agent is None:
         return None
-    screen = _Screen(read_tail(lines), cursor_row, lines, styled, cursor_visible)
-    if not screen.rows:
+    rows = read_tail(lines)
+    if not rows:
         return None
-    found = _reading(agent, screen)
-    if found is None or found.dialog is None:
-        return found
-    return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
+    screen = _Screen(rows, cursor_row, lines, styled, cursor_visible, columns)
+    read = _reading(agent, screen)
+    if read is None or read.found.dialog is None:
+        return read.found if read is not None else None
+    return attrs.evolve(read.found, dialog=_whole(read.found.dialog, screen, read.rule))
 
 
-def _reading(agent: Agent, screen: _Screen) -> ScreenReading | None:
-    def first(least: float, most: float) -> ScreenReading | None:
-        return _first_of((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
+def _reading(agent: Agent, screen: _Screen) -> _Read | None:
+    def rules(least: float, most: float) -> Iterator[_Read]:
+        return _applied((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
 
-    found = first(0, math.inf)
-    if agent.screen_generic and _leaves_open(found, {Status.IDLE}):
-        found = _generic(agent, screen) or found
+    best = _strongest(itertools.chain(rules(0, math.inf), _generic(agent, screen)), screen)
     # A dialog may be shown beside the prompt or the spinner of a person's own file.
-    beside = {Status.IDLE, Status.WORKING} if agent.is_own and _leaves_open(found, {Status.IDLE}) else set()
-    found = found or first(MIN_PRIORITY, 0)
-    if _leaves_open(found, beside):
-        found = _by_structure(agent, screen) or found
-    if _leaves_open(found, beside - {Status.IDLE}):
-        found = first(-math.inf, MIN_PRIORITY) or found
-    return found or (_says_work(screen.rows) if agent.screen_generic else None)
+    beside = {Status.IDLE, Status.WORKING} if agent.is_own and _leaves_open(best, {Status.IDLE}) else set()
+    best = best or _strongest(rules(MIN_PRIORITY, 0), screen)
+    if _leaves_open(best, beside):
+        best = _by_structure(agent, screen) or best
+    if _leaves_open(best, beside - {Status.IDLE}):
+        best = _strongest(rules(-math.inf, MIN_PRIORITY), screen) or best
+    return best or (_says_work(screen.rows) if agent.screen_generic else None)
 
 
-def _leaves_open(found: ScreenReading | None, beside: Collection[Status]) -> bool:
+def _leaves_open(best: _Read | None, beside: Collection[Status]) -> bool:
     """Whether there may be a dialog, after all: nothing is read, or one of *beside*, but no menu of the person's."""
-    return found is None or (found.status in beside and not found.is_menu)
+    return best is None or (best.found.status in beside and not best.found.is_menu)
 
 
-def _generic(agent: Agent, screen: _Screen) -> ScreenReading | None:
-    """The dialog that any program would ask by, except for what is behind *agent*'s own prompt: that is typed."""
-    dialog = read_dialog(screen.rows, screen.cursor_row)
+def _generic(agent: Agent, screen: _Screen) -> Iterator[_Read]:
+    """Yield the dialog that any program would ask by, but not what is typed behind *agent*'s own prompt."""
+    dialog = read_dialog(screen.rows, screen.cursor_row) if agent.screen_generic else None
     if dialog is None:
-        return None
+        return
     prompts = (rule for rule in agent.screen_rules if rule.status is Status.IDLE and rule.where == "at cursor")
-    if not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines):
-        return None
-    return ScreenReading(Status.WAITING, dialog.rule, dialog)
+    if dialog.is_list or not any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines):
+        yield _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
 
 
-def _by_structure(agent: Agent, screen: _Screen) -> ScreenReading | None:
+def _by_structure(agent: Agent, screen: _Screen) -> _Read | None:
     """What has the structure of a dialog, unless it is known how *agent* asks: a person's own file may not know all."""
     if not agent.screen_generic or (not agent.is_own and any(_is_asking(rule) for rule in agent.screen_rules)):
         return None
     dialog = read_structure(screen.rows, screen.cursor_row if screen.cursor_visible else None)
-    return ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None
+    return _Read(ScreenReading(Status.WAITING, dialog.rule, dialog)) if dialog is not None else None
 
 
 def _is_asking(rule: ScreenRule) -> bool:
     return rule.status is Status.WAITING and rule.priority >= 0
 
 
-def _says_work(rows: Sequence[Row]) -> ScreenReading | None:
+def _says_work(rows: Sequence[Row]) -> _Read | None:
     """That a program works, where one of the last rows says so in words or by a glyph, and none is a prompt."""
     texts = [row.text for row in rows if row.text][-_LAST:]
     if any(map(_PROMPT.match, texts)) or not any(map(_WORKS.match, texts)):
         return None
-    return ScreenReading(Status.WORKING, "it says that it works")
+    return _Read(ScreenReading(Status.WORKING, "it says that it works"))
 
 
 def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
@@ -169,18 +174,76 @@ def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
     return clean_line(" ".join(above)), bool(last_question("\n".join(above)))
 
 
-def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:
+def _whole(dialog: Dialog, screen: _Screen, rule: ScreenRule | None) -> Dialog:
     """*dialog* with its frame, and with what a permission is asked for."""
-    rule = next((rule for rule in agent.screen_rules if dialog.is_known and rule.name == dialog.rule), None)
-    found = framed(dialog, lines, columns, rule)
+    lines = screen.lines
+    found = framed(dialog, lines, screen.columns, rule)
     # A question with answers of its own says itself what is asked.
     if found.kind is Kind.PERMISSION or (found.kind is Kind.QUESTION and found.rule == "yes or no"):
         return attrs.evolve(found, what=subject(lines, found, [choice.label for choice in found.choices]))
     return found
 
 
-def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> ScreenReading | None:
-    return next((found for rule in rules if (found := _apply(rule, screen)) is not None), None)
+class _Read(NamedTuple):
+    """A reading, and the agent's own rule that made it; None for what any program would show."""
+
+    found: ScreenReading
+    rule: ScreenRule | None = None
+
+
+def _applied(rules: Iterable[ScreenRule], screen: _Screen) -> Iterator[_Read]:
+    return (_Read(found, rule) for rule in rules if (found := _apply(rule, screen)) is not None)
+
+
+def _strongest(readings: Iterable[_Read], screen: _Screen) -> _Read | None:
+    """
+    Return the first of *readings*, but a dialog before any other status, and a permission before all.
+
+    A model writes what is in a dialog and above it. So a rule of a higher priority takes nothing from a dialog, unless
+    what it looks for is where no words of a model are. Of several permissions it is the first with its own top.
+    """
+    best: _Read | None = None
+    others = iter(readings)
+    for one in others:
+        asked = one.found.dialog
+        if best is None:
+            best = one
+        elif asked is not None and (asked.kind is Kind.PERMISSION or best.found.dialog is None):
+            best = best if _is_its_own(best, one, screen) else one
+        if best.found.kind is Kind.PERMISSION:
+            break
+    if best is None or best.found.kind is not Kind.PERMISSION:
+        return best
+    same = [best, *(one for one in others if one.found.kind is Kind.PERMISSION and one.rule is not None)]
+    return next((one for one in same if _has_its_top(one, screen)), best) if len(same) > 1 else best
+
+
+def _has_its_top(one: _Read, screen: _Screen) -> bool:
+    """Return whether the dialog of *one* begins as its rule says."""
+    assert one.found.dialog is not None
+    found = framed(one.found.dialog, screen.lines, screen.columns, one.rule)
+    top = one.rule.top if one.rule is not None else None
+    return found.missing != NO_TOP and (top is None or top.match(screen.lines[found.top].rstrip()) is not None)
+
+
+def _is_its_own(best: _Read, asking: _Read, screen: _Screen) -> bool:
+    """
+    Return whether the rule of *best* names the dialog that *asking* reads by a line below its choices.
+
+    A line of its text may look like its first row. So that names it only where no permission is at stake.
+    """
+    dialog = asking.found.dialog
+    assert dialog is not None
+    if best.rule is None:
+        return False
+    if dialog.place is not None:
+        end = dialog.place.end
+    else:
+        end = screen.place(asking.rule.where if asking.rule is not None else "end")[-1].number + 1
+    own = [row for row in screen.place(best.rule.where) if row.number >= end]
+    if dialog.kind is not Kind.PERMISSION:
+        own += screen.heading(end)
+    return any(is_in(line, own) for line in best.rule.lines)
 
 
 @attrs.define(slots=False)
@@ -192,8 +255,14 @@ class _Screen:
     lines: Sequence[str]
     styled: StyledScreen | None
     cursor_visible: bool
+    given_columns: int
     _places: dict[str, list[Row]] = attrs.Factory(dict)
     _choices: dict[tuple[str, int], Choices | None] = attrs.Factory(dict)
+
+    @functools.cached_property
+    def columns(self) -> int:
+        """The width of the screen, or of its longest row where that is not known."""
+        return self.given_columns or max(map(width, self.lines))
 
     def place(self, where: str) -> list[Row]:
         """The rows with text at one of `PLACES`; see there."""
@@ -218,6 +287,12 @@ class _Screen:
     def _above_box(self) -> Sequence[Row]:
         return self.rows[: self._box[0]] if self._box is not None else ()
 
+    def heading(self, end: int) -> list[Row]:
+        """The first row with text below the line across, above row *end*; none without such a line."""
+        above = [at for at, row in enumerate(self.rows) if row.is_edge and row.number < end]
+        below = self.rows[above[-1] + 1 :] if above else ()
+        return [row for row in below if row.text][:1]
+
     def _at_cursor(self) -> Sequence[Row]:
         at = self.cursor_row - self.rows[0].number
         if not 0 <= at < len(self.rows):
@@ -231,20 +306,24 @@ class _Screen:
 
     @functools.cached_property
     def _box(self) -> tuple[int, int] | None:
-        """The edges of the last box, unless there is much below it."""
-        below = 0
-        bottom: int | None = None
-        for position in upwards(len(self.rows), len(self.rows)):
-            row = self.rows[position]
-            if row.is_edge and bottom is not None and position < bottom - 1:
-                return position, bottom
-            if row.is_edge:
-                bottom = position
-            elif bottom is None and row.text:
-                below += 1
-                if below > _BELOW_BOX:
-                    return None
-        return None
+        """
+        The edges of the last box, unless there is much below it.
+
+        Its text may hold lines, too: the upper edge is the one right above the lower with its column and its width.
+        """
+        rows = self.rows
+        bottom = next((at for at in upwards(len(rows), len(rows)) if rows[at].is_edge), None)
+        if bottom is None or sum(bool(row.text) for row in rows[bottom + 1 :]) > _BELOW_BOX:
+            return None
+        edges = [at for at in upwards(bottom - 1, len(rows)) if rows[at].is_edge]
+        alike = (at for at in edges if self._extent(at) == self._extent(bottom))
+        top = next(alike, edges[0] if edges else None)
+        return (top, bottom) if top is not None else None
+
+    def _extent(self, at: int) -> tuple[int, int]:
+        """The first and the last column of row *at*."""
+        line = self.lines[self.rows[at].number].rstrip()
+        return len(line) - len(line.lstrip()), len(line)
 
     def choices(self, what: str, where: str) -> Choices | None:
         """What is at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
@@ -264,9 +343,18 @@ _READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
 }
 
 
-def _fits(rule: ScreenRule, rows: Sequence[Row]) -> bool:
-    """Whether *rows* have all lines that *rule* wants, and none that it does not."""
-    if not all(is_in(line, rows) for line in rule.lines) or any(is_in(line, rows) for line in rule.without):
+def _fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, screen: _Screen) -> bool:
+    """Return whether *rows* have all lines that *rule* wants, and none that it does not."""
+    if not all(is_in(line, rows) for line in rule.lines):
+        return False
+    # The words of a dialog are no sign of what else is open: that is below them.
+    around = rows
+    if choices is not None:
+        end = screen.rows[choices.end - 1].number
+        around = [row for row in rows if row.number > end]
+    elif rule.status is Status.WAITING:
+        around = rows[-_FOOT:]
+    if any(is_in(line, around) for line in rule.without):
         return False
     if not rule.not_below:
         return True
@@ -279,10 +367,8 @@ def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
     if not rows or len(rows) > rule.most:
         return None
     rows = rows[-rule.last :]
-    if not _fits(rule, rows):
-        return None
     choices = screen.choices(rule.choices, rule.where) if rule.choices else None
-    if rule.choices and choices is None:
+    if (rule.choices and choices is None) or not _fits(rule, rows, choices, screen):
         return None
     if rule.status is not Status.WAITING:
         return ScreenReading(rule.status, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
@@ -311,7 +397,7 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
         styled = screen.styled
         selected = highlighted(styled, screen.lines, place, found.labels) if styled is not None else None
     choices = tuple(
-        Choice(_keys(rule.choose, found, index, selected), label, index == selected)
+        Choice(_keys(rule.choose, found, index, selected) if found.is_clear else "", label, index == selected)
         for index, label in enumerate(found.labels)
     )
     return Dialog(rule.kind, rule.name, clean_line(question.strip()), lines, choices, place, is_known=True)

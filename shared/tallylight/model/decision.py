@@ -91,6 +91,8 @@ class Decision:
     whose: str = ""
     #: When the limit that stops its agent ends, in seconds since the epoch; 0 for none, or if nobody says.
     limited_until: float = 0.0
+    #: The kind of question by sources other than the screen; None if none reports one, or they differ.
+    confirmed_kind: Kind | None = None
 
     @property
     def is_lit(self) -> bool:

@@ -43,6 +43,7 @@ def pane_entry(
         terminal=terminal,
         status=decision.status,
         kind=decision.kind,
+        confirmed_kind=decision.confirmed_kind,
         agent=report.agent,
         project=pane.project,
         session=report.session,

@@ -69,6 +69,7 @@ class Pane:
     id: str = attributes.field(metadata=declared("the pane within its host", values.ID))
     status: Status = attributes.field(metadata=declared("its status", values.STATUS))
     kind: Kind | None = key(None, "the kind of waiting", values.KIND)
+    confirmed_kind: Kind | None = key(None, "the kind, if a source other than the screen reports it", values.KIND)
     tab: str = key("", "its tab")
     os_window: str = key("", "its OS window")
     title: str = key("", "its title")

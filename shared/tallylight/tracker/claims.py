@@ -12,7 +12,7 @@ from typing import NamedTuple
 import attrs
 
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.tracker.table import EVENTS, LET_STAND, OF_NOW, STILL, Fact, facts_of
 
 _FOREVER = float("inf")
@@ -113,6 +113,8 @@ class Claim:
         self.weigh()
 
 
+#: Sources that a model reaches by its words.
+_SHOWN = (Source.HEURISTIC, Source.SCREEN)
 #: The display fields that every source may fill in where a better one says nothing.
 _SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
@@ -159,6 +161,24 @@ def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], an
             screen.report.kind if claim.report.source is Source.TITLE else claim.report.kind or screen.report.kind
         )
     return words
+
+
+def confirmed_kind(claims: dict[Source, Claim], answered: int) -> Kind | None:
+    """
+    Return the kind of question that all sources but the screen agree on; None if none reports one, or they differ.
+
+    A model writes what is on the screen, so the screen alone proves no kind. Reports up to *answered* are old.
+    """
+    kinds = {
+        claim.report.kind
+        for source, claim in claims.items()
+        if source not in _SHOWN
+        and claim.status is Status.WAITING
+        and claim.told > answered
+        # One glyph of a title stands for every dialog.
+        and (source, claim.report.kind) != (Source.TITLE, Kind.PERMISSION)
+    }
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _is_denied(claim: Claim, screen: Claim | None) -> bool:

@@ -66,7 +66,8 @@ def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered:
         title=root.report.title,
         message=f"{whose}: {said}" if said else whose,
     )
-    return attrs.evolve(child, report=report, whose=whose)
+    # The dialog on the screen may be another's.
+    return attrs.evolve(child, report=report, whose=whose, confirmed_kind=None)
 
 
 def in_background(root: Decision, busy: int) -> Decision:

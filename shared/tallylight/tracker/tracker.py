@@ -18,7 +18,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import NEEDS_PERSON, Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.tracker import after_exit, subagents
-from tallylight.tracker.claims import Claim, merged
+from tallylight.tracker.claims import Claim, confirmed_kind, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
 from tallylight.tracker.questions import Answers, View, answers, light
 from tallylight.tracker.records import Records
@@ -389,7 +389,8 @@ class Tracker:
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
         reason = Reason(source, rule, at, what_would_change(status, source, self.timing))
-        return Decision(status, kind, reason, since, report)
+        confirmed = confirmed_kind(claims, self._records.answered) if status is Status.WAITING else None
+        return Decision(status, kind, reason, since, report, confirmed_kind=confirmed)
 
     def _at_its_end(self, shown: tuple[Status, Claim] | None, now: float) -> tuple[Status, Claim] | None:
         """What is *shown* of the pane itself: at least what is left to say of an agent that is gone."""

@@ -272,6 +272,8 @@ EVERY: dict[str, tuple[Change, str]] = {
 #: Of one kind.
 OWN: dict[str, dict[str, tuple[Change, str]]] = {
     "answer": {
+        "only its screen says that it is a question": (pane(is_confirmed=False), "permission"),
+        "another source says that it is a permission": (pane(kind=Kind.PERMISSION), "permission"),
         "there is no such choice": (says("number", 9), "choice"),
         "the choice is 0": (says("number", 0), "choice"),
         "the choice is negative": (says("number", -1), "unknown"),

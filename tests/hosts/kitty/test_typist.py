@@ -42,6 +42,8 @@ class Pane:
     status: Status
     queued: Any = None
     kind: Kind = Kind.PERMISSION
+    #: A source other than the screen reports the same kind.
+    is_confirmed: bool = True
     tape: Tape = attrs.field(factory=lambda: Tape(lambda _: None))
 
     def queue(self, text: Any) -> None:
@@ -49,7 +51,8 @@ class Pane:
 
     @property
     def decision(self) -> SimpleNamespace:
-        return SimpleNamespace(status=self.status, kind=self.kind)
+        confirmed = self.kind if self.is_confirmed else None
+        return SimpleNamespace(status=self.status, kind=self.kind, confirmed_kind=confirmed)
 
     def holder(self) -> Identity:
         return self.foreground

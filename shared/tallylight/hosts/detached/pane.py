@@ -83,6 +83,7 @@ class TmuxPane:
             look=look,
             status=self.entry.status,
             kind=self.entry.kind,
+            confirmed_kind=self.entry.confirmed_kind,
             takes_paste=target.takes_paste,
         )
 
@@ -172,6 +173,7 @@ class ScreenPane:
             look=look,
             status=self.entry.status,
             kind=self.entry.kind,
+            confirmed_kind=self.entry.confirmed_kind,
         )
 
     def screen(self) -> StyledScreen:

@@ -44,6 +44,7 @@ class WindowTypist:
             look=look,
             status=decision.status,
             kind=decision.kind,
+            confirmed_kind=decision.confirmed_kind,
             takes_paste=bool(self.window.screen.in_bracketed_paste_mode),
         )
 

@@ -85,6 +85,7 @@ class WezTermPane:
             look=look,
             status=self.entry.status,
             kind=self.entry.kind,
+            confirmed_kind=self.entry.confirmed_kind,
         )
 
     def press(self, keys: str) -> None:

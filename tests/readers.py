@@ -83,6 +83,7 @@ from tallylight.ui.agent_list import draw, record, state
 from tallylight.wire import cli_agent, osc1338, pairs
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
 from tests.hosts.test_pane import CLAUDE, HandTable
+from tests.living import sealed
 
 Read = Callable[[bytes, Path], object]
 
@@ -173,7 +174,13 @@ def _runtime(folder: Path) -> Path:
 
 def read_snapshot(document: bytes, folder: Path) -> object:
     runtime = _runtime(folder)
-    (runtime / f"kitty-{os.getpid()}.json").write_bytes(document)
+    try:
+        made = json.loads(document)
+    except (ValueError, RecursionError):
+        made = None
+    # The surfaces are shown what a host has written, as wrong as it is.
+    text = sealed(made).encode() if isinstance(made, dict) else document
+    (runtime / f"kitty-{os.getpid()}.json").write_bytes(text)
     found = feed.Feed(runtime)
     found.poll(0.0)
     for problem in found.problems:
@@ -474,7 +481,9 @@ def read_pane_message(document: bytes, _folder: Path) -> object:
     found = list(mirror.panes())
     for machine, host, pane in found:
         _use_pane(f"{machine}/{host}", pane)
-        _cross_the_bridge(bridge_messages.PaneSaid(host, pane))
+        # The options of its agent are for its own machine alone.
+        told = attrs.evolve(pane, conversation=attrs.evolve(pane.conversation, options=(), lost=()))
+        _cross_the_bridge(bridge_messages.PaneSaid(host, told))
     return found
 
 

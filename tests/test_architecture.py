@@ -108,7 +108,7 @@ COMPILES = ("model.attributes", "exec")
 #: `tally emit` and `tally hook` start with these; nothing else may slip in.
 DIET = {
     "wire.pairs": {"__future__", "collections.abc", "tallylight.model.errors"},
-    "snapshot.lives": {"__future__", "os"},
+    "snapshot.lives": {"__future__", "os", "fcntl"},
     "wire.envelope": {"__future__", "binascii"},
     "model.tool_call": {"__future__", "collections.abc", "typing"},
     "model.prose": {"__future__"},

@@ -89,7 +89,7 @@ def _snapshot_text() -> str:
     writer = SnapshotWriter(Path(os.environ["XDG_RUNTIME_DIR"], f"kitty-{PID}.json"), "kitty", time.time, 0.0)
     writer.publish([Pane(id="3", status=Status.WAITING, agent="claude")], 0.0)
     text = writer.path.read_text()
-    writer.close()
+    writer.path.unlink()
     return text
 
 

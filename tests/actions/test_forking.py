@@ -192,6 +192,9 @@ def test_what_is_gone_is_found_where_it_was(table: HandTable, tmp_path: Path) ->
     assert found.env == {"PATH": str(own.parent), "CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x=y"}
     assert other.env == {"PATH": table.path, "CLAUDE_CONFIG_DIR": "/c"}
     assert not found.is_same(attrs.evolve(found, env=other.env))
+    # Any program can have written what is remembered.
+    assert found.notes == (f"{own} is not in the PATH of this shell: only Tallylight's own files name it.",)
+    assert other.notes == ()
 
 
 def test_of_an_agent_that_runs_its_own_surroundings_count(table: HandTable) -> None:

@@ -201,6 +201,17 @@ def test_an_agent_that_is_gone_keeps_them() -> None:
     assert remembered(carried(entry.options, CLAUDE)).kept == (("--disallowedTools", "Bash", "Edit"),)
 
 
+@each("value", ["Bash\u202e", "Ba\x1b[2Jsh", "Bash\nEdit"])
+def test_an_option_that_could_not_be_shown_is_named(value: str) -> None:
+    """A value with what nobody sees is not remembered, and its option is among those that are lost."""
+    made = Conversation(ProcTable())
+    made.began(identify([process("claude", "--disallowedTools", value, "--tools", "Edit")], AGENTS), "/w")
+    entry = values.read(ConversationEntry, values.write(made.entry))
+
+    assert entry == made.entry
+    assert (entry.options, entry.lost) == (("--tools", "Edit"), ("--disallowedTools",))
+
+
 @each(
     "options",
     [("Bash",), ("--dangerously-skip-permissions",), ("--settings",), ("--resume", "x"), ("--", "--tools", "x")],

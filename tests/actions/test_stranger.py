@@ -227,6 +227,7 @@ def test_when_it_has_gone(zoo: Zoo) -> None:
 
     assert isinstance(found, Plan)
     assert (found.argv, found.pid, found.lost) == ((zoo.program, "--resume", ID), None, ("--read-only",))
+    assert any(note.startswith(f"{zoo.program} is not in the PATH of this shell") for note in found.notes)
     assert rule(zoo.plan(FORK, *said, is_gone=True)) == "process"
 
 

@@ -136,7 +136,7 @@ def test_refused(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_wish_that_is_refused(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """The data file's list takes its place, with a note; what stands in the note breaks out of no comment."""
-    desk.pane(fork=("claude", "--fork", "x\nrm -rf ~"))
+    desk.pane(fork=("claude", "--fork", "x ; rm -rf ~"))
     code, found = desk.json(capsys, "fork", "3")
     main(["fork", "3", "--dry-run"])
     lines = capsys.readouterr().out.splitlines()

@@ -20,6 +20,7 @@ from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot import schema, writer
 from tallylight.wire import values
 from tests.cli.panes import COMMAND, DONE, HOST, SHELL, WAITING, WORKING, publish
+from tests.living import sealed
 from tests.tables import each
 from tests.terminal import bare_environment, launcher
 
@@ -75,7 +76,7 @@ def test_what_cannot_be_written_is_dated(runtime: Path, capsys: pytest.CaptureFi
 
 
 def change(path: Path, **more: object) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | more))
+    path.write_text(sealed(json.loads(path.read_text()) | more))
 
 
 @each(

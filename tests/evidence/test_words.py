@@ -319,18 +319,27 @@ def fault(one: Permission, lines: Sequence[str], cursor: int, words: Words, choi
     dialog, was = found.dialog, one.dialog
     if dialog.kind is not Kind.PERMISSION:
         return f"kind {dialog.kind}"
-    if one.is_at_start and not any(option.keys for option in (*was.choices, *dialog.choices)):
-        return ""  # nothing is typed for any of them, before and after
     labels, before = ([option.label for option in asked.choices] for asked in (dialog, was))
+    had_keys, has_keys = (any(option.keys for option in asked.choices) for asked in (was, dialog))
+    if one.is_at_start and not had_keys and not has_keys:
+        return ""  # nothing is typed for any of them, before and after
     if choice >= 0 and len(labels) == len(before):  # what follows the name is another, and what precedes it is not
         labels[choice], before[choice] = labels[choice][:SURE], before[choice][:SURE]
     if labels != before:
         return "choices"
     is_cut = dialog.missing == LEFT_OUT and any(map(CUT.search, words.rows))
-    if not any(option.keys for option in dialog.choices) and dialog.place is not None and dialog.place.starts:
-        above = (text for line in reversed(lines[: dialog.place.starts[0]]) if (text := _text(line).strip()))
-        is_cut |= NUMBERED.match(next(above, "")) is not None
+    # Another rule may know what moves the pointer over a label that is wrapped.
+    is_cut |= one.is_at_start and not had_keys
+    if not has_keys and dialog.place is not None and dialog.place.starts:
+        is_cut |= _is_beside_number(lines, dialog.place.starts, dialog.place.end)
     return "" if is_cut or [c.keys for c in dialog.choices] == [c.keys for c in was.choices] else "keys"
+
+
+def _is_beside_number(lines: Sequence[str], starts: tuple[int, ...], end: int) -> bool:
+    """A row right above the choices, or between them, begins like one: then nobody knows what each number chooses."""
+    above = next((at for at in range(starts[0] - 1, -1, -1) if _text(lines[at]).strip()), -1)
+    rows = [at for at in (above, *range(starts[0], end)) if at >= 0 and at not in starts]
+    return any(NUMBERED.match(_text(lines[at]).strip()) for at in rows)
 
 
 @attrs.frozen

@@ -39,6 +39,7 @@ from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.recordings import stretch
+from tallylight.shift.kept import LEFT
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
@@ -347,17 +348,21 @@ def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp
     assert not served.problems
 
 
-def test_what_waits_for_the_end_of_a_limit_outlives_its_host(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next host types it, once, at its prompt, though its limit has ended while there was none."""
+def test_what_waits_for_the_end_of_a_limit_when_its_host_ends(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next host shows it and types nothing, at its prompt and with its limit over, before a person queues it."""
     monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.PERSON])
     question, pane = room.asked("echo one"), room.pane().id
     at = int(time.time()) + 2
-    with serving(room) as poller:
-        until(lambda: poller.entry(pane), "the host knows no pane")
+
+    def queue() -> None:
         line = encode(asked("queue", pane, str(question.pid), str(question.start), "go on", str(at)))
         with sockets.connect(f"sessions-{os.getpid()}", 30, room.environ) as connection:
             connection.sendall(line)
             assert isinstance(decode_reply(connection.recv(4096)), Done)
+
+    with serving(room) as poller:
+        until(lambda: poller.entry(pane), "the host knows no pane")
+        queue()
         kept = directories.state_dir(room.environ) / "shifts"
         until(lambda: kept.is_dir() and [*kept.iterdir()], "nothing is kept")
     assert isinstance(answer.answer(room.typist(), question.answer(1)), Done)
@@ -365,6 +370,9 @@ def test_what_waits_for_the_end_of_a_limit_outlives_its_host(room: Room, monkeyp
     until(lambda: time.time() >= at, "the limit does not end")
     assert room.typed == b"11"
     with serving(room) as again:
+        until(lambda: (one := again.entry(pane)) is not None and one.unsent == LEFT, "nothing is told")
+        assert room.typed == b"11"
+        queue()
         until(lambda: room.typed.endswith(b"\r"), "nothing was typed")
         entry = again.entry(pane)
     assert room.typed == b"11go on\r"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import attrs
@@ -12,6 +13,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.model.queued import Queued
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
@@ -86,6 +88,24 @@ def test_what_it_is_made_with(pane: Pane) -> None:
     assert pane.decision.reason.rule.startswith("screen rule: structure: ")
     assert pane.dialog is not None
     assert [(choice.label, choice.keys) for choice in pane.dialog.choices] == [("Yes (y)", ""), ("No (n)", "")]
+
+
+UNSEEN = "\x1b\x07\x9b\u202e\u2066\u200b\ufeff"
+
+
+def test_nothing_of_it_is_hidden(pane: Pane) -> None:
+    """Its package, its titles, its screen and a queued text hold what nobody sees; what is told of it holds none."""
+    (request,) = pane.requests()
+    pane.answered(request, f"made with openai{UNSEEN}", 1.0)
+    pane.title(f"⠋ {UNSEEN}a", 1.5)
+    now = show(pane, BOX, 2.0, 10.0)
+    show(pane, [f"Run {UNSEEN}make?", "", f"  * Yes{UNSEEN} (y)", "    No (n)", ""], now)
+    pane.queue(Queued(pid=90, start=900, text=f"go{UNSEEN} on", problem=f"gone{UNSEEN}"))
+    told = pane_entry(pane, float, id_="1", tab="2", os_window="3", title=f"{UNSEEN}a", terminal=f"/dev/{UNSEEN}")
+
+    assert told.unknown and told.signs and told.queued and told.title and told.question, "it is not told at all"
+    said = json.dumps(told.to_json())
+    assert [odd for odd in UNSEEN if f"\\u{ord(odd):04x}" in said] == []
 
 
 def test_a_package_that_says_nothing(pane: Pane) -> None:

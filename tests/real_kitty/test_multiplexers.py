@@ -119,7 +119,8 @@ def test_tmux_is_found_by_itself(desk: Desk) -> None:
     tab = kitty.tab_of(window)
     other = kitty.launch("cat", tab_title="other")
     desk.wait_colours({tab: "waiting", kitty.tab_of(other): ""})
-    hosts = [host for host in writer.read_snapshots(kitty.runtime_dir / "tallylight")[0] if host.host == "sessions"]
+    # This kitty has a pid namespace of its own, so from out here nothing proves who wrote a snapshot.
+    hosts = [writer.read(path) for path in (kitty.runtime_dir / "tallylight").glob("sessions-*.json")]
 
     assert ("shop", "waiting", "claude") in [(pane.host_title, pane.status, pane.agent) for pane in hosts[0].panes]
     parent = kitty.eval(f"import os\nreturn open('/proc/{hosts[0].pid}/stat').read().split()[3] == str(os.getpid())")

@@ -114,6 +114,54 @@ FORBIDDEN = [
 ]  # fmt: skip
 
 
+#: Addresses that are not of the public internet, or lead on to one that nobody has checked.
+INNER = [
+    "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.255.254",
+    "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.9", "192.0.0.10", "192.0.0.170",
+    "192.0.2.1", "192.31.196.1", "192.52.193.1", "192.88.99.1", "192.168.1.1", "192.175.48.1", "198.18.0.1",
+    "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255",
+    "::", "::1", "::7f00:1", "::10.0.0.1", "::8.8.8.8", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::ffff:7f00:1",
+    "::ffff:0:10.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b::8.8.8.8", "64:ff9b:1::1", "64:ff9b:1:fffe::10.0.0.1",
+    "64:ff9b:2::1", "100::1", "100:0:0:1::1", "200::1", "1::1", "1fff::1", "2001::1",
+    "2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:1::1", "2001:1::2", "2001:2::1", "2001:3::1", "2001:4:112::1",
+    "2001:5::1", "2001:10::1", "2001:20::1", "2001:30::1", "2001:1ff::1", "2001:db8::1", "2002:a00:1::1",
+    "2002:7f00:1::1", "2002:808:808::1", "2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:10.0.0.1", "2620:4f:8000::1",
+    "3ffe::1", "3fff::1", "3fff:fff::1", "4000::1", "5f00::1", "8000::1", "e000::1", "fc00::1", "fd12:3456::1",
+    "fe00::1", "fe80::1", "fe80::1%eth0", "fe80::1%25eth0", "febf::1", "fec0::1", "fec0::1%1", "feff::1", "ff02::1",
+    "ff0e::1", "2606:4700::1111%eth0", "fec0:0:0:0:0:0:0:1", "FEC0::1", "0:0:0:0:0:ffff:a00:1", "fec0::10.0.0.1",
+]  # fmt: skip
+#: How addresses are written that some resolvers take for those of this machine, and names that look like one.
+SPELLED = [
+    "0", "127.1", "127.0.1", "0x7f.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "017700000001", "0177.0.0.1",
+    "127.0.0.01", "127.0.0.1.", "10.0.0.1.", "1.1.1.1.", "8.8.8.8%eth0", "0300.0250.1.1", "3232235777", "127.0.0.0x1",
+    "127.0.0.1..", "localhost", "localhost.", "LOCALHOST.", "a.localhost.", "127。0。0。1", "１２７.0.0.1", "①②⑦.0.0.1",
+    "127．0．0．1", "localhost。", "push.example.org。", "printer.local.", "[127.0.0.1]", "[0x7f::1]",
+    "[::ffff:0x7f.1]", "[v1.fe80]",
+]  # fmt: skip
+
+
+@each("host", [*INNER, *SPELLED])
+def test_no_spelling_of_an_inner_address(host: str) -> None:
+    """Only global unicast addresses get messages, as they are named and as a name is resolved to them."""
+    with pytest.raises(ForbiddenError):
+        parse(f"https://[{host}]/1" if ":" in host and "[" not in host else f"https://{host}/1")
+    if host in INNER:
+        assert not endpoints.is_public(host)
+
+
+OUTER = [
+    "1.1.1.1", "8.8.8.8", "100.128.0.1", "172.32.0.1", "192.0.1.1", "198.20.0.1", "223.255.255.254", "2000::1",
+    "2001:200::1", "2001:4860:4860::8888", "2003::1", "2606:4700::1111", "3ffd::1", "3fff:1000::1",
+]  # fmt: skip
+
+
+@each("host", OUTER)
+def test_outer_addresses(host: str) -> None:
+    """The neighbours of inner networks are public."""
+    assert endpoints.is_public(host)
+    assert parse(f"https://[{host}]/1" if ":" in host else f"https://{host}/1").host == host
+
+
 @each("url", FORBIDDEN)
 def test_where_nothing_is_sent(url: str) -> None:
     """Neither by another protocol, nor to this machine or its network, however that is written."""
@@ -137,7 +185,7 @@ def test_where_messages_go() -> None:
 @pytest.mark.slow
 def test_a_name_that_leads_into_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name of the public internet with an inner address, alone or beside a public one, is not connected to."""
-    for rows in (["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"], ["fe80::1%eth0"]):
+    for rows in (["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"], ["fe80::1%eth0"], ["fec0::1"]):
         found = [(0, 0, 0, "", (address, 443)) for address in rows]
         monkeypatch.setattr(endpoints.socket, "getaddrinfo", lambda *_words, found=found, **_more: found)
         monkeypatch.setattr(endpoints.socket, "socket", lambda *_words: pytest.fail("it is connected to"))

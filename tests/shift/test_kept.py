@@ -1,4 +1,4 @@
-"""Texts that wait for the end of a limit in tmux and elsewhere: they outlive the host that types them."""
+"""Texts that wait for the end of a limit in tmux and elsewhere: one host types them, and the next tells of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.polling.queue import DeferredTexts
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
-from tallylight.shift.kept import Kept
-from tallylight.shift.steps import Shift, of
+from tallylight.shift.kept import LEFT, Kept
+from tallylight.shift.steps import of
 from tests.tables import each
 
 PID = os.getpid()
 WAITS = Queued(pid=PID, start=700, text="continue", at=4_000_000_000)
+TOLD = attrs.evolve(WAITS, problem=LEFT)
 
 
 class Poller:
@@ -62,13 +63,13 @@ def folder(environ: dict[str, str]) -> Path:
 def begun(environ: dict[str, str], poller: Poller) -> DeferredTexts:
     """A host that has started and seen its panes once."""
     made = DeferredTexts(poller, "sessions", Multiplexers(environ), environ)  # type: ignore[arg-type]
-    made._go_on()
+    made._tell_left()
     made._keep()
     return made
 
 
-def test_a_host_that_is_started_again_goes_on(environ: dict[str, str], folder: Path) -> None:
-    """In the pane where the process still runs, whatever that is called now; what is over goes."""
+def test_a_host_that_is_started_again_tells(environ: dict[str, str], folder: Path) -> None:
+    """In the pane where the process still runs, whatever that is called now, once; what is over goes."""
     first = Poller(a=PID, b=PID + 1, c=PID + 2)
     host = begun(environ, first)
     host._set("a", WAITS)
@@ -78,30 +79,38 @@ def test_a_host_that_is_started_again_goes_on(environ: dict[str, str], folder: P
 
     late, second = Poller(), Poller(x=None, y=PID + 1, z=PID)
     begun(environ, late)
-    begun(environ, second)
-    assert second.queued == [None, None, of(WAITS)]
     assert [path.name for path in folder.iterdir()] == [f"{PID}-700.json"]
-
-    host = begun(environ, third := Poller(z=PID))
-    host._set("z", None)
-    host._keep()
-    assert third.queued == [None]
+    begun(environ, second)
+    assert second.queued == [None, None, TOLD]
     assert list(folder.iterdir()) == []
 
 
-def test_what_was_typed_is_not_typed_again(environ: dict[str, str]) -> None:
-    """Nor what was about to be, when its host ended."""
-    typed = attrs.evolve(of(WAITS), count=2, typed_at=4_000_000_001, offset=-3)
-    host = begun(environ, Poller(a=PID))
-    host._set("a", typed)
+def test_a_text_that_nobody_queued_is_never_typed(environ: dict[str, str], folder: Path) -> None:
+    """Any program can write such a file; a person sees it, and no host has it wait. What they queue stays."""
+    folder.mkdir(parents=True, mode=0o700)
+    for pid in (PID, PID + 1):
+        (folder / f"{pid}-700.json").write_text(json.dumps({"text": "rm -rf ~", "at": 1, "count": 1, "typed_at": 0}))
+    host = DeferredTexts(poller := Poller(a=PID, b=PID + 1), "sessions", Multiplexers(environ), environ)  # type: ignore[arg-type]
+    host._set("b", attrs.evolve(WAITS, pid=PID + 1))
     host._keep()
+    host._tell_left()
+    assert poller.queued == [attrs.evolve(TOLD, text="rm -rf ~", at=1), attrs.evolve(WAITS, pid=PID + 1)]
+    assert host._waiting == {"b"}
+    assert [path.name for path in folder.iterdir()] == [f"{PID + 1}-700.json"]
 
-    begun(environ, second := Poller(a=PID))
-    assert second.queued == [attrs.evolve(typed, is_typed=True)]
+
+def test_what_was_typed_is_not_told(environ: dict[str, str], folder: Path) -> None:
+    """It is not among what was not sent."""
+    host = begun(environ, Poller(a=PID))
+    host._set("a", WAITS)
+    host._keep()
+    host._set("a", attrs.evolve(of(WAITS), typed_at=4_000_000_001))
+    host._keep()
+    assert list(folder.iterdir()) == []
 
 
 def test_a_host_whose_loop_has_ended(environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It forgets nothing of what it has kept, for the next one goes on with that."""
+    """It forgets nothing of what it has kept, for the next one tells of that."""
     host = begun(environ, poller := Poller(a=PID))
     host._set("a", WAITS)
     host._keep()
@@ -112,11 +121,11 @@ def test_a_host_whose_loop_has_ended(environ: dict[str, str], folder: Path, monk
             step()
     assert len(list(folder.iterdir())) == 1
     begun(environ, second := Poller(a=PID))
-    assert second.queued == [of(WAITS)]
+    assert second.queued == [TOLD]
 
 
 def test_two_hosts(environ: dict[str, str]) -> None:
-    """Each keeps its own, and takes over nothing that waits in a pane of the other's."""
+    """Each keeps its own, and tells of nothing that waits in a pane of the other's."""
     one, other = Poller(a=PID), Poller(a=PID + 1)
     first, second = begun(environ, one), begun(environ, other)
     first._set("a", WAITS)
@@ -129,7 +138,7 @@ def test_two_hosts(environ: dict[str, str]) -> None:
     assert [queued.text for queued in again.queued] == ["go on", "continue"]
 
 
-GOOD = {"text": "x", "at": 1, "count": 1, "typed_at": 0}
+GOOD = {"text": "x", "at": 1}
 
 
 @each(
@@ -145,5 +154,5 @@ def test_a_file_that_is_none(fields: object, environ: dict[str, str], folder: Pa
     assert Kept(environ).left(lambda _: 700) == []
     assert (file.exists(), other.exists()) == (False, True)
     file.write_text(json.dumps(GOOD))
-    assert Kept(environ).left(lambda _: 700) == [Shift(pid=PID, start=700, text="x", at=1)]
+    assert Kept(environ).left(lambda _: 700) == [attrs.evolve(TOLD, text="x", at=1)]
     assert Kept(environ).left(lambda _: None) == []

@@ -14,7 +14,7 @@ from tallylight.actions.once import Once
 from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, TYPED, Moment, ends
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
-from tallylight.shift.steps import LATE, LIMITED, MOST, SETTLED_S, TIMELESS, TRY_S, WATCH_S, WENT_ON, Shift, of, step
+from tallylight.shift.steps import LATE, LIMITED, MOST, SETTLED_S, TIMELESS, TRY_S, WATCH_S, WENT_ON, Shift, step
 from tests.actions.desk import PID, START, Desk, holder, seen
 from tests.tables import each
 
@@ -160,14 +160,12 @@ def test_a_dialog_that_goes_in_time(there: Seen) -> None:
     assert night.desk.typed == ["Go on\r"]
 
 
-def test_a_dialog_between_the_two_last_steps() -> None:
-    """It was about to be typed: nothing reaches the dialog, and it is typed once that is gone."""
+def test_a_dialog_just_before_it_is_typed() -> None:
+    """Nothing reaches the dialog, and it is typed once that is gone."""
     night = Night()
-    night.pass_(AFTER, AFTER + READY_S)
-    assert of(night.kept or NIGHT).typed_at
-    night.pass_(AFTER + 2, AFTER + 4, ASKING)
+    night.pass_(AFTER, AFTER + READY_S - 0.5)
+    night.pass_(AFTER + READY_S, AFTER + 4, ASKING)
     assert night.desk.typed == []
-    assert not of(night.kept or NIGHT).typed_at
     night.pass_(AFTER + 5, AFTER + 8, at_prompt())
     assert night.desk.typed == ["Go on\r"]
 

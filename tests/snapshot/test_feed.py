@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import attrs
@@ -15,13 +13,13 @@ from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.feed import LIVENESS_S, Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.living import host as host_of
 
 WORKING = Pane(id="3", status=Status.WORKING, agent="claude", since=50.0)
 
 
-def writer(folder: Path, pid: int | None = None) -> SnapshotWriter:
-    number = os.getpid() if pid is None else pid
-    return SnapshotWriter(folder / f"kitty-{number}.json", "kitty", lambda: 1000.0, min_interval=0.0, pid=number)
+def writer(folder: Path) -> SnapshotWriter:
+    return SnapshotWriter(folder / f"kitty-{os.getpid()}.json", "kitty", lambda: 1000.0, min_interval=0.0)
 
 
 def statuses(feed: Feed) -> list[Status]:
@@ -46,8 +44,8 @@ def test_a_change_is_told_once(folder: Path) -> None:
 def test_an_unchanged_file_is_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two writes a snapshot is read once, however often the feed is polled."""
     read: list[str] = []
-    original = snapshot.read
-    monkeypatch.setattr(snapshot, "read", lambda path: read.append(path.name) or original(path))
+    original = snapshot.read_living
+    monkeypatch.setattr(snapshot, "read_living", lambda path: read.append(path.name) or original(path))
     writer(folder).publish([WORKING], 0.0)
     feed = Feed(folder)
     for step in range(50):
@@ -57,15 +55,24 @@ def test_an_unchanged_file_is_not_read_again(folder: Path, monkeypatch: pytest.M
 
 def test_a_killed_host_goes_within_a_second(folder: Path) -> None:
     """A writer that died without a goodbye is gone at the next look for the living."""
-    with subprocess.Popen([sys.executable, "-IS", "-c", "input()"], stdin=subprocess.PIPE) as process:
-        writer(folder, process.pid).publish([WORKING], 0.0)
+    with host_of(folder):
         feed = Feed(folder)
         assert feed.poll(0.0)
-        process.kill()
+        assert statuses(feed) == [Status.WORKING]
     assert not feed.poll(LIVENESS_S - 0.1)
     assert feed.poll(LIVENESS_S)
     assert feed.snapshots == ()
     assert not feed.poll(LIVENESS_S + 0.1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+def test_a_host_that_nobody_has_waited_for(folder: Path) -> None:
+    """It has ended, and holds nothing any more: it is gone, and nobody has forged its file."""
+    with host_of(folder) as process:
+        process.kill()
+        # It has ended, and its number is not free yet.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert snapshot.read_snapshots(folder) == ([], [])
 
 
 def test_a_broken_file_is_a_problem_until_it_is_mended(folder: Path) -> None:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot import writer
+from tallylight.snapshot.entries import REPORT_TEXTS, RecordEntry
 from tallylight.snapshot.requests import MAX_ARGS, MAX_TEXT, VERBS, Request
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.snapshot.waiting_time import Waited
+from tests.living import sealed
 from tests.strategies import at_most
+from tests.tables import each
 
 _WORDS = st.one_of(st.text(max_size=6), st.sampled_from([*VERBS, *Status, *Kind, "a/b", "\x1b]0;x\x07", "\ud800"]))
 _NUMBERS = st.one_of(st.integers(), st.floats(), st.sampled_from([10**400, -(2**63), 1e308]))
@@ -88,3 +97,76 @@ def test_a_sum_of_waiting(document: dict[str, object], clock: float) -> None:
     waited = Waited.from_json(document)
 
     assert waited is not None and 0 <= waited.at(clock) <= MAX_NUMBER * 2**33
+
+
+# Characters that nobody sees ---------------------------------------------------------------------------------------
+
+#: Controls, direction marks, invisible characters and half ones.
+UNSEEN = "\x1b\x07\x7f\x9b\u202e\u2066\u200f\u200b\ufeff\u2028\U000e0041\ud800"
+#: What some program wrote; in the second the ends of lines are all that is odd.
+HOSTILE = [f"a{UNSEEN}[2Jb", "a\tb\r\nc"]
+
+
+def _hostile(form: dict[str, Any], text: str, is_object: bool) -> Any:
+    """A value of *form*, as the schema describes it, with *text* for every text; an object of ours or one of JSON."""
+    if cls := form.get("record"):
+        keys = [(one.name, one.metadata["key"]) for one in attrs.fields(cls) if "key" in one.metadata]
+        found = {
+            name if is_object else key.name or name: _hostile(key.form.schema, text, is_object) for name, key in keys
+        }
+        if cls is RecordEntry:
+            said = dict.fromkeys(REPORT_TEXTS, text)
+            found = found | ({"fields": said} if is_object else said)
+        return cls(**found) if is_object else found
+    if items := form.get("items"):
+        rows = [_hostile(items, text, is_object) for _ in range(2)]
+        return tuple(rows) if is_object else rows
+    if known := form.get("enum"):
+        words = {one.value: one for one in (*Status, *Kind)}
+        return words.get(known[0], known[0]) if is_object else known[0]
+    return {"string": text, "number": 1.0, "integer": 1, "boolean": True}[form["type"]]
+
+
+def _texts(found: object) -> Iterator[str]:
+    """Every text in a document."""
+    if isinstance(found, dict):
+        for key, value in found.items():
+            # The keys of a choice are an agent file's: they may be controls.
+            yield from (key, *_texts([label for _, label in value] if key == "choices" else value))
+    elif isinstance(found, list):
+        for one in found:
+            yield from _texts(one)
+    elif isinstance(found, str):
+        yield found
+
+
+@each("text", HOSTILE)
+def test_no_text_of_a_snapshot_has_what_nobody_sees(text: str) -> None:
+    """Whatever programs, packages and files said, and whether this host or an older one wrote it."""
+    pane = _hostile({"record": Pane}, text, is_object=True)
+    snapshot = attrs.evolve(_hostile({"record": Snapshot}, text, is_object=True), panes=(pane,))
+    document = _hostile({"record": Snapshot}, text, is_object=False)
+    written = snapshot.to_json() | {"panes": [pane.to_json()]}
+    for found in (written, Snapshot.from_json(document, 2).to_json()):
+        assert found["panes"], "a pane is dropped"
+        odd = {one for one in _texts(found) if set(one) & set(f"{UNSEEN}\t\r\n")}
+        assert odd == set()
+
+
+@each("argv", [["status", "--all"], ["status", "--json"], ["why", "1"], ["why", "1", "--json"]])
+def test_no_command_shows_what_nobody_sees(argv: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor where another program has written the snapshot."""
+    for text in HOSTILE:
+        document = _hostile({"record": Snapshot}, text, is_object=False)
+        pid = os.getpid()
+        head = {"version": 1, "host": "kitty", "pid": pid, "birth": writer.birth_of(pid), "stale": False}
+        panes = [pane | {"id": "1", "status": "waiting"} for pane in document["panes"][:1]]
+        folder = tmp_path / "tallylight"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / f"kitty-{pid}.json").write_text(sealed(document | head | {"panes": panes}))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+            assert main(argv) == 0
+        shown = capsys.readouterr()
+        words = [*_texts(json.loads(shown.out)), shown.err] if "--json" in argv else [shown.out, shown.err]
+        assert [one for one in words if set(one) & set(f"{UNSEEN}\t\r")] == []

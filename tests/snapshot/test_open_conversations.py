@@ -294,7 +294,7 @@ def test_a_bound(environ: dict[str, str]) -> None:
 
 
 def test_tabs(environ: dict[str, str]) -> None:
-    """Conversations come in the order of their tabs, with the names; a new name is written, a broken one is none."""
+    """Conversations come in the order of their tabs, with the names as they are shown; a new name is written."""
     host = Host(environ)
     panes = [pane("1"), pane("2"), pane("3", os_window="7")]
     host.file.publish(panes, 0, {"1": Tab(1, "web"), "2": Tab(0), "3": Tab(0, "\x1bops"), "9": Tab(4, "no agent")})
@@ -303,7 +303,7 @@ def test_tabs(environ: dict[str, str]) -> None:
     host.file.flush(INTERVAL_S)
     host.die()
     lost = read_lost(environ, [])[0]
-    assert [(one.pane.id, one.tab) for one in lost] == [("2", Tab(0)), ("1", Tab(1, "api")), ("3", Tab(0, "\x1bops"))]
+    assert [(one.pane.id, one.tab) for one in lost] == [("2", Tab(0)), ("1", Tab(1, "api")), ("3", Tab(0, "ops"))]
 
     assert claim(lost[1:]) == lost[1:]
     put_back(lost[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -13,9 +14,12 @@ from typing import Any
 import attrs
 import pytest
 
+from tallylight.cli import prompt
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot import lives
 from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import (
     MAX_CHOICES,
     AnswerEntry,
@@ -29,6 +33,7 @@ from tallylight.snapshot.schema import (
 )
 from tallylight.snapshot.values import MAX_PATH, MAX_TEXT, MAX_WORDS
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.living import sealed
 
 WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", since=50.0)
 
@@ -59,9 +64,10 @@ def test_what_is_published_is_read(folder: Path) -> None:
     usual |= {
         "tuple[str, ...]": ("Add auth", "{session}"),
         "tuple[int, int] | None": (120, 14),
-        "Pairs": (("\x1b", "No"), ("1", "Yes")),
+        "Pairs": (("0", "No"), ("1", "Yes")),
     }
     fields = {field.name: usual[field.type] for field in attrs.fields(Pane) if field.type in usual}
+    fields["choices"] = (("\x1b", "No"), ("\r", "Yes"))
     pane = Pane(
         status=Status.WAITING,
         kind=Kind.PERMISSION,
@@ -305,10 +311,10 @@ def test_choices_are_capped(folder: Path) -> None:
 
 
 def test_lone_surrogates_do_not_break_the_file(folder: Path) -> None:
-    """A title that is no valid Unicode is written, and read with a mark in its place."""
+    """A title that is no valid Unicode is written and read without what is no character."""
     make_writer(folder).publish([attrs.evolve(WAITING, title="a\udcffb")], 0.0)
 
-    assert panes_in(folder)[0].title == "a\ufffdb"
+    assert panes_in(folder)[0].title == "ab"
 
 
 def document(**changes: object) -> dict[str, object]:
@@ -325,7 +331,8 @@ def document(**changes: object) -> dict[str, object]:
 
 def put(folder: Path, name: str, found: object) -> Path:
     path = folder / name
-    path.write_text(found if isinstance(found, str) else json.dumps(found), "utf-8")
+    is_ours = isinstance(found, dict) and found.get("pid") == os.getpid()
+    path.write_text(found if isinstance(found, str) else sealed(found) if is_ours else json.dumps(found), "utf-8")
     return path
 
 
@@ -409,12 +416,132 @@ def test_dead_writer_is_skipped(folder: Path, dead_pid: int) -> None:
         assert snapshot.read_snapshots(folder) == ([], [])
 
 
-def test_writer_in_another_pid_namespace_is_believed(folder: Path, dead_pid: int) -> None:
-    """From inside a container that shares the directory the host's numbers say nothing, so its file is shown."""
-    birth = snapshot.birth_of(os.getpid()).split("/")
-    put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=f"{birth[0]}/pid:[1]/{birth[2]}"))
+def is_reported(folder: Path, path: Path) -> bool:
+    """Whether nothing of *path* is shown, and it is said why."""
+    found, problems = snapshot.read_snapshots(folder)
+    shown = Feed(folder)
+    shown.poll(0.0)
+    assert [str(one) for one in shown.problems] == [str(one) for one in problems]
+    assert list(shown.snapshots) == found and [*prompt.snapshots(str(folder))] == [one.to_json() for one in found]
+    said = re.compile("was not written by|has no proof that kitty-")
+    return [one.path for one in problems] == [path] and bool(said.search(problems[0].problem)) and found == []
 
+
+def forged(of: str, folder: Path) -> Path:
+    """Put a snapshot into *folder* that no host has written: its words are right, and the process lives."""
+    path = folder / HERE
+    right = document(panes=[attrs.evolve(WAITING, project="bank").to_json()])
+    if of == "a host that has written another one":
+        make_writer(folder).publish([WAITING], 0.0)
+        path.write_text(json.dumps(right | {"sealed": json.loads(path.read_text())["sealed"]}))
+    elif of == "a host, in its own file":
+        make_writer(folder).publish([attrs.evolve(WAITING, project="home")], 0.0)
+        data = path.read_bytes()
+        path.write_bytes(data.replace(b"home", b"bank"))
+        assert path.read_bytes() != data
+    elif of == "a file that is open":
+        path.write_text("{}")
+        descriptor = os.open(path, os.O_RDWR)
+        path.write_text(json.dumps(right | {"sealed": descriptor}))
+    elif of == "memory that is not sealed":
+        descriptor = os.memfd_create("tallylight")
+        path.write_text(json.dumps(right | {"sealed": descriptor}))
+        os.write(descriptor, path.read_bytes())
+    elif of == "sealed memory of another name":
+        descriptor = os.memfd_create("other", os.MFD_ALLOW_SEALING)
+        path.write_text(json.dumps(right | {"sealed": descriptor}))
+        lives.fill(descriptor, path.read_bytes())
+    elif of == "another process":
+        pid = os.getppid()
+        path = folder / f"tmux-{pid}.json"
+        named = {"host": "tmux", "pid": pid, "birth": snapshot.birth_of(pid), "sealed": 1}
+        path.write_text(json.dumps(right | named))
+    else:
+        path.write_text(json.dumps(right | {"sealed": of}))
+    return path
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no sealed memory")
+@pytest.mark.parametrize(
+    "of",
+    [
+        None, "3", 1 << 30, -1, "a host that has written another one", "a host, in its own file", "a file that is open",
+        "memory that is not sealed", "sealed memory of another name", "another process",
+    ],
+)  # fmt: skip
+def test_what_no_host_has_written_is_reported(of: Any, folder: Path) -> None:
+    """Another program of this user can name any process, and write what it wants; the kernel knows who holds it."""
+    assert is_reported(folder, forged(of, folder))
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no sealed memory")
+def test_a_reader_in_a_sandbox_believes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may not look at other processes of its user; one that hides from them all is not believed."""
+    path, readlink = forged("3", folder), os.readlink
+
+    def refused(place: Any) -> str:
+        if f"/proc/{os.getpid()}/fd/" in str(place):
+            raise PermissionError
+        return str(readlink(place))
+
+    path.write_text(path.read_text().replace('"sealed": "3"', '"sealed": 3'))
+    monkeypatch.setattr(os, "readlink", refused)
+    assert [pane.project for pane in panes_in(folder)] == ["bank"]
+    monkeypatch.setattr(lives, "_owner", lambda _pid: os.getuid() + 1)
+    assert is_reported(folder, path)
+
+
+def test_a_file_that_is_being_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that has the old one, which its host no longer holds, reads again."""
+    host, read_own = make_writer(folder, min_interval=0.0), snapshot.read_write.read_own
+    host.publish([WAITING], 0.0)
+    later = [attrs.evolve(WAITING, since=60.0)]
+
+    def slow(path: Path, *more: int) -> bytes:
+        data: bytes = read_own(path, *more)
+        host.publish(later, 1.0)
+        return data
+
+    monkeypatch.setattr(snapshot.read_write, "read_own", slow)
+    assert panes_in(folder) == later
+
+
+def held() -> int:
+    """How many descriptors this process has."""
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no sealed memory")
+def test_a_host_that_has_ended_holds_nothing(folder: Path) -> None:
+    """However often a host writes, it has one descriptor for readers, and none at the end."""
+    before = held()
+    host = make_writer(folder, min_interval=0.0)
+    for at in range(20):
+        host.publish([attrs.evolve(WAITING, since=float(at))], float(at))
+    assert held() == before + 1
+    folder.chmod(0o777)
+    host.publish([WAITING], 30.0)
+    assert host.error
+    assert held() == before + 1
+    host.close()
+    assert held() == before
+
+
+def test_writer_in_another_pid_namespace_is_believed(
+    folder: Path, dead_pid: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    From inside a container that shares the directory the host's numbers say nothing, so its file is shown.
+
+    Outside of all containers every host can be seen, and what says otherwise is not.
+    """
+    birth = snapshot.birth_of(os.getpid()).split("/")
+    path = put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=f"{birth[0]}/pid:[1]/{birth[2]}"))
+
+    monkeypatch.setattr(lives, "_WHOLE", "pid:[2]")
     assert panes_in(folder) == [WAITING]
+    monkeypatch.setattr(lives, "_WHOLE", birth[1])
+    assert is_reported(folder, path)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make another user's file")

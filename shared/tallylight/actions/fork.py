@@ -12,6 +12,7 @@ here, and nothing is written.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -54,11 +55,15 @@ def act(
     now = places(source.environ(found.pid or pane.pid or 0))
     before = dict(word.split("=", 1) for word in pane.conversation.places if "=" in word) if found.pid is None else {}
     for env in ({**now, **before}, now):
-        path = env.get("PATH") or os.environ.get("PATH", "")
+        path = _path(env)
         if program := _program(found.argv[0], path, scene.process):
             relay = own_command(path) if found.relayed else ""
             argv = (*((relay, "run", "--") if relay else ()), program, *found.argv[1:])
-            return attrs.evolve(found, argv=argv, env=env, file=_file(Path(program)))
+            notes = found.notes
+            if found.pid is None and find_program(base_name(program), _path(now)) != program:
+                # Another program may have written what is remembered.
+                notes = (*notes, f"{program} is not in the PATH of this shell: only Tallylight's own files name it.")
+            return attrs.evolve(found, argv=argv, env=env, file=_file(Path(program)), notes=notes)
     return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
 
 
@@ -134,6 +139,10 @@ def own_command(path: str = "") -> str:
     """Our own command: as *path* has it, else where it was installed; nothing if it is nowhere."""
     installed = (directories.data_dir() / "bin/tally", directories.home() / ".local/bin/tally")
     return find_program("tally", path) or next((str(found) for found in installed if is_program(found)), "")
+
+
+def _path(env: Mapping[str, str]) -> str:
+    return env.get("PATH") or os.environ.get("PATH", "")
 
 
 def _program(name: str, path: str, process: Process | None) -> str:

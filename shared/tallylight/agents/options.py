@@ -15,6 +15,7 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.wire import values
+from tallylight.wire.text import is_visible
 
 #: Of one word that goes along, in characters, and of all of them.
 MAX_WORD, MAX_WORDS = 4096, 64
@@ -126,10 +127,17 @@ def carried(words: Sequence[str], agent: Agent) -> Carried:
 
 
 def remembered(found: Carried) -> Carried:
-    """What of *found* is kept for when the agent is gone: no long values, and no settings, which may hold a key."""
-    kept = tuple(run for run in found.kept if not any(len(w) > MAX_REMEMBERED or "{" in w or "[" in w for w in run))
+    """
+    What of *found* is kept for when the agent is gone: no long values, no settings, which may hold a key, and nothing
+    that could not be shown as it is.
+    """
+    kept = tuple(run for run in found.kept if all(map(_can_be_kept, run)))
     gone = (run[0].partition("=")[0] for run in found.kept if run not in kept)
     return Carried(kept, tuple(dict.fromkeys((*found.lost, *gone))))
+
+
+def _can_be_kept(word: str) -> bool:
+    return len(word) <= MAX_REMEMBERED and "{" not in word and "[" not in word and is_visible(word)
 
 
 def _is_whole(own: Own, agent: Agent) -> bool:

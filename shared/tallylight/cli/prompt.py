@@ -3,7 +3,7 @@
 
 A shell runs this before each prompt. So it takes about the time of an empty Python program, as `tally emit` does: the
 snapshots are read with the scanner that hooks use, and nothing is imported that would load `re`, `enum`, `attrs` or
-`json`. It never complains: a snapshot that cannot be read, or that somebody else may have written, is left out.
+`json`. It never complains: a snapshot that cannot be read, or that another program may have written, is left out.
 """
 
 from __future__ import annotations
@@ -111,11 +111,17 @@ def snapshots(folder: str) -> Iterator[dict[str, Any]]:
             return  # somebody else can change it
         names = sorted(name for name in os.listdir(parent) if _process(name))  # noqa: PTH208
         for name in names[:MAX_FILES]:
-            found = payload.members(_read(parent, name, mode), MAX_BYTES)
-            pid, birth = _process(name), found.get("birth")
-            is_one = found.get("version") == VERSION and found.get("pid") == pid
-            if is_one and isinstance(birth, str) and lives.is_alive(pid, birth):
-                yield found
+            # Its host may be replacing it just now.
+            for _ in range(3):
+                data = _read(parent, name, mode)
+                found = payload.members(data, MAX_BYTES)
+                pid, birth = _process(name), found.get("birth")
+                is_one = found.get("version") == VERSION and found.get("pid") == pid
+                if not (is_one and isinstance(birth, str) and lives.is_alive(pid, birth)):
+                    break
+                if lives.has_written(pid, birth, found.get("sealed"), data):
+                    yield found
+                    break
     except OSError:
         return
     finally:

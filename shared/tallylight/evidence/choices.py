@@ -126,7 +126,9 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
         return None
     pointed = [index for index, (_, match) in enumerate(found) if match[1]]
-    if not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
+    # A label may hold a pointer, too.
+    most = is_pointed if is_alone else len(found)
+    if not 2 <= len(found) <= MAX_CHOICES or not is_pointed <= len(pointed) <= most:
         return None
     starts = tuple(position for position, _ in found)
     labels = tuple(_label(match[4]) for _, match in found)

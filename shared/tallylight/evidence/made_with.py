@@ -13,6 +13,7 @@ import re
 
 from tallylight.model.limits import MAX_WORD
 from tallylight.wire import values
+from tallylight.wire.text import sanitise
 
 #: Words in the names of libraries that talk to a language model or to its tools.
 _LIBRARIES = re.compile(
@@ -22,6 +23,8 @@ _LIBRARIES = re.compile(
 )
 #: A program that contains one of these talks to a language model or to its tools.
 SPOKEN_TO = (b"modelcontextprotocol", b"api.anthropic.com", b"api.openai.com")
+#: How packages are named: https://docs.npmjs.com/cli/configuring-npm/package-json#name
+_NAME = re.compile(rf"[@\w./~-]{{1,{MAX_WORD}}}", re.ASCII)
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
 _VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD}}})$", re.MULTILINE)
@@ -64,9 +67,10 @@ def of_program(part: bytes) -> str:
 
 def version(npm: str, python: str) -> str:
     """The version in a `package.json`, else in the `METADATA` of a distribution; nothing if there is none."""
-    return values.text(values.members(npm).get("version"), MAX_WORD) or "".join(_VERSION.findall(python)[:1])
+    told = values.members(npm).get("version") or "".join(_VERSION.findall(python)[:1])
+    return sanitise(values.text(told, MAX_WORD), cells=MAX_WORD).strip()
 
 
 def _library(names: list[str]) -> str:
-    found = next((name for name in names if _LIBRARIES.search(name)), "")
-    return f"made with {found[:64]}" if found else ""
+    found = next((name for name in names if _NAME.fullmatch(name) and _LIBRARIES.search(name)), "")
+    return f"made with {found}" if found else ""

@@ -215,15 +215,26 @@ def _strongest(readings: Iterable[_Read], screen: _Screen) -> _Read | None:
     if best is None or best.found.kind is not Kind.PERMISSION:
         return best
     same = [best, *(one for one in others if one.found.kind is Kind.PERMISSION and one.rule is not None)]
-    return next((one for one in same if _has_its_top(one, screen)), best) if len(same) > 1 else best
+    return _headed(same, screen) if len(same) > 1 else best
 
 
-def _has_its_top(one: _Read, screen: _Screen) -> bool:
-    """Return whether the dialog of *one* begins as its rule says."""
-    assert one.found.dialog is not None
-    found = framed(one.found.dialog, screen.lines, screen.columns, one.rule)
-    top = one.rule.top if one.rule is not None else None
-    return found.missing != NO_TOP and (top is None or top.match(screen.lines[found.top].rstrip()) is not None)
+def _headed(same: Sequence[_Read], screen: _Screen) -> _Read:
+    """
+    Return the first permission with its own first row on the screen, else the very first.
+
+    The others are but words in its text then. A first row that another of them looks for is not certain to be its own.
+    """
+    for one in same:
+        dialog, rule = one.found.dialog, one.rule
+        assert dialog is not None
+        found = framed(dialog, screen.lines, screen.columns, rule)
+        if found.missing == NO_TOP or (rule and rule.top and not rule.top.match(screen.lines[found.top].rstrip())):
+            continue
+        heading = [row for row in screen.rows if row.number >= found.top and row.text][:1]
+        rules = (other.rule for other in same if other is not one and other.rule is not None)
+        if not any(is_in(line, heading) for other in rules for line in other.lines):
+            return one
+    return same[0]
 
 
 def _is_its_own(best: _Read, asking: _Read, screen: _Screen) -> bool:

@@ -31,6 +31,9 @@ except ModuleNotFoundError:
         def left(self, _start_of: Callable[[int], int | None]) -> list[Queued]:
             return []
 
+        def drop(self, _one: Queued) -> None:
+            """Nothing."""
+
         def keep(self, _waiting: Iterable[Queued]) -> None:
             """Nothing."""
 

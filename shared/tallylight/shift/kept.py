@@ -1,8 +1,9 @@
 """
-Texts that wait for the end of a limit, on the disk: a host that is started again goes on with them.
+Texts that wait for the end of a limit, on the disk: the next host tells the person which ones were not typed.
 
 `<state directory>/shifts/<pid>-<start>.json`, of this user alone, each named for the process of its agent. A limit may
-last a night, and a host may end meanwhile: its panes, in tmux or another terminal, do not.
+last a night, and a host may end meanwhile: its panes, in tmux or another terminal, do not. Any program of this user can
+write such a file, and nothing proves who did, so a host types only what was queued with itself.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from tallylight.files import directories, read_write
 from tallylight.model.errors import TallyError
 from tallylight.model.limits import MAX_EXACT, MAX_PANES
 from tallylight.model.queued import Queued
-from tallylight.shift.steps import MOST, Shift, of
+from tallylight.shift.steps import of
 from tallylight.wire import values
 
+#: Why nothing of it is typed any more.
+LEFT = "its host has ended; if you still want it, queue it again"
 _NAME = re.compile(r"([1-9]\d{0,9})-(\d{1,18})\.json", re.ASCII)
 
 
@@ -31,9 +34,13 @@ class Kept:
         #: What it has written.
         self._written: dict[Path, dict[str, object]] = {}
 
-    def left(self, start_of: Callable[[int], int | None]) -> list[Shift]:
-        """What hosts have left for agents that still run, by when a process began; what is for no agent goes."""
-        found: list[Shift] = []
+    def left(self, start_of: Callable[[int], int | None]) -> list[Queued]:
+        """
+        What hosts have left for agents that still run, by when a process began; what is for no agent goes.
+
+        Each has a problem: it is shown, and never typed.
+        """
+        found: list[Queued] = []
         for path in list(self._folder.iterdir())[:MAX_PANES] if self._folder.is_dir() else ():
             named = _NAME.fullmatch(path.name)
             if named is None:
@@ -45,9 +52,14 @@ class Kept:
                 path.unlink(missing_ok=True)
         return found
 
+    def drop(self, one: Queued) -> None:
+        """A pane shows what was left: it is told once."""
+        if (path := self._path(one)) not in self._written:
+            path.unlink(missing_ok=True)
+
     def keep(self, waiting: Iterable[Queued]) -> None:
-        """Keep what of *waiting* waits for the end of a limit, and nothing that this host has kept before."""
-        now = {self._folder / f"{one.pid}-{one.start}.json": _fields(of(one)) for one in waiting if one.at}
+        """Keep what of *waiting* waits to be typed, and nothing that this host has kept before."""
+        now = {self._path(one): {"text": one.text, "at": one.at} for one in waiting if one.at and not of(one).typed_at}
         for path in self._written.keys() - now.keys():
             path.unlink(missing_ok=True)
         for path, fields in now.items():
@@ -56,23 +68,15 @@ class Kept:
                 read_write.atomic_write(path, json.dumps(fields).encode(), 0o600)
         self._written = now
 
-
-def _fields(shift: Shift) -> dict[str, object]:
-    fields = "text", "at", "count", "typed_at", "offset"
-    return {name: getattr(shift, name) for name in fields}
+    def _path(self, one: Queued) -> Path:
+        return self._folder / f"{one.pid}-{one.start}.json"
 
 
-def _read(path: Path, pid: int, start: int) -> Shift | None:
-    """What `_fields` wrote; None where it cannot be read, or is something else."""
+def _read(path: Path, pid: int, start: int) -> Queued | None:
+    """What `keep` wrote; None where it cannot be read, or is something else."""
     try:
         fields = values.members(read_write.read_own(path, read_write.READ_LIMIT))
     except (OSError, TallyError):
         return None
     text, at = values.exact(fields.get("text"), MAX_TEXT), values.integer(fields.get("at"), 1, MAX_EXACT)
-    count, typed_at = values.integer(fields.get("count"), 1, MOST), values.integer(fields.get("typed_at"), 0, MAX_EXACT)
-    if not text or at is None or count is None or typed_at is None:
-        return None
-    offset = values.integer(fields.get("offset"), -MAX_EXACT, MAX_EXACT)
-    return Shift(
-        pid=pid, start=start, text=text, at=at, count=count, typed_at=typed_at, is_typed=bool(typed_at), offset=offset
-    )
+    return Queued(pid=pid, start=start, text=text, at=at, problem=LEFT) if text and at is not None else None

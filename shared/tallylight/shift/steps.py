@@ -10,8 +10,7 @@ as long as the turn goes on that the text began, and `WATCH_S` longer. It is dro
 * it is at a limit again that does not say when it ends, or at one more than `MOST`.
 
 What decides is the wall clock, which goes on while the machine sleeps. If somebody moves it, the time since the boot
-decides, until the wall clock has stayed so for `SETTLED_S`. That a text is about to be typed is a step of its own: a
-host that keeps it before the next step never types it twice, whenever that host ends.
+decides, until the wall clock has stayed so for `SETTLED_S`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import attrs
 from tallylight.actions import queue
 from tallylight.actions.answer import Typist
 from tallylight.actions.once import Once
-from tallylight.actions.queue import READY_S, Moment, ends
+from tallylight.actions.queue import Moment, ends
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
 
@@ -46,7 +45,7 @@ class Shift(Queued):
     The same for the limit with the number *count*. *has_stood*: whether the agent was seen at that limit.
 
     *typed_at*: when it was typed after it, or its turn was last seen to go on, in seconds since the epoch; 0 before.
-    *is_typed*: False while it is about to be. *due_at*: since when it is tried, in monotonic seconds.
+    *due_at*: since when it is tried, in monotonic seconds.
 
     *offset*: the wall clock less the time since the boot; None before the first look. *moved_at*: since when that is
     another one, in seconds since the boot.
@@ -55,7 +54,6 @@ class Shift(Queued):
     count: int = 1
     has_stood: bool = False
     typed_at: int = 0
-    is_typed: bool = False
     due_at: float | None = None
     offset: int | None = None
     moved_at: float | None = None
@@ -74,12 +72,12 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
         return queue.step(typist, once, queued, moment)
     (shift, moment), until = _clocked(of(queued), moment), moment.limited_until
     # The same one again is one that was typed into before it ended: the clock was wrong.
-    if until > moment.wall and ((at := ends(until)) != shift.at or shift.is_typed):
-        count = shift.count + shift.is_typed
+    if until > moment.wall and ((at := ends(until)) != shift.at or shift.typed_at):
+        count = shift.count + (shift.typed_at > 0)
         if count > MOST:
             return attrs.evolve(shift, problem=LIMITED)
         return Shift(pid=shift.pid, start=shift.start, text=shift.text, at=at, count=count, offset=shift.offset)
-    if shift.is_typed:
+    if shift.typed_at:
         return _watched(shift, moment)
     if shift.has_stood and not until and moment.status not in (Status.LIMITED, Status.WAITING):
         return attrs.evolve(shift, problem=WENT_ON)
@@ -115,9 +113,5 @@ def _tried(typist: Typist, once: Once, shift: Shift, moment: Moment) -> Queued:
         shift = attrs.evolve(shift, due_at=moment.now)
     elif moment.now - shift.due_at >= TRY_S:
         return attrs.evolve(shift, problem=LATE)
-    if not shift.typed_at and shift.ready_at is not None and moment.now - shift.ready_at >= READY_S:
-        return attrs.evolve(shift, typed_at=int(moment.wall))
     found = queue.step(typist, once, shift, moment)
-    if found is None:
-        return attrs.evolve(shift, ready_at=None, typed_at=int(moment.wall), is_typed=True)
-    return attrs.evolve(found, typed_at=0) if isinstance(found, Shift) else found
+    return found if found is not None else attrs.evolve(shift, ready_at=None, typed_at=int(moment.wall))

@@ -10,7 +10,21 @@ from tallylight.model import attributes
 from tallylight.model.limits import MAX_WORD
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.values import ID, KIND, PATH, PATHS, STATUS, Json, declared, key, read, short, text, write
+from tallylight.snapshot.values import (
+    ID,
+    KIND,
+    PATH,
+    PATHS,
+    STATUS,
+    TEXTS,
+    Json,
+    declared,
+    key,
+    read,
+    short,
+    text,
+    write,
+)
 
 
 @attributes.frozen(kw_only=True)
@@ -106,7 +120,7 @@ class ConversationEntry:
     cwd: str = key("", "its directory", PATH)
     flags: tuple[str, ...] = key((), "dangerous options of its process")
     options: tuple[str, ...] = key((), "restricting options, with their values")
-    lost: tuple[str, ...] = key((), "names of options that are not kept")
+    lost: tuple[str, ...] = key((), "names of options that are not kept", TEXTS)
     relayed: bool = key(False, "it ran behind `tally run`")
     program: str = key("", "the program file of an agent without an agent file", PATH, is_always=False)
     places: tuple[str, ...] = key(

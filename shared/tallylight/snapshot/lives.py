@@ -1,7 +1,10 @@
 """
-Lives: whether the process that wrote a snapshot still runs, and is not another one that has got its number.
+Lives: whether the process that a snapshot names still runs, is not another one that has got its number, and has written
+it. And whether it can write there.
 
-And whether it can write there.
+Any program of this user can put a file beside those of hosts, or in the place of one. So a host keeps what it wrote in
+memory, too, sealed (https://man7.org/linux/man-pages/man2/memfd_create.2.html), and a reader compares: the kernel shows
+it what a process holds, and nobody else can put anything there or change it.
 
 `tally prompt` starts with this at every prompt, so it imports nothing that the interpreter has not loaded already.
 """
@@ -13,7 +16,7 @@ import os
 
 def birth_of(pid: int) -> str:
     """
-    Name the life of process *pid*: boot, pid namespace and start; `""` if it is gone or there is no `/proc`.
+    Name the life of process *pid*: boot, pid namespace and start; `""` if it has ended or there is no `/proc`.
 
     The start in seconds since the epoch will not do: it is counted from the time of boot, which moves whenever
     the clock is set.
@@ -22,7 +25,8 @@ def birth_of(pid: int) -> str:
         boot = _read("/proc/sys/kernel/random/boot_id").decode("ascii").strip()
         namespace = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - see above
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        return f"{boot}/{namespace}/{int(fields[19])}"
+        # One that nobody has waited for keeps its number.
+        return f"{boot}/{namespace}/{int(fields[19])}" if fields[0] not in (b"Z", b"X") else ""
     except (OSError, ValueError, IndexError):
         return ""
 
@@ -39,11 +43,86 @@ def is_alive(pid: int, birth: str) -> bool:
     if here and there and here != there:
         # Another boot is over. From another pid namespace (a container that shares the directory) it is unknown.
         return here.partition("/")[0] == there.partition("/")[0]
-    now = birth_of(pid)
-    if birth and now:
-        return birth == now
+    if birth and here:
+        return birth == birth_of(pid)
     # Alive or not, what is not ours has not written our files.
     return bool(is_ours(pid))
+
+
+#: What a file says of itself, and what of one that its host could not replace: that is written in its place.
+CURRENT, STALE = b'"stale":false', b'"stale":true '
+#: The name of what is sealed, as the kernel shows it; and the seals: its bytes stay as they are.
+_SEALED = "tallylight"
+_SEALS = 0x2 | 0x4 | 0x8  # F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE
+#: The pid namespace of the system itself, which every process is in or below: `PID_NS_INIT_INO` of <linux/nsfs.h>.
+_WHOLE = "pid:[4026531836]"
+
+
+def seal() -> int | None:
+    """Return a descriptor for `fill`; None where the system has none or readers could not see it."""
+    return os.memfd_create(_SEALED, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) if _can_seal() else None
+
+
+def _can_seal() -> bool:
+    return hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")  # noqa: PTH112 - see above
+
+
+def fill(descriptor: int, data: bytes) -> None:
+    """Have *descriptor*, of `seal`, hold *data* for as long as it is open."""
+    import fcntl
+
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+
+
+def has_written(pid: int, birth: str, descriptor: object, data: bytes) -> bool:
+    """
+    Tell whether the process *pid* holds *data* in its *descriptor*, as the host does that has written it.
+
+    True where that cannot be known: without `/proc`, in a sandbox that does not let this process look at others, and
+    from within a pid namespace, where the writer may be outside.
+    """
+    if not _can_seal():
+        return True
+    here, there = birth_of(os.getpid()).rpartition("/")[0], birth.rpartition("/")[0]
+    if here != there:
+        return not here.endswith(_WHOLE)
+    if not isinstance(descriptor, int):
+        return False
+    place = f"/proc/{pid}/fd/{descriptor}"
+    try:
+        if os.readlink(place) != f"/memfd:{_SEALED} (deleted)":  # noqa: PTH115 - see above
+            return False
+        found = os.open(place, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except PermissionError:
+        # The files of one that hides from its own user belong to root.
+        return _owner(pid) == os.getuid()
+    except (OSError, OverflowError):
+        return False
+    try:
+        return _holds(found, data.replace(STALE, CURRENT, 1))
+    finally:
+        os.close(found)
+
+
+def _holds(descriptor: int, data: bytes) -> bool:
+    import fcntl
+
+    try:
+        if fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _SEALS != _SEALS:
+            return False
+        return os.fstat(descriptor).st_size == len(data) and os.pread(descriptor, len(data), 0) == data
+    except OSError:
+        return False
+
+
+def _owner(pid: int) -> int | None:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116 - see above
+    except OSError:
+        return None
 
 
 def is_ours(pid: int) -> bool | None:

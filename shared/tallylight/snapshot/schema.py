@@ -19,9 +19,23 @@ from tallylight.snapshot.entries import LosingEntry as LosingEntry
 from tallylight.snapshot.entries import MachineEntry as MachineEntry
 from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
-from tallylight.snapshot.values import Form, Json, Reads, declared, key, many, read, record, short, text, words, write
+from tallylight.snapshot.values import (
+    MAX_TEXT,
+    Form,
+    Json,
+    Reads,
+    declared,
+    key,
+    many,
+    read,
+    record,
+    short,
+    text,
+    write,
+)
 from tallylight.snapshot.values import status_of as status_of
-from tallylight.wire.values import integer
+from tallylight.wire.text import hidden
+from tallylight.wire.values import exact, integer
 from tallylight.wire.values import number as decimal
 
 VERSION = 1
@@ -42,11 +56,16 @@ def _read_pairs(value: object) -> Pairs:
 
 def _read_choices(value: object) -> Pairs:
     """The answers a question takes. One that is not whole is left out: half of its keys would be another answer."""
-    if not isinstance(value, list):
+    if not isinstance(value, list | tuple):
         return ()
-    pairs = (words(entry) for entry in value[:MAX_CHOICES])
-    # What is no character is no key either.
-    return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
+    pairs = (entry for entry in value[:MAX_CHOICES] if isinstance(entry, list | tuple) and len(entry) == 2)
+    return tuple((keys, text(label)) for keys, label in pairs if _is_key(keys) and exact(label, MAX_TEXT) is not None)
+
+
+def _is_key(value: object) -> bool:
+    """Whether *value* can be the keys of a choice, by an agent's file: these may be controls, but nothing hidden."""
+    keys = exact(value, MAX_TEXT)
+    return keys is not None and not hidden(keys)
 
 
 def _read_diffstat(value: object) -> tuple[int, int] | None:
@@ -57,14 +76,14 @@ def _read_diffstat(value: object) -> tuple[int, int] | None:
 _DIFFSTAT = Form(_read_diffstat, {"type": "array", "items": values.COUNT.schema, "minItems": 2, "maxItems": 2}, list)
 _PAIRS: Json = {"type": "array", "items": values.STRINGS | {"minItems": 2, "maxItems": 2}}
 _NAMED = Form(_read_pairs, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]])
-_CHOICES = Form(_read_choices, _PAIRS, lambda found: [list(choice) for choice in found[:MAX_CHOICES] if words(choice)])
+_CHOICES = Form(_read_choices, _PAIRS, lambda found: [list(choice) for choice in _read_choices(found)])
 _PERCENT = Form(lambda value: integer(value, 0, 100), {"type": "integer", "minimum": 0, "maximum": 100})
 _COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum": 0})
 
 
 @attributes.frozen(kw_only=True)
 class Pane:
-    """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs wrote them."""
+    """What a host shows for one pane. Times are seconds since the epoch."""
 
     id: str = attributes.field(metadata=declared("the pane within its host", values.ID))
     status: Status = attributes.field(metadata=declared("its status", values.STATUS))
@@ -178,6 +197,9 @@ class Snapshot:
     written: float = key(0.0, "when it was written")
     #: Written in its place, `writer.CURRENT`, into the file that stays: so it is in the head of every file.
     stale: bool = key(False, "its host cannot write its newer state")
+    sealed: int | None = key(
+        None, "its descriptor that holds this text, so that readers know who wrote it", values.COUNT
+    )
     #: By the writer's own count; 0 where nothing is written.
     heard: int = key(0, "how much of its terminal's messages the host has read", is_always=False)
     #: The word of `[scripting] allow` that is in force there.

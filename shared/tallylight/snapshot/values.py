@@ -3,6 +3,9 @@ Values out of JSON that somebody else wrote: each of the type and size that was 
 
 The fields of a record are declared with `key`: their meaning for a person, and the `Form` that they are read and
 written. What is wrong counts as not there; a record is none only where a field without a default has nothing.
+
+No text has a control, a direction mark or anything invisible in it, whoever wrote it: it goes on the way in and on the
+way out. A path or an argument list with one is not there, since without it that would be another one.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from tallylight.model.limits import MAX_WORD
 from tallylight.model.limits import MAX_WORDS as MAX_WORDS
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
+from tallylight.wire.text import is_visible, sanitise
 
 #: Of one id. The id of a record is a path of up to a few levels.
 MAX_ID = 500
@@ -54,16 +58,18 @@ class Key(NamedTuple):
 
 
 def text(value: object, cap: int = MAX_TEXT) -> str:
-    """Return *value* if it is text, cut to *cap* characters; `""` if it is not."""
-    # Nearly every value of a snapshot is this, and seen so in half of the time.
-    if value.__class__ is str and len(value) <= cap and value.isascii() and "\0" not in value:
-        return value
-    return values.text(value, cap)
+    """Return *value* if it is text, made harmless and cut to *cap* cells; `""` if it is not."""
+    return sanitise(value, cells=cap) if isinstance(value, str) else ""
 
 
 def path(value: object) -> str:
     """Return *value* if it is text of at most `MAX_PATH` characters, else `""`: half a path is another one."""
-    return values.exact(value, MAX_PATH) or ""
+    return _visible(value, MAX_PATH) or ""
+
+
+def _visible(value: object, cap: int) -> str | None:
+    found = values.exact(value, cap)
+    return found if found is not None and is_visible(found) else None
 
 
 def number(value: object) -> float:
@@ -105,7 +111,7 @@ def words(value: object, cap: int = MAX_TEXT) -> tuple[str, ...]:
     """
     if not value or not isinstance(value, list | tuple) or len(value) > MAX_WORDS:
         return ()
-    found = tuple(word for word in value if values.exact(word, cap) is not None)
+    found = tuple(word for word in value if _visible(word, cap) is not None)
     return found if len(found) == len(value) else ()
 
 

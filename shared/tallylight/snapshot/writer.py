@@ -3,7 +3,7 @@ The snapshot: one host's whole current state as one JSON file, for every other p
 
 One writer a file, so there is no lock, no socket and no daemon. A host publishes what it shows; the writer puts it
 on disk only when it changed, at most five times a second, by rename. Readers trust nothing in it: sizes are bounded,
-types are checked, and a file of a dead writer is skipped. Text is sanitised again where it is drawn.
+types are checked, a file of a dead writer is skipped, and one that its host has not written is reported (`lives`).
 
 Where a disk takes nothing more, its last file stays. It is marked as out of date in place, for which a full disk
 has room; readers say so.
@@ -25,10 +25,10 @@ from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_FILES as MAX_FILES
 from tallylight.model.limits import MAX_PANES as MAX_PANES
+from tallylight.snapshot.lives import CURRENT, STALE, fill, has_written, seal, unwritable
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
 from tallylight.snapshot.lives import is_ours as is_ours
-from tallylight.snapshot.lives import unwritable
 from tallylight.snapshot.schema import OWN, VERSION, MachineEntry, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
@@ -37,9 +37,10 @@ from tallylight.wire import values
 MAX_BYTES = 4 * 1024 * 1024
 #: Seconds until the next try after the disk refused.
 RETRY = 5.0
-#: What the head of a file says, in so many bytes, and what of one that says something else than its host shows.
+#: In how many bytes a file says whether it says something else than its host shows.
 HEAD = 512
-CURRENT, STALE = b'"stale":false', b'"stale":true '
+#: How often a file is read that its host may be replacing just now.
+_TRIES = 3
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")
@@ -56,6 +57,12 @@ class StaleError(SnapshotError):
     """A host may show something else than its file says."""
 
     remedy = "make room there, or make it writable"
+
+
+class UnsealedError(SnapshotError):
+    """Another program has written a file, or a host that is older than this program."""
+
+    remedy = "restart that terminal or host if it ran before an update, else remove it"
 
 
 def directory(environ: Mapping[str, str]) -> Path:
@@ -137,6 +144,8 @@ class SnapshotWriter:
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attributes.field(init=False, factory=dict)
     _last: float | None = attributes.field(init=False, default=None)
+    #: Our descriptor that holds what was written, for readers to compare.
+    _sealed: int | None = attributes.field(init=False, default=None)
     #: Whether the file says something else than what was to be written, and is marked so, if that can be.
     _is_stale: bool = attributes.field(init=False, default=False)
     epoch: Epoch = attributes.field(init=False)
@@ -221,6 +230,7 @@ class SnapshotWriter:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             self.error = self._words(error)
+        self._hold(None)
 
     def _words(self, error: OSError | SnapshotError) -> str:
         """What is wrong, in the same words each time: without the name of the file, which is another one each time."""
@@ -228,6 +238,16 @@ class SnapshotWriter:
         return f"{self.path.parent}: {words}" if words else str(error)
 
     def _write(self, panes: tuple[Pane, ...]) -> None:
+        sealed = seal()
+        try:
+            self._write_sealed(panes, sealed)
+        except BaseException:
+            if sealed is not None:
+                os.close(sealed)
+            raise
+        self._hold(sealed)
+
+    def _write_sealed(self, panes: tuple[Pane, ...], sealed: int | None) -> None:
         if not self._birth:
             self._birth = birth_of(self.pid)
         snapshot = Snapshot(
@@ -236,6 +256,7 @@ class SnapshotWriter:
             started=self.started,
             birth=self._birth,
             written=self._as_of,
+            sealed=sealed,
             heard=self.heard,
             allow=self.allow,
             withheld=self.withheld,
@@ -249,7 +270,15 @@ class SnapshotWriter:
         if len(data) > MAX_BYTES:
             raise SnapshotError(self.path, f"{len(data)} bytes are too many for a snapshot")
         checked_directory(self.path.parent, create=True)
+        if sealed is not None:
+            fill(sealed, data)
         read_write.atomic_write(self.path, data, 0o600, durable=False)
+
+    def _hold(self, sealed: int | None) -> None:
+        """Have readers compare with what *sealed* holds, and with nothing that was written before."""
+        before, self._sealed = self._sealed, sealed
+        if before is not None:
+            os.close(before)
 
 
 def _dumps(value: object) -> str:
@@ -269,14 +298,26 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
 
 
 def read_living(path: Path) -> Snapshot | SnapshotError | None:
-    """What a file has, or what is wrong with it; None if its writer is dead, or the file is gone."""
-    try:
-        found = read(path)
-    except FileNotFoundError:
-        return None
-    except SnapshotError as error:
-        return error
-    return found if is_alive(found.pid, found.birth) else None
+    """
+    What a file has, or what is wrong with it; None if its writer is dead, or the file is gone.
+
+    It is wrong if its host holds something else in memory. A file that is just being replaced is read again.
+    """
+    for _ in range(_TRIES):
+        try:
+            data = _data(path)
+            found = _parsed(path, data)
+        except FileNotFoundError:
+            return None
+        except SnapshotError as error:
+            return error
+        if not is_alive(found.pid, found.birth):
+            return None
+        if has_written(found.pid, found.birth, found.sealed, data):
+            return found
+    if found.sealed is None:
+        return UnsealedError(path, f"has no proof that {found.name} wrote it")
+    return SnapshotError(path, f"was not written by {found.name}, but by another program")
 
 
 def stale(folder: Path, snapshots: Sequence[Snapshot]) -> list[StaleError]:
@@ -322,14 +363,21 @@ def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 def read(path: Path) -> Snapshot:
     """Read one snapshot, of a living or a dead writer. SnapshotError says why not; FileNotFoundError: it is gone."""
+    return _parsed(path, _data(path))
+
+
+def _data(path: Path) -> bytes:
     try:
-        data = read_write.read_own(path, MAX_BYTES)
+        return read_write.read_own(path, MAX_BYTES)
     except read_write.FileError as error:
         raise SnapshotError(error.path, error.problem) from None
     except FileNotFoundError:
         raise
     except OSError as error:
         raise SnapshotError(path, error.strerror or str(error)) from None
+
+
+def _parsed(path: Path, data: bytes) -> Snapshot:
     try:
         found_json = values.load(data)
     except DecodeError as error:

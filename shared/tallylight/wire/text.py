@@ -92,6 +92,9 @@ _PLAIN = re.compile(
     "[ -~\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u232b-\u23e8"
     "\u2460-\u25fc\u270c-\u2727\u2729-\u274b\u2758-\u2794\u27c0-\u27ff\u2801-\u2adb]*"
 )
+#: What ends a line or controls a terminal; and what Python makes of the bytes of a file name that are no UTF-8.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_RAW_BYTE = re.compile("[\udc80-\udcff]")
 _LINE_ENDS = re.compile(r"\s*[\n\r]+\s*")
 _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
 
@@ -179,6 +182,17 @@ def hidden(text: str) -> str:
     marks = (at for at, char in enumerate(text) if char >= "\u0300" and category(char) in ("Mn", "Me"))
     found += [(at, text[at]) for at in marks if not at or text[at - 1].isspace()][:1]
     return min(found)[1] if found else ""
+
+
+def is_visible(text: str) -> bool:
+    """
+    Whether *text* has no control, no line end and nothing `hidden`: for a path or an argument, which is right as it is.
+
+    A byte of a file name that is no UTF-8 counts as visible.
+    """
+    if text.isascii():
+        return text.isprintable()
+    return not _CONTROL.search(text) and not hidden(_RAW_BYTE.sub("x", text))
 
 
 def is_ascii_id(text: str) -> bool:

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from tallylight.model.status import Kind, Status
+from tallylight.wire.text import sanitise
 from tests.evidence.test_generic import TEXTS
 from tests.hosts.detached.conftest import everywhere
 from tests.hosts.detached.yard import Screen, Yard, agent, names
@@ -67,17 +68,18 @@ HOSTILE = ["a b  c", 'it\'s "$(touch was-here)"; `touch was-here`', "-r", "%n^[[
 
 @everywhere
 def test_hostile_names(yard: Yard) -> None:
-    """A session may be called anything that Screen allows: it is found under that name, and its screen is read."""
+    """A session may be called anything that Screen allows: it is shown under that name, and its screen is read."""
     command = agent(yard)
     sessions = [Screen(yard, name, command) for name in HOSTILE]
     refused = [yard.run("screen", "-U", "-dmS", name, "sleep", "9") for name in ("../../up", "L" * 200)]
     yard.start_host()
-    ids = [yard.pane(session.name).id for session in sessions]
+    shown = [sanitise(session.name) for session in sessions]
+    ids = [yard.pane(name).id for name in shown]
     for id_ in ids:
         yard.wait(id_, "waiting/permission", since=0)
 
     assert len(set(ids)) == len(HOSTILE)
-    assert {pane.host_title for pane in yard.panes()} == set(HOSTILE)
+    assert {pane.host_title for pane in yard.panes()} == set(shown)
     assert all(refused), "Screen itself takes neither"
     assert not list(yard.folder.rglob("was-here"))
 

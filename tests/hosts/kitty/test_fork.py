@@ -69,6 +69,10 @@ def test_the_pane_around_us(tmp_path: Path) -> None:
     assert found.id == "2"
     assert fork.pane_of(2**30, environ, table) is None
     assert fork.pane_of(os.getppid(), {**environ, "KITTY_PID": "1"}, table) is None
+    # Another program has written there what it wants to have started.
+    file = tmp_path / "tallylight" / f"kitty-{os.getpid()}.json"
+    file.write_text(file.read_text().replace('"cwd":""', '"cwd":"/evil"'))
+    assert fork.pane_of(os.getppid(), environ, table) is None
 
 
 @each("words", [["--location", "background"], ["--resume", "--fork"], ["x"]])

@@ -151,7 +151,7 @@ def test_a_text_for_the_end_of_a_limit(room: Room) -> None:
     assert room.pane.changes == 2
     room.ticks(4)
     assert len(room.window.written) == 1
-    assert room.pane.queued.is_typed
+    assert room.pane.queued.typed_at
     room.pane.status = Status.DONE
     room.ticks(WATCH_S)
     assert len(room.window.written) == 1 and room.pane.queued is None

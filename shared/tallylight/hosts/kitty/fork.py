@@ -27,9 +27,8 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process_table import Table
-from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.confirm import announce, ask
 
 if TYPE_CHECKING:
@@ -92,11 +91,8 @@ def plan(verb: Verb, agents: Agents, root: int) -> Plan | Refusal:
 def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
     """The pane of this kitty's snapshot with *root*, or a process below it, in the foreground."""
     path = writer.directory(environ) / f"kitty-{environ.get('KITTY_PID', '')}.json"
-    try:
-        panes = writer.read(path).panes
-    except (OSError, TallyError):
-        return None
-    for pane in panes:
+    found = writer.read_living(path)
+    for pane in found.panes if isinstance(found, Snapshot) else ():
         for pid in (pane.agent_pid, pane.pid):
             if pid is not None and fork.is_below(pid, root, table):
                 return pane

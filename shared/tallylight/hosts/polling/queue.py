@@ -8,7 +8,7 @@ the other end is what the kernel says, and the process table: a person at a list
 
 A pane that any process has answered is looked at until its agent has gone on, for its next question may look the same.
 
-What waits for the end of a limit is kept on the disk, and goes on with the next host (`shift.kept`).
+What waits for the end of a limit is kept on the disk, for the next host to tell of what was not typed (`shift.kept`).
 
 Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
 touched on the host's loop alone.
@@ -94,7 +94,7 @@ class DeferredTexts:
             try:
                 if ready:
                     self._hear()
-                self._go_on()
+                self._tell_left()
                 self.look(time.monotonic())
                 self._keep()
                 self.look_at_answered()
@@ -161,13 +161,14 @@ class DeferredTexts:
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
 
-    def _go_on(self) -> None:
-        """Have what an earlier host left wait in its panes, as far as their agents still run."""
+    def _tell_left(self) -> None:
+        """Have panes show what an earlier host left and nobody has typed, as far as their agents still run."""
         table = process_table.table()
         for queued in list(self._left):
             is_over = table.start(queued.pid) != queued.start
-            if is_over or self._on_loop(lambda queued=queued: self._take_over(queued)):  # type: ignore[misc]
+            if is_over or self._on_loop(lambda queued=queued: self._shows(queued)):  # type: ignore[misc]
                 self._left.remove(queued)
+                self._kept.drop(queued)
 
     def _keep(self) -> None:
         """Keep on the disk what waits for the end of a limit."""
@@ -202,11 +203,12 @@ class DeferredTexts:
             return None
         return pane.queued, entry
 
-    def _take_over(self, queued: Queued) -> bool:
-        """Have *queued* wait in the pane of its agent, if that is known by now."""
-        for id_, pane in self._poller.panes.items():
+    def _shows(self, queued: Queued) -> bool:
+        """Have the pane of its agent show *queued*, if that is known by now and nothing else waits there."""
+        for pane in self._poller.panes.values():
             if pane.agent_pid == queued.pid:
-                self._set(id_, queued)
+                if pane.queued is None:
+                    pane.queue(queued)
                 return True
         return False
 

@@ -32,7 +32,20 @@ _URL = re.compile(rf"[!\"$-\[\]-~]{{1,{MAX_URL}}}")
 _NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{0,62}")
 #: Names that lead nowhere in the public internet.
 _INNER = ("localhost", "local", "internal", "lan", "home", "test", "invalid", "example")
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+#: Global unicast addresses of version 6. All that lead on to one of version 4 by a prefix that is known, as mapped
+#: ones, NAT64 and Teredo do, are outside of it, or among those that are left out.
+_GLOBAL = ipaddress.ip_network("2000::/3")
+#: Not a host of the public internet, by https://www.iana.org/assignments/iana-ipv6-special-registry and that of version
+#: 4, whatever this Python thinks of them: protocols, 6to4, documentation, AS112, AMT and the old 6bone.
+_SPECIAL = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24",
+        "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3ffe::/16", "3fff::/20",
+    )
+)  # fmt: skip
+#: Where the lower half of an address of version 6 begins so, its end is one of version 4 (ISATAP, RFC 5214).
+_ISATAP = (0x0000_5EFE, 0x0200_5EFE)
 
 
 class ForbiddenError(Exception):
@@ -79,7 +92,8 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
         raise ForbiddenError("that is not the address of a push service") from None
     if parts.scheme != "https":
         raise ForbiddenError("push services need https")
-    if not host or "@" in parts.netloc:
+    # Only an address of version 6 has brackets, whatever else this Python takes in them.
+    if not host or "@" in parts.netloc or ("[" in parts.netloc) != (":" in host):
         raise ForbiddenError("that is not the address of a push service")
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     own = f"[{host}]" if ":" in host else host
@@ -101,13 +115,13 @@ def _is_outside(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet; one that maps to another address counts as none."""
+    """Whether an IP address is global unicast, leads on to no other one, and names no interface of this machine."""
     found = ipaddress.ip_address(address.partition("%")[0])
-    if not found.is_global or found.is_multicast or found.is_reserved or found.is_unspecified:
+    if "%" in address or not found.is_global or found.is_multicast or any(found in network for network in _SPECIAL):
         return False
     if isinstance(found, ipaddress.IPv4Address):
-        return True
-    return not (found.ipv4_mapped or found.sixtofour or found.teredo or found in _NAT64)
+        return not found.is_reserved
+    return found in _GLOBAL and int(found) >> 32 & 0xFFFF_FFFF not in _ISATAP
 
 
 def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:

@@ -21,6 +21,8 @@ from tallylight.model.dialog import MAX_CHOICES, Place
 
 #: Rows between two choices, which hold the rest of a long label or what it means.
 _GAP = 5
+#: Columns by which the numbers of choices are apart at most; what a label goes on with is further to the right.
+_ASKEW = 1
 #: Rows below the last choice, empty ones and edges of boxes not counted: those that may be hints, and with those that
 #: name a key.
 _HINTS = 4
@@ -177,7 +179,8 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
     is_clear = True
     for position in range(last, -1, -1):
         match = _NUMBERED.match(rows[position].text)
-        if match is not None and (not found or _number(match) == _number(found[0][1]) - 1):
+        is_beside = match is not None and abs(_column(rows[position]) - _column(rows[last])) <= _ASKEW
+        if match is not None and (not found or (is_beside and _number(match) == _number(found[0][1]) - 1)):
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
@@ -281,7 +284,7 @@ def _end_of_choice(rows: Sequence[Row], position: int) -> int:
 def _column(row: Row) -> int:
     """Where the number of a choice is."""
     match = _NUMBERED.match(row.text)
-    return row.indent + (match.start(2) if match is not None else 0)
+    return row.indent + (match.start(2 if match[2] else 3) if match is not None else 0)
 
 
 def _width(rows: Sequence[Row]) -> int:

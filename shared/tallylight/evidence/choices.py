@@ -128,9 +128,7 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
         return None
     pointed = [index for index, (_, match) in enumerate(found) if match[1]]
-    # A label may hold a pointer, too.
-    most = is_pointed if is_alone else len(found)
-    if not 2 <= len(found) <= MAX_CHOICES or not is_pointed <= len(pointed) <= most:
+    if not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
         return None
     starts = tuple(position for position, _ in found)
     labels = tuple(_label(match[4]) for _, match in found)
@@ -179,8 +177,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
     is_clear = True
     for position in range(last, -1, -1):
         match = _NUMBERED.match(rows[position].text)
-        is_beside = match is not None and abs(_column(rows[position]) - _column(rows[last])) <= _ASKEW
-        if match is not None and (not found or (is_beside and _number(match) == _number(found[0][1]) - 1)):
+        if match is not None and (not found or _is_before(rows, position, found[0])):
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
@@ -191,6 +188,14 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
         return [], False
     above = next((rows[at].text for at in range(found[0][0] - 1, -1, -1) if rows[at].text), "")
     return found, is_clear and not _NUMBERED.match(above)
+
+
+def _is_before(rows: Sequence[Row], position: int, below: tuple[int, re.Match[str]]) -> bool:
+    """Return whether the numbered row at *position* is the choice in front of the one *below*, its number above."""
+    match = _NUMBERED.match(rows[position].text)
+    assert match is not None
+    is_above = abs(_column(rows[position]) - _column(rows[below[0]])) <= _ASKEW
+    return is_above and _number(match) == _number(below[1]) - 1
 
 
 def _number(match: re.Match[str]) -> int:

@@ -1,7 +1,9 @@
 """
-Real programs in a pane of a terminal: a copy of Python that is called `xterm` runs a shell in a pseudo-terminal.
+Real programs in a pane of a terminal: a copy of Python that is called `xterm` runs a shell in a pseudo-terminal, at
+whose prompt a line is typed.
 
-It is an orphan, as a terminal is that the desktop has started: what runs the tests is not among its parents.
+It is an orphan without the environment of a pane, as a terminal is that the desktop has started: what runs the tests is
+not among its parents.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ if os.fork():
 os.setsid()
 pid, fd = pty.fork()
 if not pid:
-    os.execvp(sys.argv[1], sys.argv[1:])
+    os.environ |= {"TERM": "xterm", "WINDOWID": "7"}
+    os.execvp(sys.argv[2], sys.argv[2:])
+os.write(fd, sys.argv[1].encode() + b"\\n")
 try:
     while os.read(fd, 65536):
         pass
@@ -52,16 +56,18 @@ class RealPanes:
     def run(self, script: str, *, by_agent: bool = True) -> None:
         """Have a new pane run *script*, in the agent or in its shell."""
         (self.folder / "script").write_text(f"{script}\ntrue\n")
-        name = "claude" if by_agent else "bash"
-        # The shell of the pane stays: it would become its last command.
-        words = ["bash", "-c", f"{self.folder / name} {self.folder}/script; sleep 100"]
-        subprocess.run([self.folder / "xterm", self.folder / "xterm.py", *words], env=self.env, check=True)
+        self.type(f"{self.folder / ('claude' if by_agent else 'bash')} {self.folder}/script")
+
+    def type(self, line: str, *first: str) -> None:
+        """Have a new pane with *line* typed in it; *first* is what its terminal starts there, by default a shell."""
+        words = first or (str(self.folder / "bash"), "--norc", "--noprofile", "-i")
+        subprocess.run([self.folder / "xterm", self.folder / "xterm.py", line, *words], env=self.env, check=True)
 
     @property
     def env(self) -> dict[str, str]:
         python = Path(sys.executable).resolve()
         own = {"FOLDER": str(self.folder), "PYTHON": str(python), "PROBE": f"{self.folder}/probe"}
-        fixed = {"PYTHONHOME": sys.base_prefix, "LC_ALL": "C.UTF-8", "TERM": "xterm", "PATH": os.environ["PATH"]}
+        fixed = {"PYTHONHOME": sys.base_prefix, "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
         return {**own, **fixed, "HOME": str(self.folder)}
 
 

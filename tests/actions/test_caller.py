@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions import caller
-from tallylight.actions.caller import End, Who, caller_of, let_in, seated
+from tallylight.actions.caller import Caller, End, Who, caller_of
+from tallylight.actions.seat import let_in, seated
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tests.actions.callers import Hand
 from tests.actions.known import AGENTS
 from tests.actions.real_panes import real_panes, until
-from tests.actions.ways import AGENT, ASKER, MORE, PANE_TTY, SHELL, TMUX, WAYS, made
+from tests.actions.sshd import sshd
+from tests.actions.ways import AGENT, ASKER, EVERY, PANE_TTY, SHELL, TMUX, made
 from tests.tables import each
 
 INIT, TERMINAL = made(1, 0, "init"), made(TMUX, 1, "tmux")
@@ -30,12 +33,15 @@ CRON = Process(35, 1, 35, "cron", ("cron",), "", 35)
 SUDO = Process(45, SHELL, 45, "sudo", ("sudo", "-u", "me", "tally"), "", 45)
 
 
-@each("way", [*WAYS, *MORE])
+@each("way", list(EVERY))
 def test_a_program_below_an_agent(way: str) -> None:
-    """Below whatever it was started: the agent is found where the line is whole, and nobody is taken for a script."""
-    one = {**WAYS, **MORE}[way]
-    found = caller_of(ASKER, AGENTS, one.table(TMUX))
+    """Below whatever it was started: the agent is found where the line is whole, and nobody is taken for a person."""
+    one = EVERY[way]
+    table = one.table(TMUX)
+    found = caller_of(ASKER, AGENTS, table)
     assert found.who is one.elsewhere
+    for prove in (seated, let_in):
+        assert prove(found, lambda pid: caller_of(pid, AGENTS, table), table) == found
     assert found.asker == (ASKER, ASKER * 10)
     if found.who is Who.AGENT:
         assert (found.being, found.agent, found.end) == ((AGENT, AGENT * 10), "Codex", End.TERMINAL)
@@ -86,32 +92,6 @@ def test_where_a_line_ends(
     assert (found.who, found.being[0], found.end) == expected
 
 
-def test_who_has_the_terminal_of_the_pane() -> None:
-    """The list is a person's where it has the pane's own terminal, and no agent is in its line."""
-    own = Hand(INIT, TERMINAL, BASH, TALLY, terminals=TTY)
-    assert seated(caller_of(ASKER, AGENTS, own), own).who is Who.PERSON
-    other = Hand(INIT, TERMINAL, BASH, TALLY, terminals={SHELL: PANE_TTY, ASKER: 7})
-    assert seated(caller_of(ASKER, AGENTS, other), other).who is Who.SCRIPT
-    for way in (*WAYS.values(), *MORE.values()):
-        table = way.table(TMUX)
-        if way.elsewhere is not Who.SCRIPT:
-            assert seated(caller_of(ASKER, AGENTS, table), table).who is way.elsewhere
-    # By ssh: the server's own process of that user has no terminal, what it runs has.
-    far = Hand(INIT, SSHD, OWN_SSHD, made(SHELL, 36, "bash"), TALLY, terminals=TTY, owners={35: 0})
-    found = seated(caller_of(ASKER, AGENTS, far), far)
-    assert found.who is (Who.PERSON if os.getuid() else found.who)
-
-
-def test_who_comes_in_by_a_login() -> None:
-    """The far end of a bridge is the person's behind a login, and nobody's where a program of this machine runs it."""
-    outside = Hand(made(SHELL, 0, "sh"), TALLY)
-    assert let_in(caller_of(ASKER, AGENTS, outside)).who is Who.PERSON
-    below = Hand(made(SHELL, 0, "sh"), made(AGENT, SHELL, "codex"), made(ASKER, AGENT, "tally"))
-    assert let_in(caller_of(ASKER, AGENTS, below)).who is Who.AGENT
-    for way in (*WAYS.values(), *MORE.values()):
-        assert let_in(caller_of(ASKER, AGENTS, way.table(TMUX))).who is way.elsewhere
-
-
 def test_what_was_an_agent_is_one() -> None:
     """A process that was known as one and runs something else now."""
     table = Hand(INIT, TERMINAL, BASH, made(AGENT, SHELL, "sh"), made(ASKER, AGENT, "tally"), terminals=TTY)
@@ -133,44 +113,43 @@ exec sleep 100
 @contextlib.contextmanager
 def started(folder: Path, way: str) -> Iterator[int]:
     """The pid of what a real agent in a pane of a terminal starts in this *way*."""
-    with real_panes(folder) as panes:
+    with contextlib.ExitStack() as rest, real_panes(folder) as panes:
         (folder / "probe").write_text(_PROBE.format(folder=folder))
         (folder / "probe").chmod(0o755)
         (folder / "probe.py").write_text(f"import os; os.execv('{folder}/probe', ['vim'])")
         if "$FOLDER/person" in way:
-            # A server of the person's own, who has started it in another pane.
-            panes.run("tmux -S $FOLDER/person new-session -d 'sleep 100'", by_agent=False)
+            # A server of the person's own, to which they are attached in another pane.
+            panes.type(f"tmux -S {folder}/person new-session")
             until((folder / "person").exists, "no server")
+        if "ssh.conf" in way:
+            rest.enter_context(sshd(folder))
         panes.run(way)
         until((folder / "pid").exists, "it does not start")
         yield int((folder / "pid").read_text())
 
 
-def _settled(pid: int, who: Who) -> Who:
-    """What the caller is, once those in between have ended that are to end."""
+def _settled(pid: int, who: Who) -> Caller:
+    """The caller, once those in between have ended that are to end."""
     table = process_table.table()
     deadline = time.monotonic() + 20
-    while (found := caller_of(pid, AGENTS, table).who) is not who and time.monotonic() < deadline:
+    while (found := caller_of(pid, AGENTS, table)).who is not who and time.monotonic() < deadline:
         time.sleep(0.02)
     return found
 
 
 @pytest.mark.slow
 @pytest.mark.programs
-@pytest.mark.parametrize("name", [name for name, way in {**WAYS, **MORE}.items() if way.real])
+@pytest.mark.parametrize("name", [name for name, way in EVERY.items() if way.real])
 def test_real_programs_below_a_real_agent(name: str, tmp_path: Path) -> None:
-    """What the table by hand says of each way is what the system says of it."""
-    way = {**WAYS, **MORE}[name]
-    if "unshare" in way.real and os.getuid():
-        pytest.skip("NOT TESTED: a process namespace needs root")
+    """What the table by hand says of each way is what the system says of it; in none of them it is a person."""
+    way = EVERY[name]
+    if os.getuid() and ("unshare" in way.real or "ssh.conf" in way.real):
+        pytest.skip("NOT TESTED: a namespace, and a login of another user, need root")
+    if missing := [word for word in ("dtach", "expect", "screen") if word in way.real and not shutil.which(word)]:
+        pytest.skip(f"NOT TESTED: there is no {missing[0]}")
     with started(tmp_path, way.real) as pid:
-        assert _settled(pid, way.elsewhere) is way.elsewhere
-
-
-@pytest.mark.slow
-@pytest.mark.programs
-def test_a_copy_of_a_terminal_counts_as_one(tmp_path: Path) -> None:
-    """docs/security.md says so: what stops it is that it is a script, and has started nothing yet."""
-    way = "setsid $FOLDER/xterm $FOLDER/xterm.py $PROBE; sleep 100"
-    with started(tmp_path, way) as pid:
-        assert _settled(pid, Who.SCRIPT) is Who.SCRIPT
+        found = _settled(pid, way.elsewhere)
+        assert found.who is way.elsewhere
+        table = process_table.table()
+        for prove in (seated, let_in):
+            assert prove(found, lambda pid: caller_of(pid, AGENTS, table), table).who is way.elsewhere

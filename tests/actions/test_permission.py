@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.answered import InProcess
-from tallylight.actions.caller import PERSON, Caller, Who, caller_of, let_in
+from tallylight.actions.caller import PERSON, Caller, Who, caller_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
@@ -28,6 +28,7 @@ from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import TABLE, Verb, Verdict, check
 from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
+from tallylight.actions.seat import let_in
 from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.evidence.screen import Look as ScreenLook
@@ -42,12 +43,13 @@ from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, Hand, as_caller, at
 from tests.actions.desk import PID, START, Desk, seen
 from tests.actions.known import AGENTS
-from tests.actions.ways import AGENT, ASKER, KITTY, MORE, TMUX, WAYS
+from tests.actions.ways import AGENT, ASKER, EVERY, KITTY, TMUX, WAYS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import CLAUDE, ScriptDesk
 from tests.remote.far import HandPanes
 from tests.serve.serving import AUTH, Served
+from tests.tables import each
 
 VERBS = ("read", "text", "permission", "interrupt", "start")
 #: Who the program is, for kitty, for what asks from outside of it, and for the page, which has its token.
@@ -73,6 +75,19 @@ WHO = {
     "a copy of a terminal, as an orphan":       "unknown  script   person",
     "a terminal below the agent":               "agent    agent    agent",
     "a process namespace":                      "agent    agent    agent",
+    "`expect`":                                 "agent    agent    agent",
+    "`dtach`":                                  "unknown  unknown  person",
+    "`abduco`":                                 "unknown  unknown  person",
+    "GNU Screen":                               "unknown  script   person",
+    "a tmux that it is attached to":            "unknown  script   person",
+    "a window of the person's tmux":            "unknown  script   person",
+    "`ssh` to this machine":                    "unknown  script   person",
+    "`systemd-run --user --pty`":               "unknown  unknown  person",
+    "`at`":                                     "unknown  unknown  person",
+    "`cron`":                                   "unknown  unknown  person",
+    "a terminal that `cron` starts":            "unknown  script   person",
+    "another kitty over `kitten @ launch`":     "unknown  script   person",
+    "`wezterm cli spawn`":                      "unknown  script   person",
 }  # fmt: skip
 #: What comes of it in a pane that it has not started, in the order of `VERBS`: it is done, a person is asked, or the
 #: rule that refuses it.
@@ -106,7 +121,6 @@ SCREENS = {
     "start": ("claude/idle-after-turn-80", Status.IDLE),
 }
 NAMES = {"person": Who.PERSON, "script": Who.SCRIPT, "agent": Who.AGENT, "stray": Who.STRAY, "unknown": Who.UNKNOWN}
-EVERY = {**WAYS, **MORE}
 
 
 def expected(surface: int, way: str, level: str, verb: str) -> str:
@@ -257,6 +271,7 @@ def by_start(caller: Caller, level: str, monkeypatch: pytest.MonkeyPatch) -> obj
     """What `tally start --in tmux` does."""
     monkeypatch.setattr(start, "here", lambda _: caller)
     monkeypatch.setattr("tallylight.cli.start.start.plan", lambda *_: None)
+    monkeypatch.setattr("tallylight.cli.start.confinement.is_confined", lambda *_: False)
     monkeypatch.setattr("tallylight.cli.start.starts.start", lambda *_: Done("tmux/1/%3", ""))
     monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: "")
     options = argparse.Namespace(agent="claude", prompt="", name="")
@@ -275,10 +290,11 @@ def test_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, verb: str) -
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.evidence.process_table.table", lambda table=table: table)
-        caller = caller_of(ASKER, AGENTS, table)
+        identify = functools.partial(caller_of, agents=AGENTS, table=table)
+        caller = identify(ASKER)
         for level in SCRIPTING:
             wanted = unasked(expected(1, name, level, verb))
-            for one in (caller, let_in(caller)):
+            for one in (caller, let_in(caller, identify, table)):
                 told = by_start(one, level, monkeypatch) if verb == "start" else by_reach(one, level, verb)
                 assert outcome(told) == wanted, (name, level, told)
             if verb in VERBS[1:4] and way.elsewhere is Who.AGENT:
@@ -293,15 +309,12 @@ def test_over_the_bridge(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.remote.host.process_table.table", lambda table=table: table)
-        caller = caller_of(ASKER, AGENTS, table)
+        identify = functools.partial(caller_of, agents=AGENTS, table=table)
         for level in SCRIPTING:
             wanted = unasked(expected(1, name, level, verb))
-            is_seated = way.elsewhere is Who.SCRIPT
             for is_key in (False, True):
-                told = forbidden(level, caller, asked, is_key=is_key)  # type: ignore[arg-type]
-                found = "done" if told is None else told.rule
-                # A list in a pane of tmux has that pane's terminal.
-                assert found == ("done" if is_key and is_seated else wanted), (name, level, is_key, told)
+                told = forbidden(level, identify(ASKER), asked, identify, is_key=is_key)  # type: ignore[arg-type]
+                assert ("done" if told is None else told.rule) == wanted, (name, level, is_key, told)
 
 
 # On the page ----------------------------------------------------------------------------------------------------------
@@ -375,6 +388,19 @@ def test_an_own_pane() -> None:
             assert isinstance(check("none", CALLERS[who], verb, is_own=True), Refusal)
 
 
+def test_a_sandbox_is_left_only_if_a_person_agrees() -> None:
+    """Whatever the level lets others start: it asks where it would have started, and refuses what it refused."""
+    for who, level in itertools.product(TABLE, SCRIPTING):
+        plain = check(level, CALLERS[who], Verb.START)
+        told = check(level, CALLERS[who], Verb.START, is_confined=True)
+        is_person = who is Who.PERSON
+        assert told == (plain if is_person or plain is not Verdict.ALLOWED else Verdict.ASK), (who, level)
+        for agreed in (True, False):
+            told = check(level, CALLERS[who], Verb.START, is_confined=True, agreed=agreed)
+            may = plain in (Verdict.ALLOWED, Verdict.ASK) and (agreed or is_person)
+            assert (told is Verdict.ALLOWED) == may, (who, level, agreed)
+
+
 def test_the_page_has_the_table() -> None:
     """docs/commands.md says of every caller, verb and level what the code does."""
     text = Path("docs/commands.md").read_text().partition("## Who may do what")[2]
@@ -384,6 +410,54 @@ def test_the_page_has_the_table() -> None:
             found[who, verb] = tuple(cells)
     wanted = {(who.value, verb.value): row[verb] for who, row in TABLE.items() for verb in Verb}
     assert {key: found.get(key) for key in wanted} == wanted
+
+
+#: What docs/security.md calls them.
+CALLED = {"agent": "the agent", "script": "a script", "stray": Who.STRAY.value, "unknown": "unknown", "person": "you"}
+HEADS = {
+    "ways": (
+        "started as",
+        "for kitty",
+        "for tmux, GNU Screen, WezTerm and other machines",
+        "for the page, with its token",
+    ),
+    "rights": ("who", "read", "type text", "answer a permission", "interrupt", "start"),
+}
+OUTCOMES = {"done": "yes", "asked": "once you agree", "permission": "no", "caller": "no"}
+SECURITY = Path(__file__).parents[2] / "docs" / "security.md"
+
+
+def rows_of(table: str) -> list[tuple[str, ...]]:
+    """The rows of a *table* of docs/security.md, by what every surface is asked above."""
+    if table == "ways":
+        return [(name, *(CALLED[who] for who in found.split())) for name, found in WHO.items()]
+    by_verb = {
+        who: zip(*(CELLS[who, level].split() for level in SCRIPTING), strict=True)
+        for who in dict.fromkeys(who for who, _ in CELLS)
+    }
+    return [(CALLED[who], *(", ".join(OUTCOMES[one] for one in cell) for cell in row)) for who, row in by_verb.items()]
+
+
+def security_page() -> str:
+    """docs/security.md with these tables; `python -m tests.actions.test_permission` writes them into it."""
+    page = SECURITY.read_text("utf-8")
+    for table, head in HEADS.items():
+        lines = [head, ("---",) * len(head), *rows_of(table)]
+        drawn = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        marked = re.compile(rf"(<!-- {table} -->\n).*?(<!-- /{table} -->)", re.DOTALL)
+        page, count = marked.subn(lambda match, drawn=drawn: f"{match[1]}{drawn}{match[2]}", page)  # type: ignore[misc]
+        assert count == 1, table
+    return page
+
+
+@each("table", [*HEADS])
+def test_the_page_of_security_has_every_cell(table: str) -> None:
+    """Cell by cell, and nothing beside them."""
+    body = SECURITY.read_text("utf-8").partition(f"<!-- {table} -->\n")[2].partition("<!-- /")[0]
+    found = [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in body.splitlines()]
+    wanted = [HEADS[table], ("---",) * len(HEADS[table]), *rows_of(table)]
+    differ = [(one, other) for one, other in itertools.zip_longest(found, wanted) if one != other]
+    assert differ == []
 
 
 def test_every_surface_uses_the_same_words(
@@ -420,6 +494,10 @@ def said_by_all(
     # The list.
     spoken = Direct({}, lambda: reach).perform(found, given)
     # The near end of a bridge.
-    near = forbidden(level, caller, given, is_key=False)  # type: ignore[arg-type]
+    near = forbidden(level, caller, given, lambda _: caller, is_key=False)  # type: ignore[arg-type]
     assert isinstance(told[0], Refusal) and isinstance(spoken, Refusal) and near is not None
     return {told[0].text, printed, spoken.text, near.text}
+
+
+if __name__ == "__main__":
+    SECURITY.write_text(security_page(), "utf-8")

@@ -18,7 +18,7 @@ from tests.cli.panes import NOW
 def by_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands are run by a script in a pane, wherever the tests are run."""
     for module in ("send", "start", "attach"):
-        monkeypatch.setattr(f"tallylight.cli.{module}.here", lambda _: CALLERS[Who.SCRIPT])
+        monkeypatch.setattr(f"tallylight.cli.{module}.here", lambda *_: CALLERS[Who.SCRIPT])
 
 
 @pytest.fixture

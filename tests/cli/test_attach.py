@@ -37,7 +37,7 @@ def test_whoever_attaches_may_type(
     """A person does; a program only where it may type into any pane."""
     publish(runtime, [PANE], host="sessions", allow=allow)
     ran: list[str] = []
-    monkeypatch.setattr(attach, "seated", lambda *_: CALLERS[who])
+    monkeypatch.setattr(attach, "here", lambda *_: CALLERS[who])
     monkeypatch.setattr(os, "execvp", lambda program, _: ran.append(program))
     code = main(["attach", "tmux/1/%3"])
     assert ran == ([] if rule else ["tmux"]) and (code == 1 if rule else True)

@@ -126,6 +126,7 @@ def test_in_tmux_it_is_started_from_here(
 
     monkeypatch.setattr("tallylight.cli.start.starts.start", start)
     monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: str(runtime))
+    monkeypatch.setattr("tallylight.cli.start.confinement.is_confined", lambda *_: False)
     assert main(["start", "claude", "--in", "tmux"]) == REFUSED
     assert "tally host sessions" in capsys.readouterr().err
     monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")

@@ -32,9 +32,12 @@ while :; do case $1 in -o | -p) shift 2 ;; -*) shift ;; *) break ;; esac; done
 shift
 cd "{home}" && exec env -i {settings} TERM="$TERM" SHELL=/bin/sh sh -c "$*"
 """
-#: Behind a program that is no sshd, whatever runs over there counts as started by a login.
+#: Behind a program that is no sshd, whatever runs over there counts as started by a login from another machine.
 _RUNS = "from tallylight.cli.main import run"
-_LOGIN = "from tallylight.actions import caller; caller.end_of = lambda *_: caller.End.LOGIN\n"
+_LOGIN = (
+    "from tallylight.actions import caller, seat; caller.end_of = lambda *_: caller.End.LOGIN\n"
+    "seat._Seats.is_taken = lambda *_: True\n"
+)
 
 
 @attrs.define

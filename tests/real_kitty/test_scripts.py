@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 
@@ -57,6 +58,32 @@ def test_a_script_that_calls_itself_an_agent_starts_what_kitty_finds(board: Boar
     assert environ["TALLY_KEY"] == "a $HOME b$"
     assert kitty.eval(f"return boss.window_id_map[{made}].child.argv") == [f"{home}/.local/bin/claude"]
     assert not (forged / "ran").exists()
+
+
+def test_a_person_is_asked_before_an_agent_starts_outside_of_a_sandbox(board: Board) -> None:
+    """Where others start one unasked: after no, nothing runs; after yes, it runs where kitty is."""
+    kitty, told = board.kitty, board.kitty.home / "told"
+    shell = kitty.launch("bash", "--norc")
+    kitty.wait_until(lambda: board.in_front() == shell, what="the shell")
+    before = {window["id"] for window in kitty.windows()}
+    for sandbox, word in (("unshare --mount", "no"), ("setpriv --no-new-privs", "yes")):
+        told.unlink(missing_ok=True)
+        if word == "yes":
+            # A no counts for the whole pane.
+            kitty.close_window(shell)
+            shell = kitty.launch("bash", "--norc")
+            kitty.wait_until(lambda shell=shell: board.in_front() == shell, what="the shell")
+            before = {window["id"] for window in kitty.windows()}
+        kitty.send_text(shell, f"{sandbox} tally start claude --json >~/told.new; mv ~/told.new ~/told\r")
+        assert "asks to start agents in new panes OUTSIDE of its sandbox." in shown(board)
+        write(board, word)
+        kitty.wait_until(told.exists, what="what the script is told")
+        found = json.loads(told.read_text())
+        made = {window["id"] for window in kitty.windows()} - before
+        assert found["refused"] == (None if word == "yes" else "permission"), found
+        assert len(made) == (word == "yes")
+    pid = kitty.eval(f"return boss.window_id_map[{made.pop()}].child.pid")
+    assert "NoNewPrivs:\t0" in kitty.run(["cat", f"/proc/{pid}/status"]).stdout.decode()
 
 
 def question(board: Board) -> int | None:

@@ -37,7 +37,7 @@ from tests.test_other_users import STRANGER, needs_root
 _PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
 ID = local_id("devbox", "sessions-7", PANE.id)
 #: Says what is in a file, notes the verbs that it is asked, and answers each as another file has it.
-_BRIDGE = """
+BRIDGE = """
 import json, sys
 folder = sys.argv[1]
 print(open(folder + "/said").read(), end="", flush=True)
@@ -108,7 +108,7 @@ def near(request: pytest.FixtureRequest) -> Iterator[Near]:
     # Directly in /tmp, where another user gets to the socket if its mode lets them.
     with tempfile.TemporaryDirectory(prefix="tallylight-callers-", dir="/tmp") as made:
         folder = Path(made)
-        (folder / "bridge").write_text(_BRIDGE)
+        (folder / "bridge").write_text(BRIDGE)
         (folder / "said").write_bytes(encode(HELLO) + encode(PaneSaid("sessions-7", PANE)))
         done = encode_reply(Done(PANE.id, "typed"))
         told = {"question": encode_reply(QUESTION), **dict.fromkeys(("answer", "say", "interrupt"), done)}
@@ -256,4 +256,31 @@ def test_a_machine_that_was_renamed(near: Near) -> None:
     for words in (*TYPING, ("question",)):
         told = near.ask(*words)
         assert isinstance(told, Refusal) and told.rule == "gone", (words, told)
+    assert near.asked() == []
+
+
+#: The ways of an agent to a terminal of its own: what asks there has that terminal, and no agent is in its line.
+OWN_TERMINALS = {
+    "tmux": "tmux -S $FOLDER/own new-session -d $ASK; sleep 100",
+    "screen": "screen -dmS own $ASK; sleep 100",
+    "the person's tmux": "tmux -S $FOLDER/person new-session -d $ASK; sleep 100",
+    "a terminal": "env -u TERM setsid $FOLDER/xterm $FOLDER/xterm.py '' $ASK; sleep 100",
+    "a terminal, with a pane's environment": "setsid $FOLDER/xterm $FOLDER/xterm.py $ASK $FOLDER/bash -i; sleep 100",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.programs
+@pytest.mark.parametrize("way", OWN_TERMINALS.values(), ids=OWN_TERMINALS)
+def test_an_agent_in_a_terminal_of_its_own_is_no_person(near: Near, way: str) -> None:
+    """Whether it says that a key was pressed or not; the tmux of the person has a client that they sit at."""
+    person = near.panes.folder / "person"
+    if str(person.name) in way:
+        near.panes.type(f"tmux -S {person} new-session")
+        until(person.exists, "no server")
+    for words in (*TYPING, (KEY, *ANSWER)):
+        told = near.ask(*words, way=way, by_agent=True)
+        assert isinstance(told, Refusal) and told.rule == "permission", (words, told)
+        for server in ("own", "person"):
+            subprocess.run(["tmux", "-S", near.panes.folder / server, "kill-session"], capture_output=True, check=False)
     assert near.asked() == []

@@ -1,8 +1,9 @@
 """
 Three machines behind a real sshd, far away: 50 ms each way, and one packet in twenty late as if it had been lost.
 
-The delay is made by a proxy in front of the server, for not every kernel has netem. The machines are directories of
-this one: each has a runtime directory, a tmux and a PATH of its own.
+The delay is made by a proxy in front of the server, for not every kernel has netem. It connects from a network of its
+own: so what logs in comes from another machine, and is a person. The machines are directories of this one: each has a
+runtime directory, a tmux and a PATH of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -37,6 +37,7 @@ from tallylight.snapshot.addresses import Found, Panes, read_panes
 from tests import far_agent
 from tests.actions.callers import CALLERS, as_caller, at
 from tests.actions.desk import SCREENS
+from tests.actions.sshd import other_machine, sshd
 from tests.remote.far import HandPanes
 
 pytestmark = pytest.mark.programs
@@ -46,7 +47,7 @@ T = TypeVar("T")
 #: Reads standard input into a connection and back, each piece 50 ms late, and one in twenty another 200 ms.
 PROXY = """
 import os, queue, random, socket, sys, threading, time
-there = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+there = socket.create_connection((sys.argv[1], int(sys.argv[2])))
 chance = random.Random(7)
 def carry(read, write):
     line = queue.Queue()
@@ -120,25 +121,11 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machin
     near = "tallylight.remote.host"
     monkeypatch.setattr(f"{near}.caller_of", lambda *_: CALLERS[Who.SCRIPT])
     monkeypatch.setattr(f"{near}.seated", lambda *_: CALLERS[Who.PERSON])
-    daemon = shutil.which("sshd", path="/usr/sbin:/usr/bin:/usr/local/sbin")
-    if os.geteuid() or not (daemon and shutil.which("ssh") and shutil.which("tmux")):
+    if os.geteuid() or not (shutil.which("sshd", path="/usr/sbin:/usr/bin") and shutil.which("tmux")):
         pytest.skip("NOT TESTED: needs root, ssh, sshd and tmux")
-    for name in ("host", "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
-    Path("/run/sshd").mkdir(exist_ok=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    options = ["StrictModes=no", f"AuthorizedKeysFile={tmp_path / 'user.pub'}", "UsePAM=no", "PrintMotd=no"]
-    options += ["PermitRootLogin=yes", f"PidFile={tmp_path / 'pid'}", "ListenAddress=127.0.0.1"]
-    words = [word for option in options for word in ("-o", option)]
-    server = subprocess.Popen([daemon, "-D", "-f", "/dev/null", "-h", tmp_path / "host", "-p", port, *words])
     (tmp_path / "proxy").write_text(PROXY)
+    proxy = (sys.executable, str(tmp_path / "proxy"))
     (tmp_path / "agent").write_text(AGENT)
-    (tmp_path / "ssh.conf").write_text(
-        f"Host *\nHostname 127.0.0.1\nUser root\nIdentityFile {tmp_path / 'user'}\nStrictHostKeyChecking no\n"
-        f"UserKnownHostsFile /dev/null\nLogLevel ERROR\nProxyCommand {sys.executable} {tmp_path / 'proxy'} {port}\n"
-    )
     lines = ["[machines]"]
     programs = {
         "far": f"PYTHONPATH={ROOT / 'shared'} exec {sys.executable} "
@@ -163,14 +150,13 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machin
     env = {"XDG_RUNTIME_DIR": f"{tmp_path / 'near/run'}", "XDG_CONFIG_HOME": f"{tmp_path / 'near/config'}"}
     env |= {"PATH": os.environ["PATH"], "HOME": f"{tmp_path / 'near'}"}
     env_far = {"PATH": "/usr/bin:/bin", "TMUX_TMPDIR": f"{tmp_path / 'far/run'}", "HOME": f"{tmp_path / 'far/home'}"}
-    made = Machines(tmp_path, env, MachinesHost.serve(env), env_far)
-    try:
-        yield made
-    finally:
-        made.host.stop()
-        subprocess.run(["tmux", "kill-server"], env=env_far, capture_output=True)
-        server.kill()
-        server.wait()
+    with other_machine() as (address, enter), sshd(tmp_path, address=address, proxy=[*enter, *proxy]):
+        made = Machines(tmp_path, env, MachinesHost.serve(env), env_far)
+        try:
+            yield made
+        finally:
+            made.host.stop()
+            subprocess.run(["tmux", "kill-server"], env=env_far, capture_output=True)
 
 
 def test_far_away(machines: Machines) -> None:

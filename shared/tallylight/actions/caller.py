@@ -9,8 +9,8 @@ first process of a pane, which a terminal started. Where that is known, what run
   agent of no known pane.
 
 What counts is who started whom: a process may begin a session or a terminal of its own, as long as its parents live. A
-`PERSON` is known by the way of their request: `seated` says whether a program has the pane's own terminal, and so
-gets keys from nobody but who sits there. What each may do, `actions.permission` says.
+`PERSON` is known by the way of their request: `actions.seat` says whether a person sits at the terminal of a pane. What
+each may do, `actions.permission` says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tallylight.evidence.process_table import Table
 #: Processes of a line that are looked at: a caller deeper than that is unknown.
 MAX_DEPTH = 64
 #: The programs that run panes, by the names of their executables; a version may follow (`screen-5.0.0`).
-_TERMINALS = frozenset(
+TERMINALS = frozenset(
     [
         "alacritty",
         "contour",
@@ -142,7 +142,7 @@ def caller_of(
     agent: tuple[Being, str] | None = None
     terminal: int | str = 0
     is_whole = False
-    for process, above, is_known in _line(pid, table):
+    for process, above, is_known in line_of(pid, table):
         line.append((process.pid, process.start))
         if end is None:
             terminal = process_table.terminal(process.pid, table) or terminal
@@ -163,7 +163,7 @@ def caller_of(
     return Caller(Who.UNKNOWN, asker, "", lineage, asker)
 
 
-def _line(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, bool]]:
+def line_of(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, bool]]:
     """The process *pid* and its parents, each with its own and whether that is known: it lives, and is no younger."""
     process = table.get(pid) if pid > 0 else None
     seen: set[int] = set()
@@ -193,27 +193,17 @@ def end_of(below: Process, above: Process | None, table: Table) -> End | None:
     """
     if above is None:
         return End.LOGIN if below.pid != 1 else None
-    program = base_name(above.exe)
-    if _VERSIONED.sub("", program) in _TERMINALS and process_table.terminal(below.pid, table):
+    if program_of(above) in TERMINALS and process_table.terminal(below.pid, table):
         return End.TERMINAL
-    if (program or above.comm) not in _LOGINS:
+    if (program_of(above) or above.comm) not in _LOGINS:
         return None
     own = os.getuid()
     return End.LOGIN if own == 0 or process_table.owner(above.pid, table) not in (own, None) else None
 
 
-def seated(caller: Caller, table: Table) -> Caller:
-    """*caller*, or the person, if the program that asks has the terminal of its pane, and no agent is in its line."""
-    is_person = caller.who is Who.SCRIPT and caller.terminal
-    if is_person and process_table.terminal(caller.asker[0], table) == caller.terminal:
-        return attrs.evolve(caller, who=Who.PERSON)
-    return caller
-
-
-def let_in(caller: Caller) -> Caller:
-    """*caller*, or the person, if they came in from elsewhere: by a login, or from outside of this container."""
-    is_person = caller.who is Who.SCRIPT and caller.end is End.LOGIN
-    return attrs.evolve(caller, who=Who.PERSON) if is_person else caller
+def program_of(process: Process) -> str:
+    """Return the name of the executable of *process*, without a version; nothing if it cannot be read."""
+    return _VERSIONED.sub("", base_name(process.exe))
 
 
 def this_process() -> int:

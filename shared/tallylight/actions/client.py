@@ -24,8 +24,10 @@ from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import Verb, Verdict, check, unasked, verb_of
 from tallylight.actions.request import DeferredText, Look, Reply, Request, Start, TooLongError, Unqueue, Visible
+from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
+from tallylight.evidence.process_table import Table
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import HOST, is_elsewhere, parts
@@ -40,15 +42,33 @@ _LISTENS = ("kitty", HOST)
 _NOBODY: Being = (0, 0)
 
 
-def here(environ: Mapping[str, str]) -> Caller:
+def identify_by(environ: Mapping[str, str]) -> Identify:
     """
-    The caller on behalf of this process.
+    Return what identifies processes for this one.
 
     What its own environment leads to can add agents, and hide none of those that come with us.
     """
     table, packaged = process_table.table(), agent_files.load_agents({})[0]
     own = agent_files.load_agents(environ)[0]
-    return caller_of(this_process(), own, table, was_agent=lambda pid, _: named(table.get(pid), packaged))
+    return lambda pid: caller_of(pid, own, table, was_agent=lambda other, _: named(table.get(other), packaged))
+
+
+def here(environ: Mapping[str, str], prove: Callable[[Caller, Identify, Table], Caller] | None = None) -> Caller:
+    """Return the caller on behalf of this process: by `seat.seated` or `seat.let_in` as *prove*, the person as well."""
+    identify = identify_by(environ)
+    caller = identify(this_process())
+    return caller if prove is None else prove(caller, identify, process_table.table())
+
+
+def sitting(environ: Mapping[str, str]) -> Callable[[], Caller]:
+    """
+    Return what tells the caller on behalf of this process each time: the person, while they sit at its terminal.
+
+    Its line counts as it is now, for its parents may go.
+    """
+    identify, table = identify_by(environ), process_table.table()
+    opened = identify(this_process())
+    return lambda: seated(opened, identify, table)
 
 
 def is_asked(found: Found) -> bool:

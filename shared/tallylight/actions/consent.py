@@ -80,8 +80,8 @@ class Wanted:
     agent: Being
 
 
-#: To start agents in new panes.
-STARTS = Wanted((0, 0), (0, 0))
+#: To start agents in new panes, and from a sandbox, outside of which they run.
+STARTS, ESCAPES = Wanted((0, 0), (0, 0)), Wanted((0, 0), (0, 1))
 
 
 @attrs.define

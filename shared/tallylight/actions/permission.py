@@ -110,6 +110,12 @@ UNASKED = Refusal(
     "you must agree to that first, and only kitty can ask you, for its own windows; do it yourself, or set "
     '`[scripting] allow = "all"`; nothing was done',
 )
+#: The same, of what runs in a sandbox: no level agrees to that.
+CONFINED = Refusal(
+    "sandbox",
+    "this runs in a sandbox, and the agent would run outside of it; you must agree to that, and only kitty can ask "
+    "you; start it yourself, in a shell outside; nothing was started",
+)
 #: Where only a person's own key counts.
 PERSON_ONLY = Refusal(
     "permission", "only you can do that, at the page or at a list in a terminal of your own; nothing was done"
@@ -157,17 +163,21 @@ def check(
     pane: Collection[Being] = (),
     *,
     is_own: bool = False,
+    is_confined: bool = False,
     agreed: bool | None = None,
 ) -> Verdict | Refusal:
     """
     Whether *caller* may do *verb* to a pane; *pane* are its first process and the one in its foreground.
 
-    *is_own*: it started that pane; *agreed*: a person's answer to that, None if they were not asked.
+    *is_own*: it started that pane; *is_confined*: it is in a sandbox, outside of which it would start something;
+    *agreed*: a person's answer to that, None if they were not asked.
     """
     is_typing = verb not in (Verb.READ, Verb.START)
     if is_typing and caller.who is not Who.PERSON and not caller.lineage.isdisjoint(pane):
         return _SELF
     right = TABLE[caller.who][verb][SCRIPTING.index(allow) if allow in SCRIPTING else 0]
+    if is_confined and verb is Verb.START and right is Right.YES and caller.who is not Who.PERSON:
+        right = Right.ASK
     if right is Right.YES or (is_own and right in (Right.OWN, Right.ASK_OTHERS)):
         return Verdict.ALLOWED
     if right in (Right.ASK, Right.ASK_OTHERS):

@@ -240,7 +240,7 @@ def encode(message: Request | Visible, *, is_key: bool = False) -> bytes:
     *message* as a line; `TooLongError` if that is too long.
 
     *is_key*: a person has pressed a key for it, in a list. It counts only where the process table bears that out
-    (`actions.caller.seated`).
+    (`actions.seat`).
     """
     return _line(to_json(message) | ({"key": True} if is_key else {}))
 

@@ -62,15 +62,12 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
     @functools.cache
     def client() -> PaneClient:
-        from tallylight.actions.caller import seated
-        from tallylight.actions.client import PaneClient, here
-        from tallylight.evidence import process_table
+        from tallylight.actions.client import PaneClient, sitting
         from tallylight.hosts.detached.sessions import Multiplexers
 
-        # Once: who opened the list is who presses its keys.
-        caller, panes = seated(here(environ), process_table.table()), Multiplexers(environ)
+        panes = Multiplexers(environ)
         level = lambda host: read_panes(environ).level(host)  # noqa: E731
-        return PaneClient(panes, lambda: caller, level, panes.started_by, environ, is_key=True)
+        return PaneClient(panes, sitting(environ), level, panes.started_by, environ, is_key=True)
 
     # What reads the repositories of agents of this machine, unless a person wants none of that.
     listed = Listed(branches=False) if is_fleet or is_panel else config_file.load_config(environ)[0].listed

@@ -14,13 +14,12 @@ import signal
 import sys
 import termios
 
-from tallylight.actions.caller import seated
 from tallylight.actions.client import here
 from tallylight.actions.permission import Verb, check, unasked
+from tallylight.actions.seat import seated
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
-from tallylight.evidence import process_table
 from tallylight.hosts.detached.pane import names_pane
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
@@ -81,7 +80,7 @@ def _show(pane: str) -> int:
         requests.send(found.host, Request("focus", found.pane.id), os.environ)
         return 0
     # Whoever has the terminal may then press any key.
-    caller = seated(here(os.environ), process_table.table())
+    caller = here(os.environ, seated)
     if (refused := unasked(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
         raise TallyError(f"{refused.rule}: {refused.text}")
     sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")

@@ -43,8 +43,8 @@ def main(argv: list[str]) -> int:
         raise TallyError(
             "another machine starts `tally bridge`, for an entry of its [machines]; it is not for a terminal"
         )
-    from tallylight.actions.caller import let_in
     from tallylight.actions.client import PaneClient, here
+    from tallylight.actions.seat import let_in
     from tallylight.hosts.beside import Beside
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.pane.pane import MULTIPLEXERS
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
 
     feed = Feed(directory(os.environ))
     # Before anything is asked: whoever started this may be gone by then.
-    caller, panes = let_in(here(os.environ)), Multiplexers(os.environ)
+    caller, panes = here(os.environ, let_in), Multiplexers(os.environ)
     client = PaneClient(
         panes,
         lambda: caller,

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from tallylight.actions import request, start, worktrees
 from tallylight.actions.answer import Done
+from tallylight.actions.caller import this_process
 from tallylight.actions.client import here
 from tallylight.actions.fork_page import command_line
 from tallylight.actions.gate import Refusal
-from tallylight.actions.permission import Verb, check, unasked
+from tallylight.actions.permission import CONFINED, Verb, check, unasked
 from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
@@ -29,9 +30,10 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.send import client_of
 from tallylight.cli.status import JSON_VERSION
 from tallylight.cli.wait import AT_REST, Wait, add_timeout, exit_code, follow
-from tallylight.evidence import process_table
+from tallylight.evidence import confinement, process_table
 from tallylight.files.program import find_program
 from tallylight.hosts.detached import starts
+from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Panes, own_place, read_panes
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
@@ -40,6 +42,8 @@ from tallylight.snapshot.writer import directory
 LISTED_S = 10.0
 #: Seconds until its prompt should have begun a turn: it starts first.
 STARTS_S = 60.0
+#: Seconds that tmux has to take a connection.
+TAKES_S = 5.0
 _SESSIONS = "sessions-"
 _LOOK_S = 0.1
 
@@ -49,7 +53,8 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally start",
         description="Start an agent in this directory, in a new pane of the kitty or tmux around you. The caller may "
-        "then use `tally send` and `tally interrupt` on that pane.",
+        "then use `tally send` and `tally interrupt` on that pane. The agent runs outside of the caller's sandbox: if "
+        "there is one, kitty asks you first, and tmux refuses.",
         examples={
             "tally start claude --prompt 'fix the tests' --json": "and print the address of its pane",
             "tally start claude --wait --prompt 'fix the tests'": "the same once it has finished or needs you",
@@ -166,6 +171,9 @@ def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str)
     path = starts.search_path(os.environ)
     if isinstance(path, Refusal):
         return path
+    tmux = sockets.listener(os.environ.get("TMUX", "").partition(",")[0], TAKES_S)
+    if confinement.is_confined(this_process(), tmux, table):
+        return CONFINED
     cwd = str(Path.cwd())
     plan = start.plan(known, options.prompt, options.name, cwd, lambda program: find_program(program, path))
     return plan if isinstance(plan, Refusal) else starts.start(plan, path, caller.being, os.environ, table)

@@ -1,22 +1,61 @@
 """
-The TCP ports where programs of a pane listen, and who is at the other end of a connection, from `/proc`:
-https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
+The other ends of connections: of TCP from `/proc`, https://man7.org/linux/man-pages/man5/proc_pid_net.5.html, and of
+Unix sockets as the kernel reports them (`sock_diag`).
 
-The programs are those below an agent's process, and all of its session: a server that was started from the same shell
-belongs to the pane as well. What another user runs, or has gone meanwhile, is left out. Without `/proc` there are none.
+Processes of another user, and those that have gone meanwhile, are left out. Without `/proc` none is known, except for
+Unix sockets, where psutil has the paths of both ends.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import os
 import sys
 from collections.abc import Iterator
 
+from tallylight.evidence.process_table import PsutilTable, Table
 from tallylight.evidence.procfs import ProcTable
 
 #: Processes of the table that are looked at, and bytes of a table of sockets.
 MAX_PROCESSES, MAX_TABLE = 32768, 4 * 1024 * 1024
 _SOCKET = "socket:["
+_ESTABLISHED = "01"
+
+
+def is_linked(one: int, other: int, of: Table) -> bool:
+    """Return whether a Unix socket of the process *one* is connected to one of the process *other*."""
+    if isinstance(of, PsutilTable):
+        return not {far for _, far in of.unix_sockets(one) if far}.isdisjoint(
+            near for near, _ in of.unix_sockets(other)
+        )
+    if not isinstance(of, ProcTable):
+        return False
+    return not set(of.peers(_sockets(of, one))).isdisjoint(_sockets(of, other))
+
+
+def parse_connection(told: str) -> tuple[tuple[str, int], tuple[str, int]] | None:
+    """Return the client's end and the server's of `SSH_CONNECTION`, as sshd writes it; None if it is something else."""
+    words = told.split()
+    if len(words) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words[1::2]):
+        return None
+    return (words[0], int(words[1])), (words[2], int(words[3]))
+
+
+def near_end(
+    client: tuple[str, int], server: tuple[str, int], root: str = "/proc", own: int | None = None
+) -> tuple[int, ...] | None:
+    """
+    Return the processes of this machine at the end *client* of a connection to *server*.
+
+    None if that is another machine's or another user's; empty if there is no such connection, or if it is unknown who
+    has it. *own* is this user.
+    """
+    ends = [_plain(*client), _plain(*server)]
+    rows = [row for row in _rows(root, "self") if row[3] == _ESTABLISHED]
+    if not any([_end(row[2]), _end(row[1])] == ends for row in rows):
+        return ()
+    users = {row[7] for row in rows if [_end(row[1]), _end(row[2])] == ends}
+    return connected(client, server, root) if str(os.getuid() if own is None else own) in users else None
 
 
 def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/proc") -> tuple[int, ...]:

@@ -133,6 +133,15 @@ class PsutilTable:
         found = self._try(lambda: self._psutil.Process(pid).open_files()) or []
         return tuple(str(file.path) for file in found)
 
+    def pids(self) -> list[int]:
+        """All processes."""
+        return list(self._psutil.pids())
+
+    def unix_sockets(self, pid: int) -> tuple[tuple[str, str], ...]:
+        """Return the Unix sockets of *pid*: the path of its own end and of the other one, where that has one."""
+        found = self._try(lambda: self._psutil.Process(pid).net_connections("unix")) or []
+        return tuple((str(one.laddr or ""), str(one.raddr or "")) for one in found)
+
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
         """The processes with the working directory *cwd*."""
         return tuple(pid for pid in self._psutil.pids() if self.cwd(pid) == cwd)
@@ -162,6 +171,11 @@ def children(pid: int, of: Table) -> tuple[int, ...]:
     return tuple(process.pid for process in of.descendants(pid) if process.ppid == pid)
 
 
+def pids(of: Table) -> list[int]:
+    """Return all processes."""
+    return of.pids() if isinstance(of, ProcTable | PsutilTable) else []
+
+
 def terminal(pid: int, of: Table) -> int | str:
     """The identity of the terminal of *pid*; nothing if it has none."""
     if isinstance(of, PsutilTable):
@@ -187,6 +201,11 @@ def is_on_terminal(pid: int, path: str, of: Table) -> bool:
     major, minor = os.major(device), os.minor(device)
     # The kernel writes the number into `stat` with the minor split around the major; see proc(5).
     return of.terminal(pid) == (minor & 0xFF | major << 8 | (minor & ~0xFF) << 12) != 0
+
+
+def reads_terminal(pid: int, of: Table) -> bool:
+    """Return whether the standard input of *pid* is its terminal, as far as that is known."""
+    return is_on_terminal(pid, of.link(pid, "fd/0"), of) if isinstance(of, ProcTable) else True
 
 
 def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:

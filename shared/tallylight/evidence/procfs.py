@@ -14,6 +14,7 @@ from pathlib import Path
 
 import attrs
 
+from tallylight.evidence import sock_diag
 from tallylight.evidence.process import Process
 
 #: An argument list is read so far; what decides is at its front.
@@ -81,7 +82,8 @@ class ProcTable:
         finally:
             os.close(fd)
 
-    def _link(self, pid: int, name: str) -> str:
+    def link(self, pid: int, name: str) -> str:
+        """Where the link *name* of *pid* leads, or nothing."""
         try:
             return os.readlink(f"{self._root}/{pid}/{name}")  # noqa: PTH115
         except OSError:
@@ -99,7 +101,7 @@ class ProcTable:
     def _process(self, pid: int, stat: Stat) -> Process:
         data = self.read(pid, "cmdline").rstrip(b"\0")
         argv = tuple(part.decode("utf-8", "surrogateescape") for part in data.split(b"\0")) if data else ()
-        return Process(pid, stat.ppid, stat.pgrp, stat.comm, argv, self._link(pid, "exe"), stat.start)
+        return Process(pid, stat.ppid, stat.pgrp, stat.comm, argv, self.link(pid, "exe"), stat.start)
 
     def token(self, pid: int) -> object:
         try:
@@ -129,22 +131,26 @@ class ProcTable:
         return None if stat is None or boot is None else boot + stat.start / os.sysconf("SC_CLK_TCK")
 
     def cwd(self, pid: int) -> str:
-        link = self._link(pid, "cwd")
+        link = self.link(pid, "cwd")
         return "" if link.endswith(" (deleted)") else link
 
     def open_files(self, pid: int, start: str = "/") -> tuple[str, ...]:
         """What *pid* has open that is called *start* and so on: paths; nothing of a process of somebody else's."""
         numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]
-        return tuple(path for number in numbers if (path := self._link(pid, f"fd/{number}")).startswith(start))
+        return tuple(path for number in numbers if (path := self.link(pid, f"fd/{number}")).startswith(start))
+
+    def peers(self, sockets: Iterable[str]) -> Iterator[str]:
+        """The inodes of the other ends of Unix *sockets*, inodes too."""
+        return sock_diag.peers(sockets)
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
         """The processes with the working directory *cwd*, as far as that may be known."""
-        return tuple(pid for pid in self.pids() if self._link(pid, "cwd") == cwd)
+        return tuple(pid for pid in self.pids() if self.link(pid, "cwd") == cwd)
 
     def words(self, pid: int) -> str:
         """Its executable and its arguments, to look for a name in: two thirds less than `get` costs."""
         argv = self.read(pid, "cmdline").strip(b"\0") or self.read(pid, "comm", 4096)
-        return f"{self._link(pid, 'exe')}\0{argv.decode('utf-8', 'replace')}"
+        return f"{self.link(pid, 'exe')}\0{argv.decode('utf-8', 'replace')}"
 
     def environ(self, pid: int) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -23,10 +23,11 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from tallylight.actions.caller import Caller, caller_of, seated
+from tallylight.actions.caller import Caller, caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import check, unasked, verb_of
 from tallylight.actions.request import UNKNOWN, Look, Mark, Reply, decode_request, encode_reply
+from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.powers import ALLOW, MACHINES
@@ -60,9 +61,10 @@ _WAITS = "is new in config.toml, and starts with the next `tally host sessions`"
 
 @attrs.define(eq=False)
 class _Peer(Channel):
-    """One that is connected to the socket. It asks once. *caller*: None for another user."""
+    """One that is connected to the socket. It asks once. *caller*, by *identify*: None for another user."""
 
     caller: Caller | None
+    identify: Identify
     until: float
     has_asked: bool = False
 
@@ -72,12 +74,12 @@ class _Peer(Channel):
         return select.POLLOUT if self.unsent else 0 if self.has_asked else select.POLLIN
 
 
-def forbidden(level: str, caller: Caller | None, asked: Carried, *, is_key: bool) -> Refusal | None:
-    """Why what *caller* asks is not passed on where programs may do *level*; None if it is."""
+def forbidden(level: str, caller: Caller | None, asked: Carried, identify: Identify, *, is_key: bool) -> Refusal | None:
+    """Why what *caller* asks, by *identify*, is not passed on where programs may do *level*; None if it is."""
     if caller is None:
         return Refusal("caller", "only the owner of these machines can ask; nothing was done")
     if is_key:
-        caller = seated(caller, process_table.table())
+        caller = seated(caller, identify, process_table.table())
     verb = verb_of(asked, None)
     return unasked(check(level, caller, verb)) if verb is not None else UNKNOWN
 
@@ -306,8 +308,11 @@ class MachinesHost:
             connection.setblocking(False)
             # Who has connected, as the process table has them at this moment.
             agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
-            caller = caller_at(connection, lambda pid: caller_of(pid, agents, table))
-            self._peers.append(_Peer(connection, caller, self._clock() + PEER_S))
+
+            def identify(pid: int) -> Caller:
+                return caller_of(pid, agents, table)
+
+            self._peers.append(_Peer(connection, caller_at(connection, identify), identify, self._clock() + PEER_S))
 
     def _serve(self, peer: _Peer) -> None:
         """Receive what it asks, or send the reply."""
@@ -332,7 +337,7 @@ class MachinesHost:
         machine = self._machines.get(name)
         if machine is None:
             self._reply(peer, Refusal("gone", "[machines] has no machine of that name; nothing was done"))
-        elif (refused := forbidden(self._level, peer.caller, asked, is_key=is_key)) is not None:
+        elif (refused := forbidden(self._level, peer.caller, asked, peer.identify, is_key=is_key)) is not None:
             self._reply(peer, refused)
         else:
             until = self._clock() + (TELL_S if isinstance(asked, Look) else TYPE_S)

@@ -136,6 +136,16 @@ def peer(connection: socket.socket) -> Peer | None:
     return Peer(pid, uid) if pid > 0 else None
 
 
+def listener(path: str, timeout_s: float) -> int:
+    """Return the process that listens at *path*; 0 if there is none, or this one cannot see it."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as made:
+        made.settimeout(timeout_s)
+        made.connect(path)
+        found = peer(made)
+        return found.pid if found is not None else 0
+    return 0
+
+
 def has_ended(connection: socket.socket) -> bool:
     """
     Whether the process that connected is known to have ended, so that another one may have its number.

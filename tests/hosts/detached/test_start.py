@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, at
 from tests.hosts.test_detached import until
+from tests.terminal import SHARED
 
 pytestmark = pytest.mark.programs
 
@@ -204,3 +206,40 @@ def test_who_has_started_it_may_type(session: Session) -> None:
     assert rule((me()[0], me()[1] + 1)) == "permission"
     session.tmux("respawn-pane", "-k", "-t", pane.id.rpartition("/")[2], "cat")
     assert rule(me()) == "permission"
+
+
+_IN_A_SANDBOX = """
+import argparse, os
+from tallylight.actions.caller import Caller, Who
+from tallylight.agents import agent_files
+from tallylight.cli import start
+start.here = lambda *_: Caller(Who.SCRIPT, (9, 9))
+agent = agent_files.load_agents({})[0].get("claude")
+print(start._start_in_tmux(agent, argparse.Namespace(agent="claude", prompt="", name=""), "all"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "rule"),
+    [
+        ("env", ""),
+        ("unshare --mount", "sandbox"),
+        ("unshare --pid --fork --mount-proc", "sandbox"),
+        ("setpriv --no-new-privs", "sandbox"),
+    ],
+)
+def test_nothing_leaves_a_sandbox(session: Session, sandbox: str, rule: str) -> None:
+    """Whatever the level: tmux would start it outside, where nobody can be asked."""
+    if subprocess.run([*sandbox.split(), "true"], check=False, capture_output=True).returncode:
+        pytest.skip("NOT TESTED: this user can make no such sandbox")
+    session.tmux("set-environment", "PATH", f"{session.folder}:/usr/bin:/bin")
+    done = subprocess.run(
+        [*sandbox.split(), sys.executable, "-c", _IN_A_SANDBOX],
+        env=session.env | {"PYTHONPATH": str(SHARED)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("Done(" in done.stdout) == (rule == ""), done.stdout
+    assert f"rule='{rule}'" in done.stdout or not rule
+    assert len(session.tmux("list-panes", "-a").splitlines()) == (1 if rule else 2)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
 import pytest
 
 from tallylight.actions.answer import Done
+from tallylight.actions.consent import STARTS
 from tallylight.actions.fork_page import Place
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Start, to_json
@@ -273,3 +275,34 @@ def test_nothing_starts_where_a_person_cannot_be_asked(starting: Starting, monke
     monkeypatch.setattr(starting.room.desk.module.consents, "ask", lambda *_: Refusal("room", "make it larger"))
     assert starting.ask("claude", "tab", "", "") == Refusal("room", "make it larger")
     assert starting.launched == []
+
+
+@pytest.mark.parametrize("level", ["own", "ask", "all"])
+def test_a_person_is_asked_before_anything_leaves_a_sandbox(
+    starting: Starting, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    """At every level that lets it start anything; what was agreed to for others of the caller does not count."""
+    asked = asks_a_person(starting.room, monkeypatch)
+    desk = starting.room.desk
+    desk.host.config.scripting = level
+    desk.scripts._consents.put((CODEX.pid, CODEX.start), (SHELL.pid, SHELL.start), STARTS, 0.0, is_allowed=True)
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        desk.module, "confinement", SimpleNamespace(is_confined=lambda pid, host, _: told.append((pid, host)) or True)
+    )
+    assert starting.ask("claude", "tab", "", "", until=lambda: True) is None
+    assert starting.launched == [] and told == [(SCRIPT.pid, desk.scripts.pid)]
+    assert asked[0].what[0] == "Codex in 'two' (window 2) asks to start agents in new panes OUTSIDE of its sandbox."
+    assert "start them OUTSIDE of its sandbox" in asked[0].what[1]
+    asked[0].answered(True)
+    assert isinstance(starting.ask("claude", "tab", "", ""), Done)
+    assert len(asked) == 1
+
+
+def test_a_sandbox_opens_no_door(starting: Starting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `none` nobody is asked."""
+    asked = asks_a_person(starting.room, monkeypatch)
+    starting.room.desk.host.config.scripting = "none"
+    monkeypatch.setattr(starting.room.desk.module, "confinement", SimpleNamespace(is_confined=lambda *_: True))
+    told = starting.ask("claude", "tab", "", "")
+    assert isinstance(told, Refusal) and told.rule == "permission" and asked == []

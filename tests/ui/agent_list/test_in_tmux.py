@@ -13,6 +13,7 @@ import pytest
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import width
+from tests.actions.real_panes import RealPanes, real_panes
 from tests.serve.conftest import painted
 from tests.serve.live import TALLY, Stage, until
 
@@ -32,13 +33,19 @@ PANES = (
 
 @attrs.define
 class View:
-    """A window of tmux in which the list runs."""
+    """A window of tmux in which the list runs; a person can attach to it, in one of *panes*."""
 
     stage: Stage
+    panes: RealPanes
 
     def open(self, verb: str, columns: int, lines: int) -> None:
         command = shlex.join([*TALLY, verb, "--color", "always"])
         self.stage.tmux("new-session", "-d", "-s", "view", "-x", str(columns), "-y", str(lines), command)
+
+    def attach(self) -> None:
+        """A person looks at it, in a smaller window that it does not follow."""
+        socket = self.stage.tmux("display-message", "-p", "-t", "=view:", "#{socket_path}").strip()
+        self.panes.type(f"tmux -S {socket} attach -f ignore-size -t view")
 
     def text(self, *options: str) -> str:
         return self.stage.tmux("capture-pane", "-p", *options, "-t", "=view:")
@@ -67,12 +74,14 @@ class View:
 @pytest.fixture
 def view(tmp_path: Path) -> Iterator[View]:
     stage = Stage(tmp_path, ("claude/permission-bash-80", "claude/idle-start-80"), painted, serves=False)
-    try:
-        stage.start()
-        stage.live.shows(*PANES)
-        yield View(stage)
-    finally:
-        stage.close()
+    (tmp_path / "panes").mkdir()
+    with real_panes(tmp_path / "panes") as panes:
+        try:
+            stage.start()
+            stage.live.shows(*PANES)
+            yield View(stage, panes)
+        finally:
+            stage.close()
 
 
 def test_a_narrow_panel(view: View) -> None:
@@ -124,7 +133,9 @@ def test_columns_groups_names_and_the_preview(view: View) -> None:
     view.press("Space")
     shown = view.shows("─ screen ─ reply ─", " Do you want to proceed?", "Esc to cancel")
     assert any("❯ 1. Yes" in line for line in shown)
-    # Its own colours: of the dialog's frame and of the chosen answer.
+    # Its own colours, of the dialog's frame and of the chosen answer, are for the person: nobody has attached so far.
+    assert "38;5;153" not in view.text("-e")
+    view.attach()
     until(lambda: "38;5;153" in view.text("-e"), "the preview has no colours")
     view.press("Space")
     until(lambda: not any("Esc to cancel" in line for line in view.lines()), "the preview stays")

@@ -24,11 +24,11 @@ from kitty.utils import log_error
 
 from tallylight.actions import answer as answers
 from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_of
-from tallylight.actions.consent import STARTS, Consent, Consents, Wanted
+from tallylight.actions.consent import ESCAPES, STARTS, Consent, Consents, Wanted
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Pairs, Verb, Verdict, check
 from tallylight.actions.request import Reply, Request, Start, decode_request
-from tallylight.evidence import process_table
+from tallylight.evidence import confinement, process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts.kitty import answering, consents
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -188,8 +188,15 @@ class Scripts:
         )
 
     def _start(self, asked: Start, caller: Caller) -> Reply | None:
-        """Start an agent beside the window of the caller; with `ask` a person agrees to it once for each caller."""
-        verdict = check(self.host.config.scripting, caller, Verb.START, agreed=self._agreed(caller, STARTS))
+        """
+        Start an agent beside the window of the caller.
+
+        With `ask`, and at any level for a caller in a sandbox, a person agrees to it once for each caller.
+        """
+        is_confined = confinement.is_confined(caller.asker[0], self.pid, process_table.table())
+        wanted, where = (ESCAPES, " OUTSIDE of its sandbox") if is_confined else (STARTS, "")
+        agreed = self._agreed(caller, wanted)
+        verdict = check(self.host.config.scripting, caller, Verb.START, is_confined=is_confined, agreed=agreed)
         if isinstance(verdict, Refusal):
             return verdict
         window = self._window_of(caller)
@@ -200,9 +207,9 @@ class Scripts:
             return (
                 verdict is Verdict.ALLOWED
                 or self._ask(
-                    *(caller, STARTS, window, "to start agents in new panes."),
-                    "start them, type texts into them, answer their questions, but no permissions, and stop their "
-                    "turns, until it ends.",
+                    *(caller, wanted, window, f"to start agents in new panes{where}."),
+                    f"start them{where}, type texts into them, answer their questions, but no permissions, and stop "
+                    "their turns, until it ends.",
                 )
                 or False
             )

@@ -4,7 +4,7 @@ the tapes of its panes, which it alone has.
 
 A list puts and cancels them over the host's socket (`snapshot.sockets`), and `tally send --queue` puts them. Who is at
 the other end is what the kernel says, and the process table: a person at a list that has the terminal of its pane
-(`actions.caller.seated`), or a program, which may do what `actions.permission` says.
+(`actions.seat`), or a program, which may do what `actions.permission` says.
 
 A pane that any process has answered is looked at until its agent has gone on, for its next question may look the same.
 
@@ -27,7 +27,7 @@ from typing import TypeVar
 
 from tallylight.actions import request
 from tallylight.actions.answered import OnDisk
-from tallylight.actions.caller import Being, Caller, caller_of, seated
+from tallylight.actions.caller import Being, Caller, caller_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
@@ -36,6 +36,7 @@ from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
 from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, is_of_tape
+from tallylight.actions.seat import seated
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts import night
@@ -119,10 +120,9 @@ class DeferredTexts:
         agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
 
         def identify(pid: int) -> Caller:
-            found = caller_of(pid, agents, table)
-            return seated(found, table) if is_key else found
+            return caller_of(pid, agents, table)
 
-        caller = caller_at(connection, identify)
+        caller = caller_at(connection, lambda pid: seated(identify(pid), identify, table) if is_key else identify(pid))
         return self.act(asked, caller) if caller is not None else PERSON_ONLY
 
     def act(self, asked: Request | None, caller: Caller) -> Reply:

@@ -1,0 +1,216 @@
+"""
+The seat: whether a person sits at the terminal of a pane, or came in by a login, as far as the kernel proves it.
+
+A program gets a person's keys where it has the terminal of its pane and no agent is in its line (`actions.caller`).
+Its pane counts if a shell at its prompt began it, so that somebody typed there; a terminal that opens the list by a key
+may begin one with that. And somebody must look at that pane:
+
+* the pane of a server, as of tmux: by an attached client, which itself is a person's, so that nobody is taken for one
+  in a session that an agent has made. The kernel says who is attached, never the server;
+* the window of a terminal: its own line has no agent, no other terminal that started it in no pane, and no scheduler.
+  Most desktops leave no line behind; what is known then is the environment that they gave it. One of a pane's
+  convicts; that there is none proves nothing, and docs/security.md says so;
+* a login over the network: by a connection from another machine, or from a program of this one that is a person's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+import attrs
+
+from tallylight.actions.caller import TERMINALS, Being, Caller, End, Who, end_of, line_of, program_of
+from tallylight.evidence import ports, process_table
+from tallylight.evidence.commands import SHELLS
+from tallylight.evidence.process import Process, script_name
+from tallylight.evidence.process_table import Table
+
+#: Returns the caller behind a process.
+Identify = Callable[[int], Caller]
+#: The terminals with panes that nobody need look at, and the programs that show them.
+_SERVERS: Mapping[str, str] = {
+    "screen": "screen",
+    "tmux": "tmux",
+    "wezterm-mux-server": "wezterm-gui",
+    "zellij": "zellij",
+}
+#: Those that open the list by a key of the person's: in a popup, or an overlay.
+_OPEN_LISTS = frozenset({"kitty", *_SERVERS})
+_OPENED, _QUOTED = frozenset({"agents", "attach", "panel"}), re.compile("'([a-z]+)'")
+_PROMPTS = SHELLS | {"elvish", "nu", "pwsh", "tcsh", "csh", "xonsh"}
+#: Options with which a shell still comes to its prompt. kitty gives bash `--posix`.
+_PROMPT_OPTIONS = frozenset({"-i", "-l", "-il", "-li", "--interactive", "--login", "--norc", "--noprofile", "--posix"})
+#: What starts programs at a time, for nobody who is there.
+_SCHEDULERS = frozenset({"anacron", "at", "atd", "cron", "crond", "fcron"})
+#: The variables that terminals give to what runs in their panes.
+_OF_PANES = frozenset(
+    {
+        "ALACRITTY_WINDOW_ID",
+        "KITTY_WINDOW_ID",
+        "KONSOLE_VERSION",
+        "STY",
+        "TERM_PROGRAM",
+        "TMUX",
+        "VTE_VERSION",
+        "WEZTERM_PANE",
+        "WINDOWID",
+        "ZELLIJ",
+    }
+)
+#: The names of terminals that a desktop may give to all that it starts: a console's, and one that people often set.
+_NO_PANE = frozenset({"", "dumb", "linux", "xterm", "xterm-256color"})
+
+
+def seated(caller: Caller, identify: Identify, table: Table) -> Caller:
+    """Return *caller*, or the person, if they sit at the terminal of the pane in which the program asks."""
+    if (
+        _has_terminal(caller, table)
+        and _is_begun_at_a_prompt(caller, table)
+        and _Seats(identify, table).is_taken(caller)
+    ):
+        return attrs.evolve(caller, who=Who.PERSON)
+    return caller
+
+
+def let_in(caller: Caller, identify: Identify, table: Table) -> Caller:
+    """Return *caller*, or the person, if they came in from elsewhere: by a login, or from outside of this container."""
+    is_login = caller.who is Who.SCRIPT and caller.end is End.LOGIN
+    return attrs.evolve(caller, who=Who.PERSON) if is_login and _Seats(identify, table).is_taken(caller) else caller
+
+
+def _has_terminal(caller: Caller, table: Table) -> bool:
+    """Return whether the program that asks has the terminal of its pane, and no agent is in its line."""
+    is_script = caller.who is Who.SCRIPT and bool(caller.terminal)
+    return is_script and process_table.terminal(caller.asker[0], table) == caller.terminal
+
+
+def _is_begun_at_a_prompt(caller: Caller, table: Table) -> bool:
+    """Return whether somebody typed a command there, or pressed a key of the terminal that opens the list."""
+    if caller.end is not End.TERMINAL:
+        return True
+    asker, first, terminal = _pane_of(caller, table)
+    if terminal is not None and program_of(terminal) in _OPEN_LISTS and asker is not None and _is_list(asker):
+        return True
+    if first is not None and first.comm == "login":
+        # Where a terminal has login(1) begin its panes, the shell is the next process.
+        first = next((one for one, above, _ in line_of(caller.asker[0], table) if above == first), None)
+    if first is None or program_of(first) not in _PROMPTS:
+        return False
+    return _PROMPT_OPTIONS.issuperset(first.argv[1:]) and process_table.reads_terminal(first.pid, table)
+
+
+def _is_list(process: Process) -> bool:
+    """Return whether *process* calls itself what a key opens; kitty's Python runs that by our package's name."""
+    words = list(process.argv)
+    known = next((at for at, word in enumerate(words) if script_name(word) == "tally" or "tallylight" in word), None)
+    return known is not None and not _OPENED.isdisjoint([*words[known:], *_QUOTED.findall(words[known])])
+
+
+def _pane_of(caller: Caller, table: Table) -> tuple[Process | None, Process | None, Process | None]:
+    """Return the process that asks, the first one of its pane, and the terminal."""
+    first = table.get(caller.being[0])
+    return table.get(caller.asker[0]), first, table.get(first.ppid) if first is not None else None
+
+
+@attrs.define
+class _Seats:
+    """Where persons sit, by the processes of *table*, with *identify* for what each of them is."""
+
+    identify: Identify
+    table: Table
+    #: What is known of panes by now; the pane that is looked at shows itself to nobody.
+    _known: dict[Being, bool] = attrs.Factory(dict)
+
+    def is_taken(self, caller: Caller) -> bool:
+        """Return whether a person looks at the pane of *caller*, or came in by the login that *caller* is behind."""
+        if caller.being not in self._known:
+            self._known[caller.being] = False
+            self._known[caller.being] = self._is_seen(caller)
+        return self._known[caller.being]
+
+    def _is_seen(self, caller: Caller) -> bool:
+        if caller.end is not End.TERMINAL:
+            return caller.end is End.OWN or self._is_let_in(caller)
+        _, _, terminal = _pane_of(caller, self.table)
+        if terminal is None:
+            return False
+        client = _SERVERS.get(program_of(terminal))
+        if client is None:
+            return self._is_opened(terminal)
+        return any(self._shows(one, terminal) for one in self._running(client) if one.pid != terminal.pid)
+
+    def is_person(self, pid: int) -> bool:
+        """Return whether the process *pid* is one that a person runs in a terminal."""
+        caller = self.identify(pid)
+        return _has_terminal(caller, self.table) and self.is_taken(caller)
+
+    def _running(self, program: str) -> Iterator[Process]:
+        """Return the processes of *program*."""
+        found = map(self.table.get, process_table.pids(self.table))
+        return (process for process in found if process is not None and program_of(process) == program)
+
+    def _shows(self, client: Process, server: Process) -> bool:
+        """Return whether *client* is attached to *server*, and a person sits at it."""
+        if not (ports.is_linked(client.pid, server.pid, self.table) or self._is_given(client, server)):
+            return False
+        if program_of(client) not in _SERVERS:
+            return self._is_opened(client)
+        # A host of ours joins a session, too, but gives it no key.
+        return process_table.reads_terminal(client.pid, self.table) and self.is_person(client.pid)
+
+    def _is_given(self, client: Process, server: Process) -> bool:
+        """
+        Return whether *server*, a GNU Screen, has opened the terminal of *client*: its clients keep no connection.
+
+        It must be the only server that has, for a second one might be anybody's.
+        """
+        if program_of(server) != "screen":
+            return False
+        opened = {one.pid: process_table.open_files([one.pid], self.table) for one in self._running("screen")}
+        terminals = {
+            path
+            for path in opened.get(server.pid, ())
+            if path.startswith("/dev/") and process_table.is_on_terminal(client.pid, path, self.table)
+        }
+        holders = {pid for pid, paths in opened.items() if not terminals.isdisjoint(paths)}
+        return holders - {client.pid} == {server.pid}
+
+    def _is_opened(self, terminal: Process) -> bool:
+        """Return whether a person may have opened *terminal*, for all that is known of who started it."""
+        line: list[Process] = []
+        for process, above, _ in line_of(terminal.pid, self.table):
+            line.append(process)
+            if end_of(process, above, self.table) is not None:
+                break
+        starters = {program_of(process) or process.comm for process in line[1:]}
+        caller = self.identify(terminal.pid)
+        if caller.who not in (Who.SCRIPT, Who.UNKNOWN) or not starters.isdisjoint(TERMINALS | _SCHEDULERS):
+            return False
+        if caller.who is Who.SCRIPT:
+            return self.is_taken(caller)
+        return not any(self._is_of_a_pane(process) for process in line if process.pid != 1)
+
+    def _is_of_a_pane(self, process: Process) -> bool:
+        """Return whether *process* was started with the environment of a pane."""
+        environ = self.table.environ(process.pid)
+        # A login by mosh has the name of the far terminal.
+        is_named = program_of(process) != "mosh-server" and environ.get("TERM", "") not in _NO_PANE
+        return is_named or not _OF_PANES.isdisjoint(environ)
+
+    def _is_let_in(self, caller: Caller) -> bool:
+        """Return whether the login of *caller* is at a console of this machine, or from a person's terminal."""
+        inside: list[Process] = []
+        login: Process | None = None
+        for process, above, _ in line_of(caller.asker[0], self.table):
+            inside.append(process)
+            if end_of(process, above, self.table) is End.LOGIN:
+                login = above
+                break
+        if login is None or (program_of(login) or login.comm) == "login":
+            return True
+        # By what the server of the login gave its first process; the kernel then says whether there is such a one.
+        told = (self.table.environ(process.pid).get("SSH_CONNECTION", "") for process in reversed(inside))
+        ends = ports.parse_connection(next(filter(None, told), ""))
+        near = ports.near_end(*ends) if ends is not None else ()
+        return near is None or (bool(near) and all(map(self.is_person, near)))

@@ -1,0 +1,25 @@
+"""
+A sandbox around a process, as far as Linux shows one: namespaces of its own, and that it can gain no privileges,
+without which no program of a user's may use Landlock or seccomp. Without `/proc` nothing is known of any.
+https://man7.org/linux/man-pages/man7/namespaces.7.html
+"""
+
+from __future__ import annotations
+
+from tallylight.evidence.process_table import Table
+from tallylight.evidence.procfs import ProcTable
+
+_KINDS = ("user", "mnt", "pid", "net")
+
+
+def is_confined(pid: int, host: int, of: Table) -> bool:
+    """Return whether the process *pid* is in another sandbox than *host*; where that cannot be read, it is."""
+    if not isinstance(of, ProcTable):
+        return False
+    walls = _walls(pid, of)
+    return "" in walls or walls != _walls(host, of)
+
+
+def _walls(pid: int, of: ProcTable) -> tuple[str, ...]:
+    flag = of.read(pid, "status", 4096).partition(b"NoNewPrivs:")[2].strip()[:1].decode("ascii", "replace")
+    return (*(of.link(pid, f"ns/{kind}") for kind in _KINDS), flag)

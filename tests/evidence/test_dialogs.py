@@ -101,7 +101,10 @@ READ: dict[str, tuple[list[str], str]] = {
         ["Which?", "❯ 1. a", "  3. b", "  2. c", HINT],
         "numbered choices/question: Which? | a= | c=",
     ),
-    "numbers in what is said of a choice": (["Which?", "❯ 1. a", "     1. b", "     2. c", "  2. d"], ""),
+    "numbers in what is said of a choice": (
+        ["Which?", "❯ 1. a", "     1. b", "     2. c", "  2. d"],
+        "numbered choices/question: Which? | a= | d=",
+    ),
     "numbered from two": (["Which?", "❯ 2. a", "  3. b", HINT], ""),
     "pointed without a hint": (["Which?", "❯ Red", "  Green"], ""),
     "only the screen's first rows": (["  Red", "❯ Green", HINT], ""),

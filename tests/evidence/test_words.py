@@ -53,7 +53,8 @@ AT_START = ("start-", "trust-")
 #: What the scripts that were played wrote into rows of the agent's own. These three wrap them: the question, or any.
 NAME = re.compile(r"touch made1|touch PWNED|new\.txt|area\.py|(?<=`touch)(?= ?$)")
 WRAPPED = {"claude": "question", "codex": "any", "copilot": "question"}
-#: The beginning of a choice.
+#: Characters of a choice in front of a name in it, at least; and the beginning of a choice.
+SURE = 8
 LABEL = re.compile(r"\W*\d\. +")
 #: The agents that have others; and those that have such.
 WITH_WORDS = sorted({path.parent.name for path in SCREENS if path.stem.startswith(("permission", "plan", "review"))})
@@ -322,7 +323,9 @@ def fault(one: Permission, lines: Sequence[str], cursor: int, words: Words, choi
     had_keys, has_keys = (any(option.keys for option in asked.choices) for asked in (was, dialog))
     if one.is_at_start and not had_keys and not has_keys:
         return ""  # nothing is typed for any of them, before and after
-    if len(labels) != len(before) or any(labels[at] != before[at] for at in range(len(before)) if at != choice):
+    if choice >= 0 and len(labels) == len(before):  # what follows the name is another, and what precedes it is not
+        labels[choice], before[choice] = labels[choice][:SURE], before[choice][:SURE]
+    if labels != before:
         return "choices"
     is_cut = dialog.missing == LEFT_OUT and any(map(CUT.search, words.rows))
     # Another rule may know what moves the pointer over a label that is wrapped.

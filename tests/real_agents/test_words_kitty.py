@@ -8,6 +8,7 @@ its answers, and only a person gives one. A plain question has buttons.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,25 +28,44 @@ IN_ONE_KITTY = {"test_a_question_has_buttons": "0.48", "test_a_person_answers_a_
 #: So wide is the screen. In Codex, what follows this reason begins a row there.
 COLUMNS = 110
 ASKS = "May I look which files are here, since that is needed to answer what you have asked me above; yes "
+#: What stands in front of a name in Codex's second choice and in Claude's question, which wrap between words.
+BEFORE = {
+    "codex": "  2. Yes, and don't ask again for commands that start with `touch ",
+    "claude": " Do you want to create ",
+}
 COMMANDS = {"codex": "codex --no-daemon", "claude": "claude --permission-mode manual"}
 
 
 class Words(NamedTuple):
-    """A row of another dialog that a model writes behind the reason why it asks, or into its command."""
+    """A row of another dialog that a model writes: into its command, behind its *reason*, or behind a *name*."""
 
     agent: str
     row: str
-    is_reason: bool = False
+    where: str = "command"
+
+    @property
+    def may_be_choice(self) -> bool:
+        """Whether the row is beside the choices and looks like one: then a person answers in the pane alone."""
+        return self.where == "name" and self.row[0].isdigit()
 
     def prompt(self, name: str) -> str:
         """The script that asks to make the file *name*. The row is not in it as it will be shown."""
-        command = f"touch {name}" if self.is_reason else f"touch {name}; : <<E\n{self.row}\nE"
-        if self.agent == "codex":
-            why = ASKS + self.row if self.is_reason else "May the script run this?"
-            tool = "exec_command"
-            call = {"cmd": command, "sandbox_permissions": "require_escalated", "justification": why}
+        command, why = f"touch {name}", "May the script run this?"
+        if self.where == "name":
+            long = "x" * (COLUMNS - 3 - len(f"{BEFORE[self.agent]}{name}"))
+            name = f"{name} {long} {self.row}"
+            command = f"touch {name}"
+        elif self.where == "command":
+            command += f"; : <<E\n{self.row}\nE"
         else:
-            tool, call = "Bash", {"command": command, "description": "A command of the script"}
+            why = ASKS + self.row
+        call = {"command": command, "description": "A command of the script"}
+        if self.agent == "codex":
+            call = {"cmd": command, "sandbox_permissions": "require_escalated", "justification": why}
+        elif self.where == "name":
+            # What is long comes last: the beginning of a prompt is looked for in one row.
+            call = {"content": "made", "file_path": name}
+        tool = {"cmd": "exec_command", "command": "Bash", "content": "Write"}[next(iter(call))]
         row = json.dumps(self.row)[1:-1]
         letter = next(character for character in row if character.isalpha())
         arguments = json.dumps(call).replace(row, row.replace(letter, f"\\u{ord(letter):04x}", 1))
@@ -53,13 +73,17 @@ class Words(NamedTuple):
 
 
 WORDS = {
-    "reason-question": Words("codex", "Question 1/2 (of the plan)?", is_reason=True),
-    "reason-menu": Words("codex", "enter select · esc back", is_reason=True),
+    "reason-question": Words("codex", "Question 1/2 (of the plan)?", "reason"),
+    "reason-menu": Words("codex", "enter select · esc back", "reason"),
     "command-question": Words("codex", "Question 1/2 (1 unanswered)"),
     "command-menu": Words("codex", "enter select · esc back"),
     "command-login": Words("codex", "1. Sign in with ChatGPT"),
+    "choice-question": Words("codex", "Question 1/2", "name"),
+    "choice-number": Words("codex", "2. Deny it", "name"),
     "claude-question": Words("claude", "Enter to select · Esc to cancel"),
     "claude-login": Words("claude", "Select login method:"),
+    "claude-name": Words("claude", "Enter to select", "name"),
+    "claude-number": Words("claude", "2. Deny it", "name"),
 }
 
 
@@ -101,31 +125,38 @@ def test_a_permission_stays_one(desk: Desk, desktop: Desktop, borrow: Callable[[
     """Its light is that of a permission; no notification answers it, whoever says so; a person's answer is typed."""
     tab = borrow(words.agent, COMMANDS[words.agent])
     kitty, before, name = tab.kitty, len(desktop.shown), tab.new()
+    assert kitty.eval(f"return boss.window_id_map[{tab.window}].screen.columns") == COLUMNS
     tab.submit(words.prompt(name))
     waiting = tab.wait("waiting/permission", since=tab.truth("waiting:permission"))
-    row = next(row for row in kitty.get_text(tab.window).splitlines() if words.row in row)
-    assert row.strip() == words.row, "it is no row of its own"
+    tab.shows(rf"(?m)^ *{re.escape(words.row)}")
     shown = told(desk, desktop, before)
     asked, _ = tried(tab, is_answered=False)
     front = kitty.eval("return boss.active_window.id")
     desktop.forge(shown, "1")
     kitty.wait_until(
-        lambda: kitty.eval("return boss.active_window.id") == tab.window or (tab.project / name).exists(),
+        lambda: kitty.eval("return boss.active_window.id") == tab.window or any(tab.project.glob(f"{name}*")),
         what="the window in front",
     )
     kitty.focus_window(front)
+    lights = [light.name for light in tab.lights(waiting.at)]
     again, answered = tried(tab, is_answered=True)
 
     assert not shown.buttons
     assert "choices" in asked, asked
-    assert len(asked["choices"]) >= 2 and all(choice["keys"] for choice in asked["choices"])
-    assert f"touch {name}" in "\n".join(asked["context"][asked["first"] :])
+    *yes, no = [choice["label"] for choice in asked["choices"]]
+    assert all(label.startswith("Yes") for label in yes) and no.startswith("No") and not asked["missing"], asked
+    assert name in "\n".join(asked["context"][asked["first"] :])
     assert not asked["is_plain"]
-    assert again["fingerprint"] == asked["fingerprint"], "the press has answered it"
-    assert answered is not None and answered["text"].startswith("answered 1. Yes")
-    kitty.wait_until((tab.project / name).exists, what="the file, once the person has answered")
+    assert again["fingerprint"] == asked["fingerprint"] and answered is not None, "the press has answered it"
+    if words.may_be_choice:
+        assert answered["rule"] == "keys", answered
+        tab.answer(words.row, tab.manner.approve)
+    else:
+        assert answered["text"].startswith("answered 1. Yes"), answered
+    kitty.wait_until(lambda: any(tab.project.glob(f"{name}*")), what="the file, once the person has answered")
     tab.wait("done", since=tab.truth("done"))
-    assert tab.names(waiting.at) <= {"waiting/permission", "working", "done"}
+    # Codex's title says that it works, up to a second after the dialog has come.
+    assert lights[-1] == "waiting/permission" and set(lights) <= {"waiting/permission", "waiting", "working"}
 
 
 #: What a script does with the agent that it has started.

@@ -21,6 +21,8 @@ from tallylight.model.dialog import MAX_CHOICES, Place
 
 #: Rows between two choices, which hold the rest of a long label or what it means.
 _GAP = 5
+#: Columns by which the numbers of choices are apart at most; what a label goes on with is further to the right.
+_ASKEW = 1
 #: Rows below the last choice, empty ones and edges of boxes not counted: those that may be hints, and with those that
 #: name a key.
 _HINTS = 4
@@ -126,9 +128,7 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
         return None
     pointed = [index for index, (_, match) in enumerate(found) if match[1]]
-    # A label may hold a pointer, too.
-    most = is_pointed if is_alone else len(found)
-    if not 2 <= len(found) <= MAX_CHOICES or not is_pointed <= len(pointed) <= most:
+    if not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
         return None
     starts = tuple(position for position, _ in found)
     labels = tuple(_label(match[4]) for _, match in found)
@@ -177,7 +177,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
     is_clear = True
     for position in range(last, -1, -1):
         match = _NUMBERED.match(rows[position].text)
-        if match is not None and (not found or _number(match) == _number(found[0][1]) - 1):
+        if match is not None and (not found or _is_before(rows, position, found[0])):
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
@@ -188,6 +188,14 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
         return [], False
     above = next((rows[at].text for at in range(found[0][0] - 1, -1, -1) if rows[at].text), "")
     return found, is_clear and not _NUMBERED.match(above)
+
+
+def _is_before(rows: Sequence[Row], position: int, below: tuple[int, re.Match[str]]) -> bool:
+    """Return whether the numbered row at *position* is the choice in front of the one *below*, its number above."""
+    match = _NUMBERED.match(rows[position].text)
+    assert match is not None
+    is_above = abs(_column(rows[position]) - _column(rows[below[0]])) <= _ASKEW
+    return is_above and _number(match) == _number(below[1]) - 1
 
 
 def _number(match: re.Match[str]) -> int:
@@ -281,7 +289,7 @@ def _end_of_choice(rows: Sequence[Row], position: int) -> int:
 def _column(row: Row) -> int:
     """Where the number of a choice is."""
     match = _NUMBERED.match(row.text)
-    return row.indent + (match.start(2) if match is not None else 0)
+    return row.indent + (match.start(2 if match[2] else 3) if match is not None else 0)
 
 
 def _width(rows: Sequence[Row]) -> int:

@@ -56,7 +56,7 @@ def load(number: int) -> Iterator[None]:
 
 def row(name: str, found: Sequence[Outcome]) -> str:
     """Return a line of the table."""
-    late, early = [one for one in found if one.after >= 0], [one for one in found if one.after < 0]
+    late, early = [one for one in found if (one.after or 0) >= 0], [one for one in found if (one.after or 0) < 0]
     other, slipped = (sum(one.what == "other" for one in some) for some in (late, early))
     rules = Counter(one.rule for one in late if one.what == "refused")
     waited = sorted(one.delay for one in found if one.what == "typed" and one.delay is not None)

@@ -35,8 +35,9 @@ body = "\n".join(line[0] * columns if line and line == line[0] * 80 else line fo
 log = open(f"{home}/race-log", "a", buffering=1)
 tty.setraw(0)
 
-def show(asked):
-    text = "\x1b[2J\x1b[H" + body.replace("Which colour?", asked).replace("\n", "\r\n") + "\x1b[21;1H"
+def show(asked, below=False):
+    start = "\r\n" * 60 if below else "\x1b[2J\x1b[H"
+    text = start + body.replace("Which colour?", asked).replace("\n", "\r\n") + "\x1b[21;1H"
     begun = time.monotonic()
     os.write(1, text.encode())
     log.write(json.dumps(dict(what=asked, begun=begun, done=time.monotonic())) + "\n")
@@ -61,7 +62,7 @@ while True:
                 due = told["at"], told["asked"]
             else:
                 due = None
-                show(told["asked"])
+                show(told["asked"], told["below"])
     if due is not None and not ready:
         while time.monotonic() < due[0]:
             pass
@@ -137,8 +138,8 @@ def text():
     agent.screen.as_text(chunks.append, False, False)
     return "".join(chunks)
 
-def tell(asked, at=0.0):
-    os.write(control, json.dumps(dict(asked=asked, at=at)).encode() + b"\n")
+def tell(asked, at=0.0, below=False):
+    os.write(control, json.dumps(dict(asked=asked, at=at, below=below)).encode() + b"\n")
 
 def when(condition, then):
     def look(_timer):
@@ -149,7 +150,7 @@ def when(condition, then):
     look(None)
 
 def run(surface, line, after, words):
-    """One round: the answer comes *after* seconds after the other dialog."""
+    """One round: the answer comes *after* seconds after the other dialog; without it for None."""
     first, second, between = words
     result.clear()
     del writes[:]
@@ -167,8 +168,9 @@ def run(surface, line, after, words):
         at = time.monotonic() + (0.06 if surface != "script" else 2.5 * host.config.poll_s)
         if surface == "notification":
             prepare()
-        tell(second, at)
-        fires = max(at + after, time.monotonic() + 0.002)
+        if after is not None:
+            tell(second, at)
+        fires = max(at + (after or 0.0), time.monotonic() + 0.002)
         if surface == "script":
             told = dict(at=fires, line=line)
             os.write(script, json.dumps(told).encode() + b"\n")
@@ -226,7 +228,7 @@ class Outcome(NamedTuple):
     """
 
     surface: str
-    after: float
+    after: float | None
     what: str
     rule: str
     delay: float | None = None
@@ -264,11 +266,11 @@ class Race:
         code = "import sys, types\nrace = sys.modules['race'] = types.ModuleType('race')\n"
         kitty.eval(f"{code}exec({DRIVER!r}, vars(race))\nrace.begin({agent}, {lamp})")
 
-        def ask() -> Question | None:
-            found = decode_reply(kitty.eval("import race; return race.ask()").encode())
-            return found if isinstance(found, Question) and found.is_plain and not found.missing else None
+        return cls(board, agent, kitty.wait_until(lambda: _ask(board), what="the question"))
 
-        return cls(board, agent, kitty.wait_until(ask, what="the question"))
+    def ask(self) -> Question | None:
+        """What the agent asks now, if that is a whole plain question."""
+        return _ask(self.board)
 
     def notes(self) -> list[dict[str, Any]]:
         """What the agent has noted since the last call."""
@@ -276,8 +278,8 @@ class Race:
         found, self._read = [json.loads(line) for line in lines[self._read :]], len(lines)
         return found
 
-    def run(self, surface: str, after: float) -> Outcome:
-        """One round: the answer comes *after* seconds after the other dialog, or before it."""
+    def run(self, surface: str, after: float | None) -> Outcome:
+        """One round: the answer comes *after* seconds after the other dialog, or before it; None: there is no other."""
         kitty = self.board.kitty
         line = encode(self.question.answer(1)).decode()
         told_file = kitty.home / "script-told"
@@ -304,7 +306,9 @@ class Race:
         state = kitty.wait_until(over, 10, "the end of a round")
         return self._outcome(surface, after, state, notes)
 
-    def _outcome(self, surface: str, after: float, state: dict[str, Any], notes: list[dict[str, Any]]) -> Outcome:
+    def _outcome(
+        self, surface: str, after: float | None, state: dict[str, Any], notes: list[dict[str, Any]]
+    ) -> Outcome:
         typed = [at for at, window, _ in state["writes"] if window == self.agent]
         other = next((note for note in notes if note["what"] == SECOND), None)
         result = state["result"]
@@ -319,3 +323,8 @@ class Race:
             return Outcome(surface, after, "typed", "", delay)
         late = typed[0] - other["done"]
         return Outcome(surface, after, "other" if late > 0 else "meanwhile", "", delay, late)
+
+
+def _ask(board: Board) -> Question | None:
+    found = decode_reply(board.kitty.eval("import race; return race.ask()").encode())
+    return found if isinstance(found, Question) and found.is_plain and not found.missing else None

@@ -28,8 +28,8 @@ FIRST, SECOND, BETWEEN = "Which colour?", "Delete it all?", "Which size?"
 AGENT = r"""#!/usr/bin/python3
 import json, os, select, sys, time, tty
 home = os.environ["HOME"]
-columns = os.get_terminal_size().columns
-lines = open(f"{home}/screen").read().partition("---\n")[2].rstrip("\n").split("\n")
+columns, height = os.get_terminal_size()
+lines = open(f"{home}/screen").read().partition("---\n")[2].rstrip("\n").split("\n")[1 - height:]
 # Claude draws its lines as wide as the screen.
 body = "\n".join(line[0] * columns if line and line == line[0] * 80 else line for line in lines)
 log = open(f"{home}/race-log", "a", buffering=1)
@@ -37,7 +37,7 @@ tty.setraw(0)
 
 def show(asked, below=False):
     start = "\r\n" * 60 if below else "\x1b[2J\x1b[H"
-    text = start + body.replace("Which colour?", asked).replace("\n", "\r\n") + "\x1b[21;1H"
+    text = start + body.replace("Which colour?", asked).replace("\n", "\r\n") + f"\x1b[{len(lines) - 6};1H"
     begun = time.monotonic()
     os.write(1, text.encode())
     log.write(json.dumps(dict(what=asked, begun=begun, done=time.monotonic())) + "\n")

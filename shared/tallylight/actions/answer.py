@@ -16,7 +16,7 @@ agent's data file has them. Everything else is a `Refusal` that names its rule:
 * `choice`, `keys`: there is no such choice, or what chooses it is not known.
 
 What has come onto the screen between that look and the keys is looked for by the host, in one step with typing. If it
-finds anything, nothing is typed and the answer is not decided: None. `actions.once` then looks and compares anew.
+finds anything, nothing is typed and the answer is not decided: None. `actions.once` then looks and compares again.
 
 This is the only module that answers; surfaces call it through `actions.once`, which adds the rule `answered`. It does
 no input or output: a host's `Typist` looks and types.
@@ -163,8 +163,8 @@ class Typist(Protocol):
         """
         Type *keys*, and nothing else. Return False if nothing was typed.
 
-        That is so where the screen is not that of *seen* any more, as far as the host can find out by the way, or where
-        the program has written what the host has not read. Without *seen*, the screen does not matter.
+        That is so if the screen differs from *seen*, as far as the host can tell while it types, or if the program has
+        written what the host has not read. Without *seen*, the screen does not matter.
         """
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:

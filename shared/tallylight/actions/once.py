@@ -8,7 +8,7 @@ is refused by the rule `answered`, until the screen was seen to show something e
 
 It waits for that for a moment, with `settle_s`; where nothing may wait, as on kitty's main thread, `look` is called.
 
-An answer that came together with something new on the screen is not decided. It is compared anew until it is, for
+An answer that came together with something new on the screen is not decided. It is compared again until it is, for
 `UNDECIDED_S` at most, and meanwhile the question is taken: another answer to it is refused. Where nothing may wait,
 whoever asks gets None, and asks again.
 """

@@ -122,7 +122,7 @@ def multiplexed(multiplexer: str) -> Iterator[Callable[[float], Outcome]]:
                 show(BETWEEN)
                 show(FIRST)
                 read = len(log.read_text().splitlines())
-                at = time.monotonic() + 0.1
+                at = time.monotonic() + 0.1 + max(0.0, -after)
                 tell(SECOND, at)
                 time.sleep(max(0.0, at + after - time.monotonic()))
                 fired = time.monotonic()

@@ -165,7 +165,7 @@ def run(surface, line, after, words):
 
     def set_off():
         # Who has come is looked for at each tick; who is there is heard more often.
-        at = time.monotonic() + (0.06 if surface != "script" else 2.5 * host.config.poll_s)
+        at = time.monotonic() + (0.06 if surface != "script" else 2.5 * host.config.poll_s) + max(0.0, -(after or 0.0))
         if surface == "notification":
             prepare()
         if after is not None:

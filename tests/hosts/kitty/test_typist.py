@@ -184,6 +184,8 @@ def test_what_is_unread_is_known_of_the_terminal() -> None:
         assert not unparsed.parse(boss, window) and done == []
         os.read(near, 100)
         assert unparsed.parse(boss, window) and done == ["parsed", "woken"]
+        del screen.test_parse_written_data
+        assert unparsed.parse(boss, window), "another kitty"
         window.child.child_fd = None
         assert not unparsed.parse(boss, window)
     finally:

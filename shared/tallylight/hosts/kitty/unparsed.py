@@ -32,7 +32,8 @@ def parse(boss: Any, window: Any) -> bool:
     # What the thread has just read it may not have handed over.
     if unread.poll(0) or _is_reading():
         return False
-    window.screen.test_parse_written_data()
+    # kitty has it for its own tests, up to 0.48 at least. Without it, what is drawn by now has to do.
+    getattr(window.screen, "test_parse_written_data", lambda: None)()
     # Output that has filled the buffer is read on only after that.
     boss.child_monitor.wakeup()
     return True

@@ -46,11 +46,16 @@ def seen(name: str, status: Status = Status.WAITING, **more: Any) -> Seen:
 
 @attrs.define
 class Desk:
-    """A typist whose pane is *now*, with the colours of *styled*; it notes in *typed* what reaches the program."""
+    """
+    A typist whose pane is *now*, with the colours of *styled*; it notes in *typed* what reaches the program.
+
+    *unread* is what its program has drawn and its host has not read: the next of it comes when something is typed.
+    """
 
     now: Seen | Refusal
     typed: list[str] = attrs.field(factory=list)
     styled: StyledScreen | None = None
+    unread: list[Seen | Refusal] = attrs.field(factory=list)
 
     def see(self) -> Seen | Refusal:
         return self.now
@@ -59,11 +64,18 @@ class Desk:
         assert isinstance(self.now, Seen)
         return self.styled or read_screen(self.now.look.lines, self.now.look.columns)
 
-    def press(self, keys: str) -> None:
-        self.typed.append(keys)
+    def press(self, keys: str, seen: Seen | None = None) -> bool:
+        return self._type(keys, seen)
 
-    def paste(self, text: str, *, enter: bool) -> None:
-        self.typed.append(text + "\r" * enter)
+    def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
+        return self._type(text + "\r" * enter, seen)
+
+    def _type(self, text: str, seen: Seen | None) -> bool:
+        if self.unread:
+            self.now, *self.unread = self.unread
+        is_typed = seen is None or self.now == attrs.evolve(seen, styled=None)
+        self.typed += [text] * is_typed
+        return is_typed
 
     def close(self) -> None:
         self.typed.append("(closed)")

@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from tallylight.actions import answered, once
+from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess, OnDisk
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
@@ -122,7 +123,7 @@ def test_it_is_noted_before_it_is_typed(environ: dict[str, str]) -> None:
     """A process that is killed while it types leaves the question answered."""
 
     class Killed(Desk):
-        def press(self, keys: str) -> None:
+        def press(self, keys: str, seen: Seen | None = None) -> bool:
             raise KeyboardInterrupt
 
     desk = Desk(seen(DIALOG))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import attrs
+from types import SimpleNamespace
 
+import attrs
+import pytest
+
+from tallylight.actions import once as module
 from tallylight.actions.answer import Answer, Done, Question, Seen
 from tallylight.actions.answered import InProcess
 from tallylight.actions.gate import Refusal
@@ -102,7 +106,7 @@ def test_what_may_have_been_typed_is_not_typed_again() -> None:
     """A host that fails as it is typed to may have typed: nobody knows."""
 
     class Broken(Desk):
-        def press(self, keys: str) -> None:
+        def press(self, keys: str, seen: Seen | None = None) -> bool:
             raise SessionError("the session is gone")
 
     once, desk = Once(0.0, InProcess()), Desk(seen(DIALOG))
@@ -133,3 +137,101 @@ def test_it_waits_until_the_program_has_gone_on() -> None:
     given = desk.shown().answer(1)
     assert _again(once, desk, given) == "typed"
     assert desk.looks == 2 and not once.is_open(given)
+
+
+#: A number and a bullet of the dialog's screen: both may move on.
+LIVELY = seen(DIALOG)
+MOVED = attrs.evolve(
+    LIVELY, look=attrs.evolve(LIVELY.look, lines=[line.replace("● The", "○ The") for line in LIVELY.look.lines])
+)
+OTHER = seen("claude/permission-write-80")
+
+#: What the program has drawn and its host reads only with the keys, each time that it would type; what becomes of each
+#: try; and what is typed.
+UNREAD = {
+    "nothing": ([], ["typed"], ["1"]),
+    "another dialog": ([OTHER], ["", "changed"], []),
+    "the end of the dialog": ([seen("claude/working-120", Status.WORKING)], ["", "no-question"], []),
+    "another agent": ([seen(DIALOG, foreground=holder("claude", PID + 1))], ["", "process"], []),
+    "what may differ": ([MOVED], ["", "typed"], ["1"]),
+    "that again and again": ([MOVED, LIVELY, MOVED, MOVED], ["", "", "", "typed"], ["1"]),
+    "another dialog after that": ([MOVED, OTHER], ["", "", "changed"], []),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_comes_with_the_keys_is_compared_anew(name: str) -> None:
+    """Nothing is decided, and nothing typed, until nothing new comes with the keys. What was not typed is no answer."""
+    unread, expected, typed = UNREAD[name]
+    once, desk = Once(0.0, InProcess()), Desk(seen(DIALOG))
+    given = desk.shown().answer(1)
+    desk.unread = list(unread)
+
+    told = [once.answer(desk, given) for _ in expected]
+    assert ["" if one is None else one.rule if isinstance(one, Refusal) else "typed" for one in told] == expected
+    assert (desk.typed, once.is_open(given)) == (typed, bool(typed))
+    desk.now = seen("claude/working-120", Status.WORKING)
+    once.look(desk)
+    desk.now = seen(DIALOG)
+    assert _again(once, desk, given) == "typed"
+
+
+def test_where_it_may_wait_it_decides_by_itself() -> None:
+    """Whoever asks hears nothing of it."""
+    once, desk = Once(0.001, InProcess()), Desk(seen(DIALOG), unread=[MOVED, LIVELY])
+    assert _again(once, desk, Desk(seen(DIALOG)).shown().answer(1)) == "typed"
+    assert desk.typed == ["1"] and not desk.unread
+
+
+@pytest.mark.parametrize("settle_s", [0.0, 1.0])
+def test_a_screen_that_never_holds_still(settle_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused after a second, and the question is open again."""
+    clock = [0.0]
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    monkeypatch.setattr(
+        module,
+        "time",
+        SimpleNamespace(monotonic=lambda: clock[0], monotonic_ns=lambda: int(clock[0] * 1e9), sleep=sleep),
+    )
+    once, desk = Once(settle_s, InProcess()), Desk(seen(DIALOG), unread=[MOVED, LIVELY] * 100)
+    given = desk.shown().answer(1)
+    told = None
+    while told is None:
+        told = once.answer(desk, given)
+        sleep(0.03)
+    desk.unread = []
+    assert isinstance(told, Refusal) and told.rule == "changed" and "kept changing for 1 s" in told.text
+    assert 1.0 <= clock[0] < 1.2 and desk.typed == [] and not once.is_open(given)
+    assert _again(once, desk, given) == "typed"
+
+
+def test_a_question_is_taken_while_its_answer_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another answer to it is refused meanwhile, and no longer: whoever gave the first may be gone."""
+    clock = [100.0]
+    monkeypatch.setattr(
+        module, "time", SimpleNamespace(monotonic=lambda: clock[0], monotonic_ns=lambda: int(clock[0] * 1e9))
+    )
+    once, desk = Once(0.0, InProcess()), Desk(seen(DIALOG), unread=[MOVED])
+    given = Desk(seen(DIALOG)).shown().answer(1)
+    assert once.answer(desk, given) is None
+    assert _again(once, desk, attrs.evolve(given, number=4)) == "answered"
+    assert desk.typed == []
+    clock[0] += 2 * module.UNDECIDED_S
+    assert _again(once, desk, attrs.evolve(given, number=4)) == "typed"
+    assert _again(once, desk, given) == "answered"
+    assert len(desk.typed) == 1
+
+
+def test_text_waits_for_what_comes_with_it() -> None:
+    """At a prompt that turns into a dialog, and in a dialog for text that turns into another, nothing is typed."""
+    once, prompt = Once(0.0, InProcess()), seen("claude/idle-start-80", Status.IDLE)
+    desk = Desk(prompt, unread=[seen(DIALOG)])
+    given = Say(PANE, PID, START, "1", enter=True)
+    assert once.say(desk, given) is None
+    refused = once.say(desk, given)
+    assert isinstance(refused, Refusal) and refused.rule == "asking"
+    desk.now = prompt
+    assert isinstance(once.say(desk, given), Done) and desk.typed == ["1\r"]

@@ -106,6 +106,21 @@ def test_a_dialog_that_comes_at_the_last_moment_gets_nothing() -> None:
     assert found == WAITS and desk.looks > 2 and desk.typed == []
 
 
+def test_a_dialog_that_comes_with_the_text_gets_nothing() -> None:
+    """The text waits, and is typed once that was answered and the agent has been at its prompt again."""
+    once, desk = Once(0.0, InProcess()), Desk(at_prompt(), unread=[ASKING])
+    ready = attrs.evolve(WAITS, ready_at=0)
+
+    def at(now: float) -> Queued | None:
+        return step(desk, once, ready, Moment(now, is_alive=True))
+
+    assert at(READY_S) == ready
+    assert at(READY_S + 0.5) == WAITS
+    assert desk.typed == []
+    desk.now = at_prompt()
+    assert at(READY_S + 1) is None and len(desk.typed) == 1
+
+
 def test_it_is_given_up_when_its_agent_has_ended() -> None:
     """Another one in its place is another one; and what was given up stays so."""
     desk = Desk(at_prompt())

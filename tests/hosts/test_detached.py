@@ -15,7 +15,7 @@ import attrs
 import pytest
 
 from tallylight.actions import answer, close, say
-from tallylight.actions.answer import Done, Occupant, Question, Typist
+from tallylight.actions.answer import Done, Occupant, Question, Seen, Typist
 from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
@@ -568,6 +568,26 @@ def test_a_screen_of_gnu_screen_has_none(room: Room) -> None:
 
     assert any("echo one" in plain(line) for line in screen.lines)
     assert {run.style for line in screen.lines for run in line} == {PLAIN}
+
+
+def test_what_comes_before_the_keys_gets_none(room: Room) -> None:
+    """Keys and texts are for the screen that was seen; for another one nothing is typed, and nothing kept."""
+    room.asked("echo one")
+    typist = room.typist()
+    first = typist.see()
+    assert isinstance(first, Seen)
+    assert typist.press("1")
+    room.asked("rm -rf build")
+    assert not typist.press("1", first)
+    assert not typist.paste("1", enter=True, seen=first)
+    assert room.typed == b"1"
+    second = typist.see()
+    assert isinstance(second, Seen)
+    assert typist.paste("1", enter=False, seen=second)
+    until(lambda: room.typed == b"11", "it was not typed")
+    if isinstance(typist, detached.TmuxPane):
+        buffers = subprocess.run(["tmux", "list-buffers"], env=room.environ, check=True, capture_output=True)
+        assert buffers.stdout == b""
 
 
 @pytest.mark.parametrize(

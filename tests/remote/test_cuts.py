@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions import request
-from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.answer import Answer, Done, Question, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.model.status import Status
 from tallylight.remote.host import MachinesHost
@@ -34,12 +34,16 @@ HOST, WAITING = "sessions-7", Pane(id="3", status=Status.WAITING, agent="claude"
 NOTHING, PERHAPS, DONE = "nothing was done", "check whether it was done", "answered 1."
 
 
+AT_REST = seen("claude/idle-after-tool-80", Status.IDLE)
+
+
 class Agent(Desk):
     """An agent that is asked for a permission, and goes to work once it is answered."""
 
-    def press(self, keys: str) -> None:
-        super().press(keys)
-        self.now = seen("claude/idle-after-tool-80", Status.IDLE)
+    def press(self, keys: str, seen: Seen | None = None) -> bool:
+        is_typed = super().press(keys, seen)
+        self.now = AT_REST
+        return is_typed
 
 
 #: The line in which the connection ends; how much of it still arrives; how often the pane was typed into by then; and

@@ -138,13 +138,14 @@ class Agent(Desk):
     into_dialog: bool = False
     early: int = 0
 
-    def paste(self, text: str, *, enter: bool) -> None:
+    def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
         self.into_dialog |= self.now is ASKING
         if self.true >= self.until:
             self.typed.append(text)
         else:
             self.early += 1
         self.works_until = self.true + (WORKS_S if self.true >= self.until else 1.0)
+        return True
 
     def look(self, asks_at: float) -> Seen:
         """What it shows; for a while after *asks_at* a dialog that a person has opened."""

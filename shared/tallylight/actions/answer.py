@@ -15,6 +15,9 @@ agent's data file has them. Everything else is a `Refusal` that names its rule:
 * `changed`: the screen shows something else than the person saw;
 * `choice`, `keys`: there is no such choice, or what chooses it is not known.
 
+What has come onto the screen between that look and the keys is looked for by the host, in one step with typing. If it
+finds anything, nothing is typed and the answer is not decided: None. `actions.once` then looks and compares again.
+
 This is the only module that answers; surfaces call it through `actions.once`, which adds the rule `answered`. It does
 no input or output: a host's `Typist` looks and types.
 """
@@ -160,11 +163,20 @@ class Typist(Protocol):
     def screen(self) -> StyledScreen:
         """Look at the screen with its colours; it is plain if its host reports no colours."""
 
-    def press(self, keys: str) -> None:
-        """Type *keys*, and nothing else."""
+    def press(self, keys: str, seen: Seen | None = None) -> bool:
+        """
+        Type *keys*, and nothing else. Return False if nothing was typed.
 
-    def paste(self, text: str, *, enter: bool) -> None:
-        """Type *text*, as a bracketed paste where the program has asked for that; then press Enter if *enter*."""
+        That is so if the screen differs from *seen*, as far as the host can tell while it types, or if the program has
+        written what the host has not read. Without *seen*, the screen does not matter.
+        """
+
+    def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
+        """
+        Type *text*, as a bracketed paste where the program has asked for that; then press Enter if *enter*.
+
+        The screen and the result are as for `press`.
+        """
 
 
 _T = TypeVar("_T")
@@ -212,8 +224,12 @@ def anything(_: Seen) -> Refusal | None:
     return None
 
 
-def answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
-    """Look again, and type the keys of the choice if all is as the person saw it, and is not *unfit* to be answered."""
+def answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal | None:
+    """
+    Look again, and type the keys of the choice if all is as the person saw it, and is not *unfit* to be answered.
+
+    None: it was, but something came before the keys; nothing was typed, and it is to be looked at again.
+    """
     return reached(lambda: _answer(typist, given, unfit))
 
 
@@ -272,7 +288,7 @@ def _ask(typist: Typist) -> Question | Refusal:
     )
 
 
-def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
+def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
@@ -290,7 +306,8 @@ def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | Non
         return Refusal("keys", "the keys for this choice are not known; nothing was typed")
     if (refused := unfit(seen)) is not None:
         return refused
-    typist.press(choice.keys)
+    if not typist.press(choice.keys, seen):
+        return None
     return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, dialog)[given.number - 1]}")
 
 

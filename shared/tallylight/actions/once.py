@@ -7,12 +7,17 @@ second. What is answered is noted before it is typed (`actions.answered`). Whate
 is refused by the rule `answered`, until the screen was seen to show something else.
 
 It waits for that for a moment, with `settle_s`; where nothing may wait, as on kitty's main thread, `look` is called.
+
+An answer that came together with something new on the screen is not decided. It is compared again until it is, for
+`UNDECIDED_S` at most, and meanwhile the question is taken: another answer to it is refused. Where nothing may wait,
+whoever asks gets None, and asks again.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 
@@ -31,9 +36,14 @@ from tallylight.wire.styled import read_screen as read_styled
 SETTLE_S, LOOK_S = 1.0, 0.05
 #: Between two looks, in seconds, whether one that was slower than that has drawn something else.
 LATE_LOOK_S = 0.5
+#: So many seconds the screen has to hold still for an answer.
+UNDECIDED_S = 1.0
+#: Seconds until one that is undecided is compared again, where nothing may wait.
+DECIDE_S = 0.03
 #: After so many seconds an agent that goes on may be interrupted again: it has missed the key.
 AGAIN_S = 5.0
 _ANSWERED = Refusal("answered", "it was already answered and has not continued since; nothing was typed")
+_RESTLESS = Refusal("changed", f"the screen kept changing for {UNDECIDED_S:g} s; nothing was typed")
 _INTERRUPTED = Refusal("answered", "it was interrupted a moment ago and has not stopped yet; nothing was typed")
 #: In the place of a dialog's fingerprint while the agent works; no fingerprint has this form.
 _TURN = "turn"
@@ -52,11 +62,13 @@ class Still:
         """What was seen of its colours."""
         return self.seen.styled or read_styled(self.seen.look.lines, self.seen.look.columns)
 
-    def press(self, keys: str) -> None:
-        """Nothing."""
+    def press(self, keys: str, seen: Seen | None = None) -> bool:  # noqa: ARG002 - nothing is typed
+        """Nothing, as if it were typed."""
+        return True
 
-    def paste(self, text: str, *, enter: bool) -> None:
-        """Nothing."""
+    def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:  # noqa: ARG002 - nothing is typed
+        """Nothing, as if it were typed."""
+        return True
 
 
 class Once:
@@ -69,6 +81,8 @@ class Once:
 
     def __init__(self, settle_s: float, notes: InProcess | OnDisk) -> None:
         self._settle_s, self._notes = settle_s, notes
+        #: What is not decided yet, since when in monotonic seconds.
+        self._undecided: dict[Answer | Say, float] = {}
 
     def look(self, typist: Typist) -> Seen | Refusal:
         """Look at a pane, and forget what was answered in it if that is seen to have gone on."""
@@ -99,11 +113,13 @@ class Once:
 
     def answer(
         self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.anything
-    ) -> Done | Refusal:
-        """Type the choice, if all is as it was shown and not *unfit*, and it was not answered yet."""
-        return self._act(
-            typist, given, lambda: answers.answer(typist, given, lambda seen: unfit(seen) or self._note(given))
-        )
+    ) -> Done | Refusal | None:
+        """Type the choice, if all is as it was shown and not *unfit*, and it was not answered yet; None: ask again."""
+
+        def act() -> Done | Refusal | None:
+            return answers.answer(typist, given, lambda seen: unfit(seen) or self._note(given))
+
+        return self._decide(given, lambda: self._act(typist, given, act))
 
     def prompt_agent(self, typist: Typist) -> Occupant | Busy | Refusal:
         """Who would take text at its prompt now, or is busy."""
@@ -112,19 +128,51 @@ class Once:
 
     def say(
         self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.anything
-    ) -> Done | Refusal:
-        """Type the text, if the agent takes text now; into a dialog that asks for it once, and if not *unfit*."""
+    ) -> Done | Refusal | None:
+        """
+        Type the text, if the agent takes text now; into a dialog that asks for it once, and if not *unfit*.
+
+        None: ask again.
+        """
         if not given.fingerprint:
-            return self._act(typist, None, lambda: says.say(typist, given))
+            return self._decide(given, lambda: self._act(typist, None, lambda: says.say(typist, given)))
         asked = Answer(given.pane, given.pid, given.start, given.fingerprint, 0)
-        return self._act(typist, asked, lambda: says.say(typist, given, lambda seen: unfit(seen) or self._note(asked)))
+
+        def act() -> Done | Refusal | None:
+            return says.say(typist, given, lambda seen: unfit(seen) or self._note(asked))
+
+        return self._decide(given, lambda: self._act(typist, asked, act))
 
     def interrupt(self, typist: Typist, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
         turn = Answer(given.pane, given.pid, given.start, _TURN, 0)
-        return self._act(typist, turn, lambda: says.interrupt(typist, given, lambda _: self._note(turn)))
+        done = self._act(typist, turn, lambda: says.interrupt(typist, given, lambda _: self._note(turn)))
+        assert done is not None
+        return done
 
-    def _act(self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal]) -> Done | Refusal:
+    def _decide(self, asked: Answer | Say, act: Callable[[], Done | Refusal | None]) -> Done | Refusal | None:
+        """Return what *act* says; wait until it has decided if this may wait, and refuse what takes too long."""
+        while True:
+            now = time.monotonic()
+            for one, since in list(self._undecided.items()):
+                if now - since >= 2 * UNDECIDED_S:  # whoever asked for it has gone
+                    self._undecided.pop(one, None)
+                elif one != asked and asked.fingerprint and _question(one) == _question(asked):
+                    return _ANSWERED
+            since = self._undecided.setdefault(asked, now)
+            done = act()
+            if done is None and now - since >= UNDECIDED_S:
+                done = _RESTLESS
+            if done is not None:
+                self._undecided.pop(asked, None)
+                return done
+            if not self._settle_s:
+                return None
+            time.sleep(LOOK_S)
+
+    def _act(
+        self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal | None]
+    ) -> Done | Refusal | None:
         before = self.look(typist)
         if isinstance(before, Refusal):
             return before
@@ -133,6 +181,8 @@ class Once:
         done = act()
         if isinstance(done, Done):
             self._settle(typist, before, given)
+        elif done is None and given is not None:
+            self._take_back(given)
         return done
 
     def _note(self, given: Answer) -> Refusal | None:
@@ -141,6 +191,12 @@ class Once:
             return None if self._notes.add(_agent(given), given.fingerprint) else _refusal(given)
         except TallyError as error:
             return Refusal("answered", f"the answer cannot be recorded, so nothing was typed: {error}")
+
+    def _take_back(self, given: Answer) -> None:
+        """Forget the note of keys that were not typed."""
+        note = self._notes.read(_agent(given))
+        if note is not None and note.fingerprint == given.fingerprint:
+            self._notes.forget(_agent(given), note)
 
     def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
         """Wait until the screen shows something else than what was answered, or than before, but not for long."""
@@ -154,6 +210,20 @@ class Once:
             time.sleep(LOOK_S)
 
 
+def until_decided(
+    act: Callable[[], Any], then: Callable[[Any], None], later: Callable[[Callable[..., None]], object]
+) -> None:
+    """Call *act* now, and by *later* again while that is undecided; call *then* with what it says."""
+
+    def again(*_: object) -> None:
+        if (said := act()) is not None:
+            then(said)
+        else:
+            later(again)
+
+    again()
+
+
 def _has_left(now: Seen | Refusal, given: Answer) -> bool:
     """Whether the agent that was answered is not in the foreground of its pane any more."""
     if isinstance(now, Refusal):
@@ -163,6 +233,10 @@ def _has_left(now: Seen | Refusal, given: Answer) -> bool:
 
 def _agent(given: Answer) -> Agent:
     return given.pane, given.pid, given.start
+
+
+def _question(given: Answer | Say) -> tuple[str, int, int, str]:
+    return given.pane, given.pid, given.start, given.fingerprint
 
 
 def _refusal(given: Answer) -> Refusal:

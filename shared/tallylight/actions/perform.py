@@ -52,7 +52,11 @@ class Access:
 
 
 def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
-    """Do what *caller* *asked*, or return the rule that refuses it; None while a person is asked for consent."""
+    """
+    Do what *caller* *asked*, or return the rule that refuses it.
+
+    None while a person is asked for consent, or while an answer is undecided (`actions.once`): then ask again.
+    """
     is_person = caller.who is Who.PERSON
     seen = pane.once.look(pane.typist) if _answers(asked) and not is_person else None
     verb = verb_of(asked, seen)

@@ -110,6 +110,8 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     done = once.say(typist, Say(seen.pane, queued.pid, queued.start, queued.text, enter=True))
     if isinstance(done, Done):
         return None
+    if done is None:
+        return queued
     return waits if done.rule in _PASSING else attrs.evolve(waits, problem=done.text)
 
 

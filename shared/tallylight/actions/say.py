@@ -86,13 +86,22 @@ def prompt_agent(typist: Typist) -> Occupant | Busy | Refusal:
     return reached(lambda: _taker(typist))
 
 
-def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
-    """Look again, and type the text if the agent takes text now, and is not *unfit* to be given any."""
+def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal | None:
+    """
+    Look again, and type the text if the agent takes text now, and is not *unfit* to be given any.
+
+    None is as for `actions.answer.answer`.
+    """
     return reached(lambda: text_problem(given.text) or _say(typist, given, unfit))
 
 
 def interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
-    """Look again, and press the agent's key to stop if it works, and is not *unfit* to be stopped."""
+    """
+    Look again, and press the agent's key to stop if it works, and is not *unfit* to be stopped.
+
+    The screen of one that works never holds still, so it is not compared again. A dialog that has come just then is
+    left by that key, and the turn with it.
+    """
     return reached(lambda: _interrupt(typist, given, unfit))
 
 
@@ -135,7 +144,7 @@ def lines_problem(seen: Seen, text: str) -> Refusal | None:
     return None
 
 
-def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
+def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
@@ -144,7 +153,8 @@ def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) ->
         return refused
     if (refused := lines_problem(seen, given.text) or unfit(seen)) is not None:
         return refused
-    typist.paste(given.text, enter=given.enter)
+    if not typist.paste(given.text, enter=given.enter, seen=seen):
+        return None
     return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")
 
 

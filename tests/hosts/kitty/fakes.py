@@ -59,7 +59,7 @@ class Screen:
     cursor_visible: bool = True
     in_bracketed_paste_mode: bool = True
 
-    def as_text(self, write: Callable[[str], object], *_how: bool) -> None:
+    def as_text_non_visual(self, write: Callable[[str], object], *_how: bool) -> None:
         write(self.text)
 
 

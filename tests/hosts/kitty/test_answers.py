@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import select
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,11 +12,12 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Done, Question, Seen
+from tallylight.actions.answer import Done, Occupant, Question, Seen
 from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.once import Once
-from tallylight.actions.request import Draw, Look
+from tallylight.actions.request import Draw, Look, decode_reply, encode
+from tallylight.hosts.peers import Channel
 from tallylight.model.status import Kind, Status
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.wire.styled import Run, Style, StyledScreen
@@ -113,6 +116,34 @@ def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
     host.screen = look(DIALOG)
     assert answered() == "answered 1. Yes"
     assert window.written == ["1", "1"]
+
+
+def test_the_list_hears_of_an_answer_once_it_is_decided(kitty: Kitty) -> None:
+    """kitty's parser, in which the list rings, types nothing; what is asked for meanwhile waits, in order."""
+    module = importlib.import_module("tallylight.hosts.kitty.agent_list")
+    window, near, far = Window(), *socket.socketpair()
+    near.setblocking(False)
+    host = Kept(look(DIALOG), SimpleNamespace(window_id_map={3: window}), has_read=False)
+    host.panes[3] = Pane(holder("claude"), Status.WAITING)
+    shown = module._lists[9] = module._List(host, Path(), Channel(near))
+    try:
+        asked = shown.act(Look("3", "question"))
+        far.sendall(encode(asked.answer(1)) + encode(Look("3", "holder")))
+        module.receive(SimpleNamespace(id=9))
+        assert window.written == []
+        for _ in range(3):
+            kitty.run_soon()
+            assert window.written == [] and not select.select([far], [], [], 0)[0]
+        host.has_read = True
+        kitty.run_soon()
+        assert window.written == ["1"]
+        told = [decode_reply(line) for line in far.recv(65536).splitlines()]
+        assert told[0] == Done("3", f"answered 1. {asked.choices[0].label}")
+        assert isinstance(told[1], Occupant)
+    finally:
+        del module._lists[9]
+        near.close()
+        far.close()
 
 
 def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -111,12 +112,17 @@ class Bench:
     refused: str = ""
     is_focused: bool = False
     played: list[str] = attrs.Factory(list)
+    #: How often an answer is undecided; and what calls again.
+    undecided: int = 0
+    waiting: list[Callable[..., None]] = attrs.Factory(list)
 
-    def perform(self, asked: Request) -> Reply:
+    def perform(self, asked: Request) -> Reply | None:
         if isinstance(asked, Look):
             return self.questions.get(int(asked.pane), UNKNOWN)
         assert isinstance(asked, Answer)
         self.answers.append(asked)
+        if len(self.answers) <= self.undecided:
+            return None
         return Refusal("changed", self.refused) if self.refused else Done("", "")
 
     def say(self, payload: str, id_: int = 1) -> None:
@@ -156,6 +162,7 @@ def bench(tmp_path: Path) -> Bench:
         name_of=lambda id_: f"window {id_}",
         perform=lambda asked, _: bench.perform(asked),
         received=heard.append,
+        later=lambda call: bench.waiting.append(call),
         features=Features(faults.append),
         host="kitty-7",
         is_focused=lambda: bench.is_focused,
@@ -392,6 +399,18 @@ def test_a_button_of_something_out_of_date(bench: Bench) -> None:
     shown = asked(bench)
     bench.refused = "the screen has changed; nothing was typed"
     shown.on_activation(shown, 1)
+    assert [(c.title, c.body) for c in bench.manager.shown[1:]] == [("Not answered", bench.refused)]
+
+
+def test_a_button_whose_answer_is_undecided(bench: Bench) -> None:
+    """The same answer is given again until it is decided; then what is refused is told."""
+    shown = asked(bench)
+    bench.undecided, bench.refused = 2, "the screen has changed; nothing was typed"
+    shown.on_activation(shown, 1)
+    while bench.waiting:
+        assert len(bench.manager.shown) == 1
+        bench.waiting.pop()()
+    assert bench.answers == [QUESTION.answer(1)] * 3
     assert [(c.title, c.body) for c in bench.manager.shown[1:]] == [("Not answered", bench.refused)]
 
 

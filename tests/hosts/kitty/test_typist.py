@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import tty
+from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +19,8 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.screen import Look
-from tallylight.hosts.kitty.typist import WindowTypist
+from tallylight.hosts.kitty import unparsed
+from tallylight.hosts.kitty.typist import AT_ONCE_S, TRIES, WindowTypist
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
 from tallylight.pane.tape import Tape
@@ -29,6 +35,14 @@ class Host:
 
     screen: Look
     boss: Any
+    unread: Sequence[Look] = attrs.field(factory=list, kw_only=True)
+    has_read: bool = attrs.field(default=True, kw_only=True)
+
+    def parse(self, _window: object) -> bool:
+        """Have the windows show what their programs have written since, and nobody has read yet."""
+        if self.unread:
+            self.screen, *self.unread = self.unread
+        return self.has_read
 
     def look_at(self, _window: object, _pane: object) -> Look:
         return self.screen
@@ -73,7 +87,7 @@ class Window:
     def screen(self) -> SimpleNamespace:
         return SimpleNamespace(
             in_bracketed_paste_mode=self.takes_paste,
-            as_text=lambda write, *_how: write("\r\n".join(self.drawn)),
+            as_text_non_visual=lambda write, *_how: write("\r\n".join(self.drawn)),
             lines=len(self.drawn),
             columns=80,
             cursor=SimpleNamespace(x=0, y=0),
@@ -118,6 +132,80 @@ def test_the_selection_is_told_by_the_colours_of_the_window() -> None:
 
     assert answer.answer(hand, shown.answer(3)) == Done("3", "answered 3. Reject")
     assert window.written == ["\x1b[C\x1b[C\r"]
+
+
+#: Another screen that kitty has not parsed, or more that it has not read; and the keys, or a text at the prompt.
+UNPARSED = {
+    "nothing": ("claude/permission-bash-80", {}, True),
+    "another dialog": ("claude/permission-bash-80", {"unread": [look("claude/permission-write-80")]}, False),
+    "what it has not read": ("claude/permission-bash-80", {"has_read": False}, False),
+    "a dialog at the prompt": ("claude/idle-start-80", {"unread": [look("claude/permission-write-80")]}, False),
+}
+
+
+@pytest.mark.parametrize("name", UNPARSED)
+def test_all_is_parsed_before_anything_is_typed(name: str) -> None:
+    """What comes to light is another screen than the one that was compared."""
+    screen, more, is_typed = UNPARSED[name]
+    hand, window = typist(screen, Status.WAITING)
+    seen = hand.see()
+    assert isinstance(seen, Seen)
+    for key, value in more.items():
+        setattr(hand.host, key, value)
+
+    assert hand.press("1", seen) is is_typed
+    assert hand.paste("1", enter=True, seen=seen) is is_typed
+    assert bool(window.written) is is_typed
+    assert hand.press("1"), "an interruption does not compare the screen"
+
+
+@each(("slow", "is_typed"), [(TRIES - 1, True), (TRIES, False)])
+def test_a_comparison_that_was_held_up_is_made_again(
+    slow: int, is_typed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other programs ran meanwhile, and the agent may have drawn; but that is not tried without end."""
+    hand, window = typist("claude/permission-bash-80", Status.WAITING)
+    times = iter([n for pair in range(TRIES + 1) for n in (pair, pair + (2 * AT_ONCE_S if pair < slow else 0))])
+    monkeypatch.setattr("tallylight.hosts.kitty.typist.time", SimpleNamespace(monotonic=lambda: next(times)))
+    seen = hand.see()
+    assert isinstance(seen, Seen)
+
+    assert hand.press("1", seen) is is_typed
+    assert window.written == ["1"] * is_typed
+
+
+def test_what_is_unread_is_known_of_the_terminal() -> None:
+    """Before kitty has read it nothing is parsed; then all is, and kitty goes on reading."""
+    done: list[str] = []
+    near, far = pty.openpty()
+    try:
+        tty.setraw(far)
+        screen = SimpleNamespace(test_parse_written_data=lambda: done.append("parsed"))
+        window = SimpleNamespace(child=SimpleNamespace(child_fd=near), screen=screen)
+        boss = SimpleNamespace(child_monitor=SimpleNamespace(wakeup=lambda: done.append("woken")))
+        os.write(far, b"another dialog")
+        assert not unparsed.parse(boss, window) and done == []
+        os.read(near, 100)
+        assert unparsed.parse(boss, window) and done == ["parsed", "woken"]
+        del screen.test_parse_written_data
+        assert unparsed.parse(boss, window), "another kitty"
+        window.child.child_fd = None
+        assert not unparsed.parse(boss, window)
+    finally:
+        os.close(near)
+        os.close(far)
+
+
+def test_a_thread_that_reads_has_not_handed_all_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Only one that waits has."""
+    state = tmp_path / "stat"
+    assert unparsed._reader(os.getpid()) is None, "only kitty has that thread"
+    monkeypatch.setattr(unparsed, "_reader", lambda _: state)
+    found = []
+    for letter in "SRD":
+        state.write_text(f"7 (Kitty) Child) {letter} 1 7 7")
+        found.append(unparsed._is_reading())
+    assert found == [False, True, True]
 
 
 @each(

@@ -16,7 +16,7 @@ import attrs
 import pytest
 
 from tallylight.actions import answer, close, say
-from tallylight.actions.answer import Done, Question, Typist
+from tallylight.actions.answer import Done, Question, Seen, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
@@ -389,8 +389,13 @@ def test_answered_and_typed_into(desk: Desk) -> None:
 
     assert multiplexers.can_type(host, desk.panes()[pane])
     first = asked("echo one")
+    before = typist(Status.WAITING).see()
+    assert isinstance(before, Seen)
     assert answer.answer(typist(Status.WAITING), first.answer(1)) == Done(str(pane), "answered 1. Yes")
     second = asked("rm -rf build")
+    # What comes between the look and the keys gets none.
+    assert not typist(Status.WAITING).press("1", before)
+    assert not typist(Status.WAITING).paste("1", enter=True, seen=before)
     again = answer.answer(typist(Status.WAITING), first.answer(1))
     assert isinstance(again, Refusal) and again.rule == "changed" and typed() == b"1"
     assert answer.answer(typist(Status.WAITING), second.answer(4)) == Done(str(pane), "answered 4. No")

@@ -2,9 +2,9 @@
 A pane of a detached session, of tmux or GNU Screen, as `actions.answer` and `actions.say` look at it and type into it.
 
 Both look at the process table again: the leader of the pane, the group in the foreground of its terminal, who that is.
-Then they type at once. What remains between the look and the keys is the time that the multiplexer takes for one
-command, some milliseconds; a program that draws another question just then gets the keys that were meant for this one.
-tmux and Screen have no command that compares and types in one.
+Before they type, the screen is compared once more. tmux does that in the command that types (`hosts.tmux.guard`), so
+what it has not read yet is what remains. Screen has no such command: it looks, and types by the next one, some
+milliseconds later. A program that draws another question just then gets the keys that were meant for this one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tallylight.evidence.foreground import Identity
 from tallylight.files.program import StuckError, run
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.polling.source import SourcePane
+from tallylight.hosts.tmux import guard
 from tallylight.hosts.tmux.pane_list import SCREENS, TARGET, Form, Target
 from tallylight.hosts.tmux.server import run_tmux
 from tallylight.model.errors import SessionError
@@ -48,6 +49,8 @@ _TMUX_KEYS = {
     "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left",
 }  # fmt: skip
 _NAMED = re.compile("(" + "|".join(map(re.escape, sorted(_TMUX_KEYS, key=len, reverse=True))) + ")")
+#: What tmux says where it has typed.
+_TYPED = "typed"
 _T = TypeVar("_T")
 #: Returns who is in the foreground of the terminal of a process, read again at each call; a title may add to that.
 Holder = Callable[[int, str], Identity]
@@ -66,6 +69,8 @@ class TmuxPane:
     target: str
     holder: Holder
     env: Mapping[str, str]
+    #: Whether this tmux can look for a row on the screen, as of the last look.
+    _finds: bool = False
 
     def see(self) -> Seen | Refusal:
         """Read the screen and all about the pane by one command."""
@@ -73,6 +78,7 @@ class TmuxPane:
         if found is None:
             return _GONE
         target, look = found
+        self._finds = target.finds
         if not target.has_keys:
             return Refusal("mode", "that pane is in copy mode, or its input is off; nothing was typed")
         if target.is_synchronized:
@@ -110,23 +116,33 @@ class TmuxPane:
             return None
         return target, look
 
-    def press(self, keys: str) -> None:
+    def press(self, keys: str, seen: Seen | None = None) -> bool:
         """Each key by its name, text as it is, all by one command."""
-        command: list[str] = []
-        for part in filter(None, _NAMED.split(keys)):
-            command += [";"] if command else []
-            if part in _TMUX_KEYS:
-                command += ["send-keys", "-t", self.target, _TMUX_KEYS[part]]
-            else:
-                command += ["send-keys", "-t", self.target, "-l", "--", argument(part)]
-        order(self.socket, self.env, *command)
+        send = ["send-keys", "-t", self.target]
+        parts = filter(None, _NAMED.split(keys))
+        commands = [[*send, _TMUX_KEYS[part]] if part in _TMUX_KEYS else [*send, "-l", "--", part] for part in parts]
+        return self._type(commands, seen)
 
-    def paste(self, text: str, *, enter: bool) -> None:
+    def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
         """Through a buffer of its own, from standard input: no argument list shows it, and none can end it."""
         name = f"tallylight-{secrets.token_hex(8)}"
-        command = ["load-buffer", "-b", name, "-", ";", "paste-buffer", "-p", "-d", "-b", name, "-t", self.target]
-        command += [";", "send-keys", "-t", self.target, "Enter"] if enter else []
-        order(self.socket, self.env, *command, given=text.encode())
+        order(self.socket, self.env, "load-buffer", "-b", name, "-", given=text.encode())
+        commands = [["paste-buffer", "-p", "-d", "-b", name, "-t", self.target]]
+        commands += [["send-keys", "-t", self.target, "Enter"]] if enter else []
+        is_typed = self._type(commands, seen)
+        if not is_typed:
+            order(self.socket, self.env, "delete-buffer", "-b", name)
+        return is_typed
+
+    def _type(self, commands: Sequence[Sequence[str]], seen: Seen | None) -> bool:
+        """Do *commands*; where the screen is to be that of *seen*, have tmux compare it in the same step."""
+        if seen is None or not self._finds:
+            words = [word for command in commands for word in (";", *map(argument, command))]
+            order(self.socket, self.env, *words[1:])
+            return True
+        then = guard.line([*commands, ["display-message", "-p", _TYPED]])
+        said = order(self.socket, self.env, "if-shell", "-F", "-t", self.target, guard.shows(seen.look), then)
+        return said.strip() == _TYPED
 
     def close(self) -> None:
         """By tmux's own command; the last pane of a window ends that, too."""
@@ -164,7 +180,8 @@ class ScreenPane:
 
     def see(self) -> Seen | Refusal:
         """The screen by a hardcopy, the process by the table."""
-        source_pane, look = self._look()
+        with self.lock:
+            source_pane, look = self._look()
         if source_pane is None or look is None or screen_target(source_pane.attach) != (self.address, self.window):
             return _GONE
         return Seen(
@@ -178,27 +195,30 @@ class ScreenPane:
 
     def screen(self) -> StyledScreen:
         """What is on its screen; a hardcopy has no colours."""
-        _, look = self._look()
+        with self.lock:
+            _, look = self._look()
         if look is None:
             raise SessionError("the session is gone")
         cursor = (look.cursor_row, look.cursor_column) if look.cursor_visible else None
         return read_styled(look.lines, look.columns, cursor=cursor)
 
     def _look(self) -> tuple[SourcePane | None, Look | None]:
-        """The window and its screen, read again; None for one that is gone."""
-        with self.lock:
-            found = unstuck(self.screens.look) or ()
-            source_pane = next((source_pane for source_pane in found if source_pane.id == self.entry.id), None)
-            read = source_pane.read if source_pane is not None else None
-            return source_pane, unstuck(read) if read is not None else None
+        """The window and its screen, read again, with the lock held; None for one that is gone."""
+        found = unstuck(self.screens.look) or ()
+        source_pane = next((source_pane for source_pane in found if source_pane.id == self.entry.id), None)
+        read = source_pane.read if source_pane is not None else None
+        return source_pane, unstuck(read) if read is not None else None
 
-    def press(self, keys: str) -> None:
+    def press(self, keys: str, seen: Seen | None = None) -> bool:
         """By way of a file, for Screen's `stuff` would read `^` and `\\` and `$` as something else."""
         parent = writer.checked_directory(writer.directory(self.env), create=True)
         with self.lock, tempfile.TemporaryDirectory(prefix="typed-", dir=parent) as folder:
             file, read = Path(folder, "text"), Path(folder, "read")
             file.write_bytes(keys.encode())
             self._order("readreg", _REGISTER, str(file))
+            # As late as can be: in between is one command.
+            if seen is not None and self._look()[1] != seen.look:
+                return False
             self._order("paste", _REGISTER)
             # Orders are only queued, and taken in order: once this one was, the file may go.
             self._order("hardcopy", str(read))
@@ -207,10 +227,11 @@ class ScreenPane:
                 if time.monotonic() > end:
                     raise SessionError("screen does not answer")
                 time.sleep(0.01)
+        return True
 
-    def paste(self, text: str, *, enter: bool) -> None:
+    def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
         """As keys: Screen knows no bracketed paste."""
-        self.press(f"{text}\r" if enter else text)
+        return self.press(f"{text}\r" if enter else text, seen)
 
     def close(self) -> None:
         """By Screen's own command for its window."""

@@ -33,6 +33,7 @@ from tallylight.actions import fork, request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import PERSON
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import DECIDE_S, until_decided
 from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
 from tallylight.hosts.kitty import actions, answering, channel, screens
 from tallylight.hosts.kitty import colours as kitty_colours
@@ -76,6 +77,9 @@ class _List:
     then: Callable[[], Any] | None = None
     #: Its own window.
     window_id: int = 0
+    #: What it has asked for and was not done yet; and whether the first is being done.
+    _asked: list[bytes] = attrs.Factory(list)
+    _is_busy: bool = False
     pictures: Sender = attrs.Factory(Sender)
 
     def listen(self) -> None:
@@ -84,10 +88,25 @@ class _List:
         if lines is None:
             self.channel.close()  # it has gone, and its window will; or it is no list
             return
-        for line in lines:
-            asked, _ = request.decode_request(line)
-            self.channel.unsent += answering.reply("list of agents", self.act, asked) or b""
+        self._asked += lines
+        if not self._is_busy:
+            self._next()
+
+    def _next(self) -> None:
+        """Do what was asked first; the others wait until that is decided."""
+        self._is_busy = bool(self._asked)
+        if self._is_busy:
+            asked, _ = request.decode_request(self._asked.pop(0))
+            act = functools.partial(answering.reply, "list of agents", self.act, asked)
+            until_decided(act, self._reply, self._later)
+
+    def _later(self, call: Callable[..., None]) -> None:
+        add_timer(self.host.guarded("list of agents", call), DECIDE_S, False)
+
+    def _reply(self, told: bytes) -> None:
+        self.channel.unsent += told
         self._send()
+        self._next()
 
     def notify_seen(self, is_seen: bool) -> None:
         """Tell its program whether it can be seen."""
@@ -105,7 +124,7 @@ class _List:
             remove_timer(timer)
             self.timer = None
 
-    def act(self, asked: Request) -> Reply:
+    def act(self, asked: Request) -> Reply | None:
         """Do what is *asked*, or have it done as soon as the list is gone."""
         match asked:
             case Attach(argv):
@@ -116,7 +135,7 @@ class _List:
                 return self._open(verb, kitty_windows.id_of(pane))
             case Draw(pane, has):
                 return self._picture(self.host.boss.window_id_map.get(kitty_windows.id_of(pane)), has)
-        return answering.perform(self.host, asked, PERSON) or request.UNKNOWN
+        return answering.perform(self.host, asked, PERSON)
 
     def _back(self) -> None:
         """Have the window that had the keyboard before this panel take it."""
@@ -240,7 +259,8 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
 def receive(window: Any) -> None:
     """A program in *window* has rung: if it is a list, it has asked for something."""
     if (found := _lists.get(window.id)) is not None:
-        found.listen()
+        # Not now: kitty's parser has called, and what is asked for may need it.
+        add_timer(found.host.guarded("list of agents", lambda _: found.listen()), 0, False)
 
 
 def notify_seen(window_id: int, is_seen: bool) -> None:

@@ -1,7 +1,8 @@
 """
 What is asked of kitty's windows, by the list, by scripts and by notifications: each comes through `perform`.
 
-On kitty's main thread nothing may wait for the agent to go on after an answer: a timer looks whether it has.
+On kitty's main thread nothing may wait for the agent to go on after an answer: a timer looks whether it has. Nothing
+may wait for an answer to be decided either: a timer asks again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LATE_LOOK_S, LOOK_S, SETTLE_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
-from tallylight.actions.request import UNKNOWN, Reply, Request, encode_reply
+from tallylight.actions.request import UNKNOWN, Look, Reply, Request, encode_reply
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.typist import WindowTypist
 
@@ -52,7 +53,9 @@ def _by_the_table(_pane: WindowTypist, caller: Caller, verb: Verb, _holder: Bein
 
 def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermit = _by_the_table) -> Reply | None:
     """
-    Do what was *asked* of a window by *caller*; None while a person is asked whether they may.
+    Do what was *asked* of a window by *caller*; None while a person is asked whether they may, or it is undecided.
+
+    Whoever asks for more than a look must not be called by kitty's parser, which is called here.
 
     What was answered is watched until the agent goes on, or its window is closed: its next question may look the same.
     """
@@ -60,6 +63,8 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     window, pane = host.boss.window_id_map.get(id_), host.panes.get(id_)
     if window is None or pane is None:
         return GONE
+    if not isinstance(asked, Look):
+        host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
         typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.told

@@ -21,7 +21,7 @@ from kitty.utils import log_error
 
 from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import Caller
-from tallylight.actions.once import Once
+from tallylight.actions.once import DECIDE_S, Once
 from tallylight.actions.request import UNKNOWN, Reply
 from tallylight.actions.request import Request as ActionRequest
 from tallylight.agents.agent import Agent, Agents
@@ -29,7 +29,7 @@ from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.evidence.titles import clean_title, spinner_glyphs
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import actions, user_vars
+from tallylight.hosts.kitty import actions, unparsed, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
@@ -189,6 +189,10 @@ class KittyHost(Engine[int]):
         """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
         self._looks.foreground(window, pane, time.monotonic())
         return self._looks.screen(window)
+
+    def parse(self, window: Any) -> bool:
+        """Have all parsed that the program in *window* has written; False if kitty has not read all of it yet."""
+        return unparsed.parse(self.boss, window)
 
     # What kitty reports --------------------------------------------------------------------------------------
 
@@ -350,6 +354,7 @@ class KittyHost(Engine[int]):
             name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
             perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
             received=lambda id_: self._after(time.monotonic(), (id_,)),
+            later=lambda call: add_timer(self.guarded("notifications", call), DECIDE_S, False),
             features=self.features,
             host=self._name,
             mutes=self._mutes,

@@ -69,10 +69,14 @@ class Looks:
         pane.foreground(pgid, now)
 
     def screen(self, window: Any) -> Look:
-        """The visible text of *window*: of the same screen it is the same object."""
+        """
+        Return what the program in *window* shows, also where a person has scrolled back.
+
+        Of the same screen it is the same object.
+        """
         screen = window.screen
         chunks: list[str] = []
-        screen.as_text(chunks.append, False, False)
+        screen.as_text_non_visual(chunks.append, False, False)
         text, cursor = "".join(chunks), screen.cursor
         place = cursor.y, cursor.x, screen.columns, screen.cursor_visible
         known = self._screens.get(window.id)

@@ -23,6 +23,7 @@ from tallylight.actions.answer import Question
 from tallylight.actions.brief import brief
 from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import until_decided
 from tallylight.actions.request import QUESTION, Look, Reply, Request
 from tallylight.evidence import notified
 from tallylight.files import directories
@@ -67,7 +68,8 @@ class Notices:
 
     *panes* are the host's, by window id; *perform* is `answering.perform`; *received* is called after a program's
     notification told something of one; *features* are switched off by their faults, with a line in the log;
-    *is_focused* says whether the person is at this kitty, and *play* plays a sound file.
+    *later* calls something once more in a moment; *is_focused* says whether the person is at this kitty, and *play*
+    plays a sound file.
     """
 
     boss: Any
@@ -76,6 +78,7 @@ class Notices:
     name_of: Callable[[int], str]
     perform: Callable[[Request, Caller], Reply | None]
     received: Callable[[int], None]
+    later: Callable[[Callable[..., None]], object]
     features: Features
     host: str
     mutes: Mutes = attrs.field(factory=Mutes)
@@ -199,9 +202,12 @@ class Notices:
                 manager.channel.focus(id_, gone.activation_token)
                 return
             given = short.question.answer(short.choices[button - 1].number)
-            reply = self.perform(given, Caller(Who.NOTICE, (0, 0)))
-            if isinstance(reply, Refusal):
-                self.notify("Not answered", reply.text)
+
+            def tell(reply: Reply) -> None:
+                if isinstance(reply, Refusal):
+                    self.notify("Not answered", reply.text)
+
+            until_decided(lambda: self.perform(given, Caller(Who.NOTICE, (0, 0))), tell, self.later)
 
         command.on_activation, command.on_close = pressed, put_away
         number = self._show(command, id_)

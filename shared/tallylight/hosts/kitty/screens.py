@@ -9,13 +9,14 @@ from typing import Any
 
 def styled_rows(window: Any) -> list[str]:
     """
-    The visible rows of *window* from the top, as text with sequences: each is complete, and begins with a reset.
+    The rows that the program in *window* shows, from the top, also where a person has scrolled back.
 
-    For `wire.styled`, which believes nothing of them; hyperlinks and marks of prompts are among the sequences.
+    They are text with sequences: each row is complete, and begins with a reset. For `wire.styled`, which believes
+    nothing of them; hyperlinks and marks of prompts are among the sequences.
     """
     chunks: list[str] = []
     # Without the marks of wrapped rows, a row that goes on in the next one and that would be one.
-    window.screen.as_text(chunks.append, True, True)
+    window.screen.as_text_non_visual(chunks.append, True, True)
     return "".join(chunks).replace("\r\n", "\r").split("\r")[: window.screen.lines]
 
 

@@ -29,10 +29,12 @@ CLIENTS: Rows = "C", (
 )  # fmt: skip
 #: For `display-message -p`, behind `capture-pane -p`.
 SCREENS: Rows = "S", ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
+#: Not a name: the number of the first row that is not empty, or 0; nothing from a tmux that does not look for rows.
+_FINDS = "C/r:."
 #: For `display-message -p`: of one pane that is about to be typed into; `bracket_paste_flag` since 3.7, nothing before.
 TARGET: Rows = "T", (
     "pid", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
-    "bracket_paste_flag", "pane_title",
+    "bracket_paste_flag", _FINDS, "pane_title",
 )  # fmt: skip
 
 
@@ -82,7 +84,8 @@ class Target:
     A pane as one that is typed into.
 
     *has_keys*: what is typed goes to its program, and not to tmux's own modes; *is_synchronized*: it goes to others,
-    too. *takes_paste*: whether the program has asked for bracketed paste; None from a tmux that does not say.
+    too. *takes_paste*: whether the program has asked for bracketed paste; None from a tmux that does not say. *finds*:
+    whether this tmux can look for rows (`hosts.tmux.guard`).
     """
 
     #: The process of the server.
@@ -92,6 +95,7 @@ class Target:
     has_keys: bool
     is_synchronized: bool
     takes_paste: bool | None
+    finds: bool
     title: str
 
 
@@ -212,6 +216,7 @@ class Form:
             has_keys=field["pane_in_mode"] in ("", "0") and field["pane_input_off"] in ("", "0"),
             is_synchronized=field["pane_synchronized"] == "1",
             takes_paste=paste == "1" if paste else None,
+            finds=field[_FINDS] != "",
             title=field["pane_title"],
         )
 

@@ -2,7 +2,8 @@
 A pane of WezTerm, as `actions.answer` and `actions.say` look at it and type into it: by `wezterm cli`, from outside.
 
 The screen is read between two lists that have to agree on where the cursor is. The process in the foreground is looked
-up last. Then it is typed at once; what remains in between is the time of one `wezterm cli send-text`.
+up last. Before anything is typed, the screen is read once more; what remains in between is the time of one
+`wezterm cli send-text`.
 """
 
 from __future__ import annotations
@@ -88,15 +89,21 @@ class WezTermPane:
             confirmed_kind=self.entry.confirmed_kind,
         )
 
-    def press(self, keys: str) -> None:
+    def press(self, keys: str, seen: Seen | None = None) -> bool:
         """As it is, from standard input: no argument list shows it."""
+        if seen is not None and not self._still_shows(seen):
+            return False
         self._order("send-text", "--no-paste", given=keys)
+        return True
 
-    def paste(self, text: str, *, enter: bool) -> None:
+    def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
         """WezTerm makes a bracketed paste of it, where the program has asked for that."""
+        if seen is not None and not self._still_shows(seen):
+            return False
         self._order("send-text", given=text)
         if enter:
             self._order("send-text", "--no-paste", given="\r")
+        return True
 
     def close(self) -> None:
         """By WezTerm's own command."""
@@ -123,6 +130,11 @@ class WezTermPane:
                 return row, pane_list.look(done.output, row)
             row = again
         raise SessionError("that pane keeps changing; nothing was typed")
+
+    def _still_shows(self, seen: Seen) -> bool:
+        row = self._row()
+        done = self._cli("get-text", "--pane-id", self.entry.id) if row is not None else None
+        return row is not None and done is not None and done.code == 0 and pane_list.look(done.output, row) == seen.look
 
     def _row(self) -> Row | None:
         done = self._cli("list", "--format", "json")

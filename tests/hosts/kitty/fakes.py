@@ -299,6 +299,8 @@ def kitty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kitty]:
     _forget()
     made.host_module = importlib.import_module("tallylight.hosts.kitty.host")
     monkeypatch.setattr(os, "tcgetpgrp", lambda fd: fd)
+    # What a program of a fake writes is on its screen at once.
+    monkeypatch.setattr("tallylight.hosts.kitty.unparsed.parse", lambda *_: True)
     yield made
     _forget()
 

@@ -181,19 +181,35 @@ def test_what_is_unread_is_known_of_the_terminal() -> None:
     try:
         tty.setraw(far)
         screen = SimpleNamespace(test_parse_written_data=lambda: done.append("parsed"))
-        window = SimpleNamespace(child=SimpleNamespace(child_fd=near), screen=screen)
+        window = SimpleNamespace(id=3, child=SimpleNamespace(child_fd=near), screen=screen)
         boss = SimpleNamespace(child_monitor=SimpleNamespace(wakeup=lambda: done.append("woken")))
         os.write(far, b"another dialog")
         assert not unparsed.parse(boss, window) and done == []
         os.read(near, 100)
         assert unparsed.parse(boss, window) and done == ["parsed", "woken"]
-        del screen.test_parse_written_data
-        assert unparsed.parse(boss, window), "another kitty"
         window.child.child_fd = None
         assert not unparsed.parse(boss, window)
     finally:
         os.close(near)
         os.close(far)
+
+
+def test_a_kitty_that_does_not_parse_on_request_gets_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It parses by itself; a second look comes later than that, and not so late that it is for another answer."""
+    clock = [100.0]
+    monkeypatch.setattr(unparsed, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(unparsed, "_asked", {})
+    near, far = pty.openpty()
+    window = SimpleNamespace(id=3, child=SimpleNamespace(child_fd=near), screen=SimpleNamespace())
+    found = []
+    try:
+        for passed in (0, 0.01, 0.02, 0.001, 5, 0.09, 0.02):
+            clock[0] += passed
+            found.append(unparsed.parse(None, window))
+    finally:
+        os.close(near)
+        os.close(far)
+    assert found == [False, False, True, True, False, True, False]
 
 
 def test_a_thread_that_reads_has_not_handed_all_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

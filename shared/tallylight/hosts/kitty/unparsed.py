@@ -10,9 +10,16 @@ import contextlib
 import functools
 import os
 import select
+import time
 from pathlib import Path
 from typing import Any
 
+#: Within so many seconds kitty parses what it has read, with ten times its usual `input_delay`.
+PARSES_S = 0.03
+#: And then it is asked again, within so many seconds: as an answer that is not decided is.
+FORGETS_S = 0.1
+#: Since when somebody wants all parsed in a window of a kitty that cannot be told to.
+_asked: dict[int, float] = {}
 #: What kitty calls its thread that reads.
 _READER = "KittyChildMon"
 
@@ -32,11 +39,26 @@ def parse(boss: Any, window: Any) -> bool:
     # What the thread has just read it may not have handed over.
     if unread.poll(0) or _is_reading():
         return False
-    # kitty has it for its own tests, up to 0.48 at least. Without it, what is drawn by now has to do.
-    getattr(window.screen, "test_parse_written_data", lambda: None)()
+    # kitty has it for its own tests, up to 0.48 at least.
+    parse_now = getattr(window.screen, "test_parse_written_data", None)
+    if parse_now is None:
+        return _has_waited(window.id)
+    parse_now()
     # Output that has filled the buffer is read on only after that.
     boss.child_monitor.wakeup()
     return True
+
+
+def _has_waited(window: int) -> bool:
+    """
+    Return whether kitty has had `PARSES_S` to parse what *window* had written when this was asked first.
+
+    What was asked longer ago than `FORGETS_S` was for another answer.
+    """
+    now = time.monotonic()
+    if now - _asked.get(window, -FORGETS_S) > FORGETS_S:
+        _asked[window] = now
+    return now - _asked[window] >= PARSES_S
 
 
 def _is_reading() -> bool:

@@ -9,11 +9,12 @@ a kitty.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import hypothesis
@@ -21,6 +22,7 @@ import pytest
 
 from tallylight.agents import agent
 from tallylight.evidence import process_table
+from tallylight.snapshot import lives
 from tests.real_kitty.roots import SUITES
 
 # Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
@@ -100,6 +102,17 @@ class Home:
     def _look(self) -> list[object]:
         folders = [self.path, self.path / ".local", *(self.path / below for below in XDG.values())]
         return [(folder.stat().st_mode, sorted(os.listdir(folder))) for folder in folders if folder.is_dir()]  # noqa: PTH208
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed_snapshots() -> Iterator[None]:
+    """What the hosts of a module hold of their snapshots is closed behind it; `select` takes 1024 descriptors."""
+    yield
+    folder = Path("/proc/self/fd")
+    for place in list(folder.iterdir()) if folder.is_dir() else ():
+        with contextlib.suppress(OSError):
+            if str(place.readlink()) == f"/memfd:{lives._SEALED} (deleted)":
+                os.close(int(place.name))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -173,7 +173,7 @@ def test_full_disk_below_the_output_is_one_line(tmp_path: Path, words: list[str]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [*COMMAND, *words],
-            env=bare_environment(HOME=str(tmp_path), PYTHONPATH=SHARED),
+            env=bare_environment(HOME=str(tmp_path), XDG_RUNTIME_DIR=str(tmp_path), PYTHONPATH=SHARED),
             stdin=subprocess.DEVNULL,
             stdout=full,
             stderr=subprocess.PIPE,
@@ -188,7 +188,11 @@ def test_closed_streams_are_no_error(tmp_path: Path, words: list[str]) -> None:
     """With its standard streams closed, as some daemons start programs, a command runs and writes nowhere."""
     command = ["sh", "-c", 'exec "$@" <&- >&-', "sh", *COMMAND, *words]
 
-    done = subprocess.run(command, env=bare_environment(HOME=str(tmp_path), PYTHONPATH=SHARED), stderr=subprocess.PIPE)
+    done = subprocess.run(
+        command,
+        env=bare_environment(HOME=str(tmp_path), XDG_RUNTIME_DIR=str(tmp_path), PYTHONPATH=SHARED),
+        stderr=subprocess.PIPE,
+    )
 
     assert done.stderr == b""
     assert done.returncode in (0, 1), "doctor has something to mend in an empty home"

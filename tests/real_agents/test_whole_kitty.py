@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
 #: What kitty shows of a window, and what comes of choosing the first answer.
 _TRY = """
+import time
 import attrs
 from tallylight.actions.answer import Question
 from tallylight.hosts.kitty.typist import WindowTypist
@@ -25,8 +26,12 @@ typist = WindowTypist(host, boss.window_id_map[{window}], host.panes[{window}])
 asked = host.once.ask(typist)
 if not isinstance(asked, Question):
     return attrs.asdict(asked), None
-answered = attrs.asdict(host.once.answer(typist, asked.answer(1))) if {is_answered} else None
-return attrs.asdict(asked), answered
+told = None
+until = time.monotonic() + 5
+# It is not decided while the agent draws.
+while {is_answered} and told is None and time.monotonic() < until:
+    told = host.once.answer(typist, asked.answer(1))
+return attrs.asdict(asked), attrs.asdict(told) if told is not None else None
 """
 
 #: A server of tools, one of which describes itself in rows that look like the top of a dialog.

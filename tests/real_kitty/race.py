@@ -16,7 +16,7 @@ import attrs
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import decode_reply, encode
-from tests.real_kitty.asking_claude import SCREENS
+from tests.real_kitty.asking_claude import SCREENS, STATUS
 from tests.real_kitty.test_agents_list import Board
 
 SURFACES = ("list", "script", "notification")
@@ -27,6 +27,8 @@ FIRST, SECOND, BETWEEN = "Which colour?", "Delete it all?", "Which size?"
 #: Draws `FIRST`, `SECOND` at a time, or `BETWEEN`; what is typed while `SECOND` has not come yet is its end.
 AGENT = r"""#!/usr/bin/python3
 import json, os, select, sys, time, tty
+STATUS
+status("waiting", "input needed")
 home = os.environ["HOME"]
 columns, height = os.get_terminal_size()
 lines = open(f"{home}/screen").read().partition("---\n")[2].rstrip("\n").split("\n")[1 - height:]
@@ -68,7 +70,7 @@ while True:
             pass
         show(due[1])
         due = None
-"""
+""".replace("STATUS", STATUS)
 
 #: Sends each line that it is told to the socket of kitty at a time, and notes the reply.
 SCRIPT = r"""

@@ -73,7 +73,7 @@ class Kept:
 
 
 def _read(path: Path, pid: int, start: int) -> Queued | None:
-    """What `keep` wrote; None where it cannot be read, or is something else."""
+    """Return what `keep` wrote; None where it cannot be read, or is something else."""
     try:
         fields = values.members(read_write.read_own(path, read_write.READ_LIMIT))
     except (OSError, TallyError):

@@ -63,7 +63,7 @@ def _read_choices(value: object) -> Pairs:
 
 
 def _is_key(value: object) -> bool:
-    """Whether *value* can be the keys of a choice, by an agent's file: these may be controls, but nothing hidden."""
+    """Return whether *value* can be the keys of a choice: an agent's file may have controls, but nothing hidden."""
     keys = exact(value, MAX_TEXT)
     return keys is not None and not hidden(keys)
 
@@ -83,7 +83,7 @@ _COST = Form(lambda value: decimal(value, 0, 1e9), {"type": "number", "minimum":
 
 @attributes.frozen(kw_only=True)
 class Pane:
-    """What a host shows for one pane. Times are seconds since the epoch."""
+    """The state of one pane as its host shows it. Times are seconds since the epoch."""
 
     id: str = attributes.field(metadata=declared("the pane within its host", values.ID))
     status: Status = attributes.field(metadata=declared("its status", values.STATUS))

@@ -62,7 +62,7 @@ def _has_waited(window: int) -> bool:
 
 
 def _is_reading() -> bool:
-    """Whether the thread that reads does anything but wait."""
+    """Return whether the thread that reads does anything but wait."""
     path = _reader(os.getpid())
     return path is not None and path.read_bytes().rpartition(b") ")[2][:1] != b"S"
 

@@ -115,7 +115,7 @@ def _is_outside(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is global unicast, leads on to no other one, and names no interface of this machine."""
+    """Return whether an IP address is global unicast, leads on to no other one, and names no interface here."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if "%" in address or not found.is_global or found.is_multicast or any(found in network for network in _SPECIAL):
         return False

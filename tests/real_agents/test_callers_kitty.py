@@ -25,7 +25,6 @@ from tests.remote.test_machine import HELLO, PANE
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
-IN_ONE_KITTY = {"test_an_agent_in_a_terminal_of_its_own_is_no_person": "0.48"}
 #: In the first it is called as the list is, which tmux opens by a key.
 _WAYS = {
     "tmux": "tmux -L own -f /dev/null new-session -d 'python3 {folder}/tally agents {folder}/tmux; sleep 100'",

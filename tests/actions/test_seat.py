@@ -114,8 +114,14 @@ WINDOWS: dict[str, tuple[Hand, Who]] = {
              terminals={ASKER: PANE}),
         Who.SCRIPT,
     ),
+    "WezTerm, by a key": (
+        Hand(*DESKTOP, made(30, 3, "wezterm-gui"), attrs.evolve(OPENED, argv=("python3", "/bin/tally", "panel")),
+             terminals={ASKER: PANE}),
+        Who.PERSON,
+    ),
     "WezTerm, by another program": (
-        Hand(*DESKTOP, made(30, 3, "wezterm-gui"), OPENED, terminals={ASKER: PANE}),
+        Hand(*DESKTOP, made(30, 3, "wezterm-gui"), attrs.evolve(OPENED, argv=("python3", "/bin/tally", "send")),
+             terminals={ASKER: PANE}),
         Who.SCRIPT,
     ),
     "kitty, by another program": (

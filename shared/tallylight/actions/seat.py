@@ -35,8 +35,8 @@ _SERVERS: Mapping[str, str] = {
     "wezterm-mux-server": "wezterm-gui",
     "zellij": "zellij",
 }
-#: Those that open the list by a key of the person's: in a popup, or an overlay.
-_OPEN_LISTS = frozenset({"kitty", *_SERVERS})
+#: Those that open the list or the panel by a key of the person's: in a popup, an overlay or a split.
+_OPEN_LISTS = frozenset({"kitty", "wezterm-gui", *_SERVERS})
 _OPENED, _QUOTED = frozenset({"agents", "attach", "panel"}), re.compile("'([a-z]+)'")
 _PROMPTS = SHELLS | {"elvish", "nu", "pwsh", "tcsh", "csh", "xonsh"}
 #: Options with which a shell still comes to its prompt. kitty gives bash `--posix`.

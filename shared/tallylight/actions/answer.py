@@ -135,9 +135,8 @@ class Seen:
     A pane as its host sees it at this moment.
 
     *status* and *kind* are what the host's tracker has decided; *confirmed_kind* is the kind by sources other than the
-    screen. *takes_paste*: whether the program has asked for
-    bracketed paste; None where its host does not know. *styled* is the screen with its colours, where what is asked
-    depends on them.
+    screen. *takes_paste*: whether the program has asked for bracketed paste; None where its host does not know.
+    *styled* is the screen with its colours, where what is asked depends on them.
     """
 
     pane: str

@@ -111,8 +111,7 @@ def snapshots(folder: str) -> Iterator[dict[str, Any]]:
             return  # somebody else can change it
         names = sorted(name for name in os.listdir(parent) if _process(name))  # noqa: PTH208
         for name in names[:MAX_FILES]:
-            # Its host may be replacing it just now.
-            for _ in range(3):
+            for _ in range(lives.TRIES):
                 data = _read(parent, name, mode)
                 found = payload.members(data, MAX_BYTES)
                 pid, birth = _process(name), found.get("birth")

@@ -177,7 +177,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
     is_clear = True
     for position in range(last, -1, -1):
         match = _NUMBERED.match(rows[position].text)
-        if match is not None and (not found or _is_before(rows, position, found[0])):
+        if match is not None and (not found or _is_before(rows, (position, match), found[0])):
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
@@ -190,12 +190,10 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
     return found, is_clear and not _NUMBERED.match(above)
 
 
-def _is_before(rows: Sequence[Row], position: int, below: tuple[int, re.Match[str]]) -> bool:
-    """Return whether the numbered row at *position* is the choice in front of the one *below*, its number above."""
-    match = _NUMBERED.match(rows[position].text)
-    assert match is not None
-    is_above = abs(_column(rows[position]) - _column(rows[below[0]])) <= _ASKEW
-    return is_above and _number(match) == _number(below[1]) - 1
+def _is_before(rows: Sequence[Row], one: tuple[int, re.Match[str]], below: tuple[int, re.Match[str]]) -> bool:
+    """Return whether the numbered row *one* is the choice in front of the one *below*, its number above."""
+    is_above = abs(_column(rows[one[0]]) - _column(rows[below[0]])) <= _ASKEW
+    return is_above and _number(one[1]) == _number(below[1]) - 1
 
 
 def _number(match: re.Match[str]) -> int:

@@ -51,6 +51,8 @@ def is_alive(pid: int, birth: str) -> bool:
 
 #: What a file says of itself, and what of one that its host could not replace: that is written in its place.
 CURRENT, STALE = b'"stale":false', b'"stale":true '
+#: How often a file is read that its host may be replacing just now.
+TRIES = 3
 #: The name of what is sealed, as the kernel shows it; and the seals: its bytes stay as they are.
 _SEALED = "tallylight"
 _SEALS = 0x2 | 0x4 | 0x8  # F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE

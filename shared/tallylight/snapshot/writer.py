@@ -25,7 +25,7 @@ from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_FILES as MAX_FILES
 from tallylight.model.limits import MAX_PANES as MAX_PANES
-from tallylight.snapshot.lives import CURRENT, STALE, fill, has_written, seal, unwritable
+from tallylight.snapshot.lives import CURRENT, STALE, TRIES, fill, has_written, seal, unwritable
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
 from tallylight.snapshot.lives import is_ours as is_ours
@@ -39,8 +39,6 @@ MAX_BYTES = 4 * 1024 * 1024
 RETRY = 5.0
 #: In how many bytes a file says whether it says something else than its host shows.
 HEAD = 512
-#: How often a file is read that its host may be replacing just now.
-_TRIES = 3
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")
@@ -303,7 +301,7 @@ def read_living(path: Path) -> Snapshot | SnapshotError | None:
 
     It is wrong if its host holds something else in memory. A file that is just being replaced is read again.
     """
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         try:
             data = _data(path)
             found = _parsed(path, data)

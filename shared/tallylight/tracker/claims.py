@@ -113,8 +113,8 @@ class Claim:
         self.weigh()
 
 
-#: Sources that a model reaches by its words.
-_SHOWN = (Source.HEURISTIC, Source.SCREEN)
+#: Sources that guess by what is on the screen: a model writes there, and an agent that reports knows better.
+GUESSES = (Source.SCREEN, Source.HEURISTIC)
 #: The display fields that every source may fill in where a better one says nothing.
 _SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
@@ -172,7 +172,7 @@ def confirmed_kind(claims: dict[Source, Claim], answered: int) -> Kind | None:
     kinds = {
         claim.report.kind
         for source, claim in claims.items()
-        if source not in _SHOWN
+        if source not in GUESSES
         and claim.status is Status.WAITING
         and claim.told > answered
         # One glyph of a title stands for every dialog.

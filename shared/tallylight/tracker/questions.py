@@ -11,11 +11,10 @@ import attrs
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
-from tallylight.tracker.claims import Claim, Word
+from tallylight.tracker.claims import GUESSES, Claim, Word
 from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S
 
 _NEVER = float("-inf")
-_MUTED = (Source.SCREEN, Source.HEURISTIC)
 
 
 @attrs.frozen
@@ -34,7 +33,7 @@ class View:
         Only `working` fades. Visible output of the agent is evidence that it still works, so it puts the time off.
         """
         source = claim.report.source
-        if self.is_explicit and source in _MUTED:
+        if self.is_explicit and source in GUESSES:
             return "explicit wins: the agent reports its own status"
         fades_s = self.timing.fades_s(source)
         if claim.report.status is not Status.WORKING or not fades_s:

@@ -143,7 +143,6 @@ def fake_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, s
     else:
         # A test without files of its own seldom writes to its home, and to make one costs more than most such tests.
         home = spare_home()
-    # Where a command that is called as a function goes to, as `tally finish` does, the next test must not stand.
     monkeypatch.chdir(request.config.rootpath)
     monkeypatch.setenv("HOME", str(home))
     for name, below in XDG.items():

@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions import kitty_session, pull_request, request, worktrees
+from tallylight.actions import kitty_session, pull_request, request
 from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
 from tallylight.cli import accuracy, hook, log, read, status, why
@@ -577,12 +577,6 @@ def read_saved_window(document: bytes, _: Path) -> object:
     return found
 
 
-def read_mark(document: bytes, folder: Path) -> object:
-    (folder / "tallylight.json").write_bytes(document)
-    found = worktrees.read_mark(folder / "tallylight.json")
-    return None if found is None else tuple(map(os.fsencode, found))
-
-
 def read_asked(document: bytes, _folder: Path) -> object:
     found, _ = request.decode_request(document)
     return None if found is None else request.encode(found)
@@ -1104,9 +1098,6 @@ READERS = {
         modules=("actions.request",),
         example={"type": "answer", "pane": "3", "pid": 7, "start": 8, "fingerprint": "f", "number": 1},
         read=read_asked,
-    ),
-    "mark of a worktree": Reader(
-        modules=("actions.worktrees",), example={"root": "/a", "branch": "main"}, read=read_mark
     ),
     "window of a saved session": Reader(
         modules=("actions.kitty_session",),

@@ -77,7 +77,7 @@ ALSO_PURE = (
     "collisions.hunks",
     "ui.agent_list.detail", "ui.agent_list.flow", "ui.agent_list.rows", "ui.agent_list.table",
     "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
-    "ui.agent_list.week", "ui.agent_list.preview",
+    "ui.agent_list.preview",
     "serve.theme", "serve.push.telling",
     "ui.agent_list.editor",
     "ui.agent_list.writing",

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from tallylight.actions import beside as watching
 from tallylight.actions.beside import (
-    ASK_S,
-    ASK_SOON_S,
     BUSY_S,
     CALM_S,
     PAUSE_MAX_S,
@@ -25,8 +23,7 @@ from tallylight.actions.beside import (
     Watch,
     read_all,
 )
-from tallylight.config.settings import Listed
-from tallylight.model.beside import NOTHING, Beside, Changes, Checks, PullRequest
+from tallylight.model.beside import NOTHING, Beside, Changes
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui.beside import text
@@ -79,8 +76,6 @@ def test_what_fits(cells: int, said: str) -> None:
         (Beside(branch="app", worktree="app"), "app"),
         (Beside(branch="a\x1b[31mb\u202ec"), "a[31mbc"),
         (Beside(branch="b" * 80), "b" * 39 + "…"),
-        (Beside(branch="a", pull_request=PullRequest(17, Checks.FAILING)), "a #17 ×"),
-        (Beside(branch="a", pull_request=PullRequest(17)), "a #17"),
     ],
 )
 def test_the_words(beside: Beside, said: str) -> None:
@@ -111,20 +106,16 @@ def test_it_is_never_wider(beside: Beside, cells: int) -> None:
 class Rig:
     """A watch whose readings are counted; each of its polls waits for the thread."""
 
-    settings: Listed = attrs.Factory(Listed)
     asked: list[str] = attrs.Factory(list)
     found: dict[str, tuple[Beside, bool]] = attrs.Factory(dict)
     now: float = 100.0
     watch: Watch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.watch = Watch("/home/me", self.settings, self._reads)
+        self.watch = Watch("/home/me", self._reads)
 
     def _reads(self, key: str, home: str) -> tuple[Beside, bool]:
         assert (home, threading.current_thread() is threading.main_thread()) == ("/home/me", False)
-        if key.startswith("#"):
-            self.asked.append(f"pull request of {key[1:]}")
-            return Beside(pull_request=PullRequest(17, Checks.PASSING)), False
         self.asked.append(key)
         return self.found.get(key, (Beside(branch=f"of {key}"), False))
 
@@ -133,7 +124,7 @@ class Rig:
         self.now += after
         is_new = self.watch.poll(panes, self.now)
         end = time.monotonic() + 30
-        while any(self.watch._is_reading.values()):
+        while self.watch._is_reading:
             assert time.monotonic() < end
             time.sleep(0.001)
             if not self.watch._read.empty():
@@ -194,29 +185,6 @@ def test_only_news_is_news(rig: Rig) -> None:
     assert rig.poll(pane("/a"), after=BUSY_S)
 
 
-def test_pull_requests(rig: Rig) -> None:
-    """Only where a person wants them, and seldom: beside the other readings, which do not wait for the network."""
-    rig.poll(pane("/a"))
-    assert rig.asked == ["/a"]
-    rig = Rig(Listed(pull_requests=True))
-    rig.poll(pane("/a"))
-    assert sorted(rig.asked) == ["/a", "pull request of /a"]
-    assert rig.watch.known[1] == Beside(branch="of /a", pull_request=PullRequest(17, Checks.PASSING))
-    rig.poll(pane("/a", Status.IDLE, since=2), after=ASK_SOON_S - 1)
-    assert rig.asked.count("pull request of /a") == 1
-    rig.poll(pane("/a", Status.IDLE, since=2), after=1)
-    assert rig.asked.count("pull request of /a") == 2
-    rig.poll(pane("/a", Status.IDLE, since=2), after=ASK_S - 1)
-    assert rig.asked.count("pull request of /a") == 2
-
-
-def test_what_a_person_does_not_want_is_not_read() -> None:
-    """Branches have a setting."""
-    none = Rig(Listed(branches=False))
-    assert not none.poll(pane("/a")) or none.watch.known == {1: NOTHING}
-    assert none.asked == [] and none.watch.due() == float("inf")
-
-
 def test_a_slow_repository_is_left_alone(rig: Rig) -> None:
     """For a minute, then two, and so on; another one is read meanwhile."""
     rig.found["/a"] = Beside(branch="main"), True
@@ -253,7 +221,7 @@ def test_one_reading_at_a_time() -> None:
         hangs.wait(30)
         return NOTHING, False
 
-    watch = Watch("/", Listed(), read)
+    watch = Watch("/", read)
     for n in range(5):
         watch.poll([pane("/a"), pane("/b")], 100.0 + n)
     assert len(asked) <= 1 and watch.due() == 104 + WAIT_S
@@ -275,7 +243,7 @@ def test_all_at_once(trap: Trap) -> None:
     root = str(trap.root)
     panes = [pane(root), pane(root, id="2", agent_pid=7), pane("/a"), pane("/b", agent_pid=None)]
     known = Beside(branch="main", changes=Changes())
-    assert read_all(panes, "/home/me", Listed(), 20) == {5: known, 7: known, 1: NOTHING}
+    assert read_all(panes, "/home/me", 20) == {5: known, 7: known, 1: NOTHING}
 
     hangs = threading.Event()
 
@@ -283,7 +251,7 @@ def test_all_at_once(trap: Trap) -> None:
         hangs.wait(30)
         return NOTHING, False
 
-    assert read_all([pane("/a"), pane("/b")], "/home/me", Listed(), 0.1, hung) == {1: NOTHING, 2: NOTHING}
+    assert read_all([pane("/a"), pane("/b")], "/home/me", 0.1, hung) == {1: NOTHING, 2: NOTHING}
     hangs.set()
 
 

@@ -17,8 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.actions import finish, git, worktrees
-from tallylight.actions.finish import Way
+from tallylight.actions import git, worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.actions.repository import changes_of
 from tallylight.actions.worktrees import Base
@@ -251,7 +250,7 @@ def test_making_a_worktree_runs_nothing(trap: Trap, arm: Callable[[Trap], Path])
 
 
 def test_the_settings_of_a_worktree(trap: Trap) -> None:
-    """A dry run of `tally finish` looks into the worktree, and runs no filter that it names."""
+    """A worktree with changes is looked into, and no filter that it names runs."""
     base = worktrees.inspect(str(trap.root))
     assert isinstance(base, Base)
     made = Path(str(worktrees.make(base)))
@@ -261,10 +260,8 @@ def test_the_settings_of_a_worktree(trap: Trap) -> None:
     (made / "src/a").write_text("two\n")
     trap.plain("status", where=made)
     assert trap.ran()
-    for way in Way:
-        found = finish.inspect(str(made), way)
-        assert isinstance(found, Refusal) and found.rule == "uncommitted"
-        assert main(["finish", str(made), f"--{way}", "--dry-run"]) != 0
+    assert isinstance(worktrees.inspect(str(made)), Base)
+    assert main(["worktree", str(made.with_name("more")), "--branch=more", f"--of={made}"]) == 0
     assert not trap.ran()
 
 
@@ -472,5 +469,5 @@ def test_no_other_module_runs_git() -> None:
         }
         words = [node for node in nodes if isinstance(node, ast.Constant) and node.value == "git"]
         found += [path.name for word in words if id(word) not in rules]
-    # `finish` shows what it runs; an agent may have a command of that name.
-    assert found == ["finish.py", "names.py"]
+    # An agent may have a command of that name.
+    assert found == ["names.py"]

@@ -9,7 +9,6 @@ submodule, in files that these include, and in the place of every hook; every fi
 from __future__ import annotations
 
 import gzip
-import os
 import re
 import subprocess
 from collections.abc import Iterable
@@ -18,9 +17,8 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions import finish, git, worktrees
-from tallylight.actions.beside import read_one, read_pull_request
-from tallylight.actions.finish import Finish, Way
+from tallylight.actions import git, worktrees
+from tallylight.actions.beside import read_one
 from tallylight.actions.repository import changes_of
 from tallylight.actions.worktrees import Base
 from tallylight.cli.main import main
@@ -122,7 +120,7 @@ class Scene:
     def read(self) -> dict[Path, list[object]]:
         """What the list and the page say of each place."""
         return {
-            place: [changes_of(str(place)), read_one(str(place), "/"), read_pull_request(str(place), "/")]
+            place: [changes_of(str(place)), read_one(str(place), "/")]
             for place in (self.api, self.made, self.outer, self.inner)
         }
 
@@ -137,8 +135,8 @@ def keys() -> list[str]:
 
 
 @pytest.fixture
-def scene(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """All of it, harmless so far; `gh` knows a pull request."""
+def scene(trap: Trap) -> Scene:
+    """All of it, harmless so far."""
     drivers = "".join(f"{file} filter={name} diff={name} merge={name}\n" for name, file in FILES.items())
     for file in FILES.values():
         trap.write(file, "one\n")
@@ -159,9 +157,6 @@ def scene(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> Scene:
         trap.set("remote.origin.url", URL, where=place)
     for folder in (trap.root / ".git", outer / ".git", outer / ".git/modules/inner"):
         (folder / "info/attributes").write_text(drivers)
-    gh = trap.write("../bin/gh", '#!/bin/sh\necho \'[{"number": 17, "statusCheckRollup": []}]\'\n')
-    gh.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{gh.parent.resolve()}:{os.environ['PATH']}")
     return Scene(trap, trap.root, made, outer, outer / "inner")
 
 
@@ -187,19 +182,6 @@ def test_no_program_runs(scene: Scene, keys: list[str], form: str, capsys: pytes
         assert isinstance(base, Base)
         assert Path(str(worktrees.make(base))).is_dir()
         assert main(["worktree", str(trap.root.with_name(f"w{number}")), f"--branch=w{number}", f"--of={place}"]) == 0
-    assert not trap.ran()
-
-    scene.change("one\n")
-    for way in Way:
-        assert isinstance(finish.inspect(str(scene.made), way), Finish)
-        assert main(["finish", str(scene.made), f"--{way}", "--dry-run"]) == 0
-    assert not trap.ran()
-    shown = finish.inspect(str(scene.made), Way.MERGE)
-    assert isinstance(shown, Finish)
-    assert finish.carry_out(shown) is None
-    assert (scene.api / "b").exists() and not scene.made.exists()
-    for way, name in ((Way.KEEP, "w0"), (Way.DROP, "api-fork-2")):
-        assert main(["finish", str(trap.root.with_name(name)), f"--{way}", "--yes"]) == 0
     assert not trap.ran()
 
 

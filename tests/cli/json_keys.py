@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from tallylight.model.beside import Checks
 from tallylight.model.status import URGENCY, Kind, Status
 from tallylight.snapshot.entries import REPORT_TEXTS
 from tallylight.snapshot.labels import Label
@@ -148,7 +147,7 @@ PARTS: dict[str, Part] = {
             "address": _ADDRESS,
             "host": _HOST,
             "label": Key(_to("label"), "your name for its conversation"),
-            "beside": Key(_to("beside"), "with `-o wide`: branch, changes and pull request", is_always=False),
+            "beside": Key(_to("beside"), "with `-o wide`: branch and changes", is_always=False),
         },
     ),
     "wait": Part(
@@ -270,7 +269,6 @@ PARTS: dict[str, Part] = {
             "is_detached": Key(_TRUTH, "no branch is checked out"),
             "worktree": Key(_TEXT, "the name of its linked git worktree"),
             "changes": Key(_or_null(_to("changes")), "uncommitted and unpushed changes"),
-            "pull_request": Key(_or_null(_to("pull_request")), "the open pull request of the branch"),
         },
     ),
     "changes": Part(
@@ -282,14 +280,6 @@ PARTS: dict[str, Part] = {
             "new": Key(_COUNT, "untracked files and directories"),
             "ahead": Key(_COUNT, "commits ahead of its upstream branch"),
             "behind": Key(_COUNT, "commits behind its upstream branch"),
-        },
-    ),
-    "pull_request": Part(
-        "`pull_request`",
-        "",
-        {
-            "number": Key(_COUNT, "its number"),
-            "checks": Key({"enum": [one.value for one in Checks]}, "the state of its checks"),
         },
     ),
 }

@@ -86,10 +86,3 @@ def test_nothing_finds_it(blank: str) -> None:
     for verb in ("focus", "snooze", "seen", "unread"):
         assert Request.from_json(Request(verb, blank).to_json()) is None
         assert Request.from_json(Request(verb, "7").to_json()) is not None
-
-
-def test_no_worktree_is_finished_by_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """A directory that a script left empty is not the one that it runs in."""
-    for blank in BLANKS:
-        assert main(["finish", blank, "--drop", "--yes"]) == 2
-        assert "the directory is empty" in " ".join(capsys.readouterr().err.split())

@@ -15,7 +15,7 @@ from tallylight.actions.request import Rows
 from tallylight.cli import read, status
 from tallylight.cli.main import main
 from tallylight.cli.watch import BrokerWatch, Watch
-from tallylight.model.beside import Beside, Changes, PullRequest
+from tallylight.model.beside import Beside, Changes
 from tallylight.model.errors import TallyError
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Status
@@ -38,7 +38,7 @@ FULL = attrs.evolve(
     conversation=ConversationEntry(agent="claude", program="/bin/claude", places=("PATH=/bin",)),
     collisions=(CollisionEntry(),),
 )
-BESIDE = Beside(branch="main", changes=Changes(added=1), pull_request=PullRequest(3))
+BESIDE = Beside(branch="main", changes=Changes(added=1))
 
 
 def is_as_said(name: str, document: object) -> None:

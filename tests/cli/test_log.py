@@ -69,7 +69,7 @@ def test_a_turn_that_goes_on_has_worked(runtime: Path, capsys: pytest.CaptureFix
 
 def test_a_day_each(capsys: pytest.CaptureFixture[str]) -> None:
     """The newest first; a day without anything is left out."""
-    named = [line for line in lines(capsys, "--week") if line.startswith("2026")]
+    named = [line for line in lines(capsys, "--days", "7") if line.startswith("2026")]
     assert named == ["2026-11-22", "2026-11-20"]
     assert lines(capsys, "--days", "10", "--agent", "Claude")[-3:] == [
         "2026-11-13",

@@ -1,4 +1,4 @@
-"""`tally worktree` makes one, says where, and is undone by `tally finish`."""
+"""`tally worktree` makes one and says where."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def test_it_is_made(
     assert "own filter own" in told.err
     assert git(tmp_path / "parser", "rev-parse", "--abbrev-ref", "HEAD") == "parser"
     assert main(["worktree", str(tmp_path / "more"), "--branch", "more", "--of", str(tmp_path / "parser")]) == 0
-    assert main(["finish", str(tmp_path / "more"), "--drop", "--yes"]) == 0
-    assert not (tmp_path / "more").exists()
+    assert (tmp_path / "more").is_dir()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions import git, worktrees
+from tallylight.actions import git
 from tallylight.agents import agent_files
 from tallylight.cli import prompt, replay
 from tallylight.config import config_file
@@ -173,7 +173,6 @@ PLACES = {
     "subscriptions": Place("push/subscriptions.json", lambda folder: Subscriptions(folder / "push").load()),
     "key of the page": Place("push/key.pem", lambda folder: Subscriptions(folder / "push").key(b"new")),
     "file of git": Place("HEAD", lambda folder: git.text(folder / "HEAD")),
-    "mark of a worktree": Place("mark", lambda folder: worktrees.read_mark(folder / "mark")),
     "recording": Place("x.cast", _recording),
     "commit": Place("COMMIT", lambda folder: read_write.text_or_nothing(folder / "COMMIT")),
     "directory of a project": Place("w", lambda folder: project_of(str(folder / "w"), "/home/x")),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import time
 from collections.abc import Iterator
 
 import attrs
@@ -13,15 +11,11 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from tallylight.actions.beside import Watch
-from tallylight.config.settings import Listed
 from tallylight.model.beside import Beside, Changes
 from tallylight.model.status import Status
 from tallylight.serve.app import Service
 from tallylight.serve.middleware import MAX_BODY
-from tallylight.snapshot import history_file
 from tallylight.snapshot.entries import ConversationEntry
-from tallylight.snapshot.turns import Ending, Turn
-from tallylight.snapshot.waiting_time_file import today
 from tests.serve.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
 from tests.tables import each
 
@@ -49,31 +43,6 @@ def test_waiting_counts_and_one(client: TestClient) -> None:
     assert (counts["counts"]["waiting"], counts["counts"]["idle"], counts["total"]) == (2, 0, 4)
     assert client.get("/api/v1/session", params={"address": "sessions-1:%3"}).json()["project"] == "<b>x</b>"
     assert client.get("/api/v1/session", params={"address": "sessions-1:%9"}).status_code == 404
-
-
-@pytest.mark.slow
-def test_history(client: TestClient) -> None:
-    """The sums of the last days, without titles and questions; a number of days that is none is refused."""
-    path = history_file.path(os.environ)
-    began = time.time()
-    turn = Turn(
-        id="a", agent="cla\x1bude", project="api", title="secret", asked=("secret",), began=began, ended=began,
-        worked_s=60.0, waited_s=5.0, questions=1, ending=Ending.ERROR,
-    )  # fmt: skip
-    history_file.append(path, [turn])
-    found = client.get("/api/v1/history").json()
-
-    assert (found["version"], len(found["days"])) == (1, 7)
-    assert found["sums"] == [
-        {"day": today(began), "agent": "claude", "project": "api", "turns": 1, "worked_s": 60.0, "waited_s": 5.0,
-         "questions": 1, "errors": 1}
-    ]  # fmt: skip
-    assert len(client.get("/api/v1/history?days=31").json()["days"]) == 31
-    for days in ("0", "32", "x", "1e9", "-1"):
-        assert client.get(f"/api/v1/history?days={days}").status_code == 422
-    path.parent.chmod(0o777)
-    answer = client.get("/api/v1/history")
-    assert (answer.status_code, "other users" in answer.json()["detail"]) == (503, True)
 
 
 #: Text that no screen can show and no terminal can be sent: halves of a pair, as JSON may spell them.
@@ -122,7 +91,6 @@ ROUTES = [
     ("GET", "/api/v1/sessions"),
     ("GET", "/api/v1/waiting"),
     ("GET", "/api/v1/counts"),
-    ("GET", "/api/v1/history"),
     ("GET", "/api/v1/session?address=sessions-1:%251"),
     ("GET", "/api/v1/buffer?address=sessions-1:%251"),
     ("GET", "/api/v1/question?address=sessions-1:%251"),
@@ -223,7 +191,7 @@ def test_what_stands_beside_a_status(served: Served) -> None:
     work = ConversationEntry(agent="codex", cwd="/work")
     pane = attrs.evolve(PANES[1], agent_pid=4711, conversation=work)
     served.shows("sessions", pane, *PANES[2:])
-    watch = Watch("/nowhere", Listed(), read_one)
+    watch = Watch("/nowhere", read_one)
     app = Service(served.guard, served._read, served.client, watch=watch).app()
     with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH) as client:
         address = "sessions-1:%2"

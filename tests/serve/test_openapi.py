@@ -55,7 +55,7 @@ def test_answers_are_as_described(case: schemathesis.Case) -> None:
 def test_every_route_is_in_the_document() -> None:
     """The tester has seen all routes that say or do something."""
     routes = [
-        "sessions", "waiting", "counts", "history", "session", "buffer", "question", "answer", "text",
+        "sessions", "waiting", "counts", "session", "buffer", "question", "answer", "text",
         "interrupt", "push", "subscribe", "unsubscribe", "device",
     ]  # fmt: skip
     assert {operation.ok().path for operation in schema.get_all_operations()} == {f"/api/v1/{name}" for name in routes}

@@ -17,9 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot import history_file
 from tallylight.snapshot.schema import Pane, ReasonEntry
-from tallylight.snapshot.turns import Ending, Turn
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.colour_vision import contrast
 from tests.serve import axe
@@ -249,20 +247,6 @@ def test_what_is_out_of_date(live: Live, browser: Browser) -> None:
     assert browser.problems() == []
 
 
-DAY = 86400.0
-#: The rows of each table of the week, as texts of their cells.
-ROWS = """
-return [...document.querySelectorAll("#week tbody")]
-  .map((body) => [...body.rows].map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
-"""
-
-
-def turn(number: int, project: str, ended: float, worked: float, **more: object) -> Turn:
-    return Turn(
-        id=f"t{number}", agent="claude", project=project, began=ended - worked, ended=ended, worked_s=worked, **more
-    )  # type: ignore[arg-type]
-
-
 #: As `tally host sessions` shows what other machines say.
 THERE = (
     ("devbox/sessions-7:tmux/12/%3", "devbox: night", "shop", Status.WAITING, "Bash: alembic upgrade head"),
@@ -301,31 +285,6 @@ def test_other_machines(live: Live, browser: Browser) -> None:
     assert not browser.texts(".choices button") and not browser.texts(".send")
     is_right(browser, "machines")
     far.close()
-
-
-def test_the_week(live: Live, browser: Browser) -> None:
-    """What the last days came to, a day and a project a row; the smallest projects are one row."""
-    live.shows(pane(1))
-    now = time.time()
-    turns = [
-        turn(1, "shop", now, 7500.0, waited_s=900.0, questions=4),
-        turn(2, "docs", now, 3000.0, waited_s=65.0),
-        turn(3, "shop", now - 2 * DAY, 9000.0, waited_s=1200.0, questions=2, ending=Ending.ERROR),
-        turn(4, "<b>mail</b>", now - 4 * DAY, 4000.0, waited_s=300.0, questions=1),
-        *[turn(10 + number, f"small {number}", now - 6 * DAY, 30.0) for number in range(7)],
-    ]
-    history_file.append(history_file.path(live.environ), turns)
-    browser.open(live)
-    browser.one("#week summary").click()
-    until(lambda: len(browser.texts("#week table")) == 2, "the week is not drawn")
-    browser.width(WIDTHS[1], 900)
-    days, projects = browser.driver.execute_script(ROWS)
-    assert len(days) == 7 and len(projects) == 9
-    assert [row[1:] for row in projects[:2]] == [["4h 35m", "35m", "2", "6", "1"], ["1h 07m", "5m", "1", "1", "0"]]
-    assert projects[1][0] == "<b>mail</b>" and projects[-1][0] == "2 others"
-    assert sum(int(row[3]) for row in days) == len(turns)
-    is_right(browser, "week")
-    assert browser.problems() == []
 
 
 def test_a_hundred_agents(live: Live, browser: Browser) -> None:

@@ -12,8 +12,6 @@ revert, bisect, conflicts). Changes that are not committed are no obstacle; they
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import re
 import subprocess
@@ -24,9 +22,7 @@ import attrs
 
 from tallylight.actions import git
 from tallylight.actions.gate import Refusal
-from tallylight.files import read_write
 from tallylight.model.errors import TallyError
-from tallylight.wire import values
 
 #: How many forks may lie beside a repository.
 MAX_FORKS = 999
@@ -39,8 +35,6 @@ _HALF_DONE = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisect",
 }
-#: The file that says where a worktree of ours came from, and the most bytes that it has.
-_MARK, _MAX_MARK = "tallylight.json", 16 * 1024
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _FORK = re.compile(r"-fork-\d{1,3}$")
 _CONFLICTS = ("DD", "AU", "UD", "UA", "DU", "AA", "UU")
@@ -145,29 +139,8 @@ def make(base: Base) -> str | Refusal:
             Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
     except (OSError, TallyError, subprocess.SubprocessError) as error:
         return Refusal("worktree", f"git worktree: {error}")
-    # Without its mark the worktree is one that only the person finishes.
-    with contextlib.suppress(OSError, TallyError):
-        if place := git.place_of(str(base.path)):
-            # In the worktree's own part of the repository, which git removes with it.
-            mark = {"root": str(base.root), "branch": base.repository.branch()}
-            read_write.atomic_write(Path(place.folder, _MARK), json.dumps(mark).encode())
     # A directory that is not in the commit is not in the worktree either.
     return base.cwd if Path(base.cwd).is_dir() else str(base.path)
-
-
-def origin_of(repository: git.Repository) -> tuple[str, str] | None:
-    """Where a worktree of ours came from: the work tree, and the branch there; None if we did not make it."""
-    return read_mark(Path(repository.place.folder, _MARK))
-
-
-def read_mark(path: Path) -> tuple[str, str] | None:
-    """The work tree and the branch, nothing for none, that the file *path* names; None if it is no mark."""
-    try:
-        found = values.members(read_write.read_limited(path, _MAX_MARK))
-    except (OSError, TallyError):
-        return None
-    root, branch = values.exact(found.get("root"), _MAX_MARK), values.exact(found.get("branch"), _MAX_MARK)
-    return (root, branch) if root and root.startswith("/") and branch is not None else None
 
 
 def slug(branch: str) -> str:

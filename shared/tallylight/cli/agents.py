@@ -11,7 +11,6 @@ import sys
 from tallylight.cli.fleet import subscriber
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
-from tallylight.config.settings import Listed
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.addresses import own_place, read_panes
@@ -70,12 +69,12 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         return PaneClient(panes, sitting(environ), level, panes.started_by, environ, is_key=True)
 
     # What reads the repositories of agents of this machine, unless a person wants none of that.
-    listed = Listed(branches=False) if is_fleet or is_panel else config_file.load_config(environ)[0].listed
+    has_branches = not is_fleet and not is_panel and config_file.load_config(environ)[0].listed.branches
 
     def watch() -> Watch:
         from tallylight.actions.beside import Watch  # not needed for the first picture
 
-        return Watch(environ.get("HOME", ""), listed)
+        return Watch(environ.get("HOME", ""))
 
     fleet = subscriber("agents") if is_fleet else None
     # Within a session the pane of the terminal around it is no panel.
@@ -93,7 +92,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
         depth=depth,
-        beside=watch if listed != Listed(branches=False) else None,
+        beside=watch if has_branches else None,
         is_panel=is_panel,
         labels=labels_file.LabelsFile(labels_file.path(environ)),
     )

@@ -34,14 +34,13 @@ def make_parser() -> Parser:
         description="Print what the agents did: turns, how long they worked and waited for you, questions and errors.",
         examples={
             "tally log": "today, and the last seven days",
-            "tally log --week": "the last seven days, day by day",
+            "tally log --days 7": "the last seven days, day by day",
             "tally log --today --turns": "every turn of today, and what it asked",
             "tally log --days 30 --json | jq '[.sums[].waited_s] | add'": "for programs",
         },
     )
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--today", action="store_true", help="only today")
-    span.add_argument("--week", action="store_true", help="only the last seven days, day by day")
     how_many = f"the last N days, day by day; 1 to {_MOST}"
     span.add_argument("--days", type=within(1, _MOST, int), metavar="N", help=how_many)
     parser.add_argument("--agent", metavar="A", help="only this agent")
@@ -71,7 +70,7 @@ def main(argv: list[str]) -> int:
         return 0
     if options.turns:
         _draw_turns(output, found)
-    elif options.week or options.days:
+    elif options.days:
         _draw_days(output, found)
     else:
         today = [one for one in found.sums if one.day == found.days[-1]]

@@ -71,7 +71,6 @@ GROUPS = {
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
         "worktree": "make a git worktree on a new branch; no program that the repository names runs",
-        "finish": "finish a git worktree of `start` or `fork`: merge, keep or drop its commits",
         "skill": "print a skill file that teaches an agent these commands",
         "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",

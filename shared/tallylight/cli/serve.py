@@ -25,7 +25,7 @@ from tallylight.cli.fleet import subscriber
 from tallylight.cli.output import UNBOUNDED, complain
 from tallylight.cli.parser import Parser, within
 from tallylight.config.config_file import load_config
-from tallylight.config.settings import Config, Listed
+from tallylight.config.settings import Config
 from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file, writer
@@ -129,8 +129,7 @@ def main(argv: list[str]) -> int:
     own = functools.cache(functools.partial(here, os.environ))
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
-    # Beside a status, the page shows only the changes in the repository.
-    watch = Watch(os.environ.get("HOME", ""), Listed()) if config.listed.branches else None
+    watch = Watch(os.environ.get("HOME", "")) if config.listed.branches else None
     devices = Devices(devices_path(os.environ))
     guard = Guard(token, hosts, devices.holder)
     push = _push(guard, config, devices.is_in)

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tallylight.cli.exit_codes import WAITS
 from tallylight.cli.output import GAP, Output, age, clean, complain, fit, status_words
@@ -90,14 +90,7 @@ def main(argv: list[str]) -> int:
         code = WAITS if shown else 0 if panes.hosts or panes.machines else 1
     besides = None
     if options.output == "wide":
-        besides = {}
-        if not options.broker:
-            from tallylight.actions import beside as beside_status
-            from tallylight.config import config_file
-
-            listed = config_file.load_config(os.environ)[0].listed
-            agents = (found.pane for found in shown)
-            besides = beside_status.read_all(agents, os.environ.get("HOME", ""), listed, BESIDE_S)
+        besides = {} if options.broker else _besides(shown)
     # Only of this machine is known how long its agents waited.
     waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
     if any(isinstance(problem, StaleError) for problem in panes.problems):
@@ -108,6 +101,16 @@ def main(argv: list[str]) -> int:
     complain("status", *panes.problems, *filter(None, [labels.problem]), *panes.troubles)
     _print(options, panes, shown, besides, waited.get("waited_s", 0.0))
     return code
+
+
+def _besides(shown: Iterable[Found]) -> dict[int, Beside]:
+    """Return the repositories of the agents of *shown*, unless a person wants none of that."""
+    from tallylight.actions import beside as beside_status
+    from tallylight.config import config_file
+
+    if not config_file.load_config(os.environ)[0].listed.branches:
+        return {}
+    return beside_status.read_all((found.pane for found in shown), os.environ.get("HOME", ""), BESIDE_S)
 
 
 def _print(

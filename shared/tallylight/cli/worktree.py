@@ -22,7 +22,7 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="tally worktree",
         description="Make a git worktree on a new branch, at the last commit of a repository, and print it. No program "
-        "that the repository names runs, but your own filters do. `tally finish` finishes it.",
+        "that the repository names runs, but your own filters do.",
         examples={"tally worktree ../app-parser --branch parser": "from this repository"},
         codes={0: "made", REFUSED: "a rule refused it; the message has the reason"},
     )

@@ -115,7 +115,6 @@ class Listed:
     """What lists show of an agent beside its light."""
 
     branches: bool = setting(True, "show the branch and the changes of each agent's repository")
-    pull_requests: bool = setting(False, "ask GitHub, with `gh`, for the branch's open pull request and its checks")
 
 
 @attrs.frozen(kw_only=True)

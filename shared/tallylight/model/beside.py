@@ -6,8 +6,6 @@ Only for display: nothing is decided by it.
 
 from __future__ import annotations
 
-import enum
-
 from tallylight.model import attributes
 
 
@@ -27,23 +25,6 @@ class Changes:
     behind: int = 0
 
 
-class Checks(enum.StrEnum):
-    """What the checks of a pull request come to."""
-
-    NONE = ""
-    PASSING = "passing"
-    PENDING = "pending"
-    FAILING = "failing"
-
-
-@attributes.frozen
-class PullRequest:
-    """An open one: its number and its checks."""
-
-    number: int
-    checks: Checks = Checks.NONE
-
-
 @attributes.frozen(kw_only=True)
 class Beside:
     """
@@ -56,7 +37,6 @@ class Beside:
     is_detached: bool = False
     worktree: str = ""
     changes: Changes | None = None
-    pull_request: PullRequest | None = None
 
     def to_json(self) -> dict[str, object]:
         """All of it; what is not known is null or empty."""

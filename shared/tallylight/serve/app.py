@@ -36,7 +36,7 @@ from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
-from tallylight.serve import history, model
+from tallylight.serve import model
 from tallylight.serve.answering import UNREACHED, Answering
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.devices import Devices
@@ -207,7 +207,6 @@ class Service:
         app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
         app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
         app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
-        app.get("/api/v1/history", response_model=history.History, **guarded)(history.history)
         app.get("/api/v1/session", response_model=model.Session, **one)(self.session)
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
         app.get("/api/v1/question", response_model=model.Question, **one)(self.question)

@@ -27,7 +27,7 @@ _TYPES = {
 }
 #: The files of the page; the first one is the page itself.
 _FILES = (
-    "page.html", "page.css", "page.js", "card.js", "screen.js", "push.js", "week.js", "icon.svg", "icon-192.png",
+    "page.html", "page.css", "page.js", "card.js", "screen.js", "push.js", "icon.svg", "icon-192.png",
     "icon-512.png", "manifest.webmanifest",
 )  # fmt: skip
 _WORKER, _THEME = "sw.js", "theme.css"

@@ -46,7 +46,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (421, "the host name is not accepted"),
         (422, "the request has a wrong or missing field"),
         (429, "too many requests or too much text"),
-        (503, "too many listeners or requests, or the history cannot be read"),
+        (503, "too many listeners or requests"),
     )
 }
 NO_SESSION: dict[int | str, dict[str, Any]] = {

@@ -4,22 +4,21 @@ The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as muc
 
 from __future__ import annotations
 
-from tallylight.model.beside import Beside, Changes, Checks
+from tallylight.model.beside import Beside, Changes
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
 #: Of a branch at least, before it is left out, and at most.
 _LEAST, _BRANCH_CELLS = 6, 40
-_MARKS = {Checks.NONE: "", Checks.PASSING: " ✓", Checks.PENDING: " …", Checks.FAILING: " ×"}
 
 
 def text(beside: Beside, cells: int) -> str:
     """
-    All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree, pull request.
+    All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree.
 
     What is worth least goes first, whole; the branch is cut at last. Nothing, if not even that has room.
     """
-    changes, pull = beside.changes or Changes(), beside.pull_request
+    changes = beside.changes or Changes()
     branch, worktree = clean(beside.branch, _BRANCH_CELLS), clean(beside.worktree, _BRANCH_CELLS)
     parts = [
         f"({branch})" if beside.is_detached and branch else branch,
@@ -27,10 +26,9 @@ def text(beside: Beside, cells: int) -> str:
         f"{changes.new} new" if changes.new else "",
         signed(("↑", changes.ahead), ("↓", changes.behind)),
         f"worktree {worktree}" if worktree and worktree != branch else "",
-        f"#{pull.number}{_MARKS[pull.checks]}" if pull is not None else "",
     ]
     # By their places in the line, the least first.
-    for least in (4, 2, 3, 5, 1):
+    for least in (4, 2, 3, 1):
         if width(_joined(parts)) <= cells:
             break
         parts[least] = ""

@@ -60,7 +60,7 @@ def test_only_what_can_be_seen_is_read() -> None:
     """Rows that are scrolled away, or covered by a text, are not."""
     now = listed(*(pane(n) for n in range(20)), columns=80, lines=10)
     assert len(state.visible(now)) == geometry.areas(now).rows - 1 < 19  # one line tells how many there are more
-    assert state.visible(attrs.evolve(now, mode=Mode.WEEK)) == ()
+    assert state.visible(attrs.evolve(now, mode=Mode.TEXT)) == ()
 
 
 @pytest.mark.slow

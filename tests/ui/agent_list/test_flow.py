@@ -297,7 +297,7 @@ def test_a_number_over_another_page_answers_nothing() -> None:
     now = glanced(listed(*ASKS))
     row = now.rows[0]
     closing = state.proposed(now, Proposal(Act.CLOSE, ((row, Occupant("1", "claude", 70, 700)),)))
-    for page in (closing, pressed(now, "?")[0], pressed(now, "t")[0], state.explained(now, "why", ("a",))):
+    for page in (closing, pressed(now, "?")[0], state.explained(now, "why", ("a",))):
         assert page.mode is not Mode.LIST and pressed(state.drawn(page), "1")[1] == ()
 
 

@@ -88,7 +88,6 @@ function forget() {
   heard = "";
   draw();
   at("nothing").hidden = true;
-  at("week").open = false;
 }
 
 async function ask(path, options) {
@@ -212,7 +211,6 @@ function draw() {
   count(sorted);
   put(at("found"), shown === sorted.length ? "" : shown ? `${shown} of ${sorted.length} agents` : "No agent matches.");
   at("nothing").hidden = sorted.length > 0;
-  at("week").hidden = !heard;
   if (wanted) openWanted();
 }
 

@@ -16,7 +16,7 @@ from tallylight.model import lights
 from tallylight.model.prose import counted
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import is_snoozed
-from tallylight.ui.agent_list import detail, foot, geometry, preview, rows, week
+from tallylight.ui.agent_list import detail, foot, geometry, preview, rows
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.layout import clean, end_of, pad, status_words
@@ -31,9 +31,7 @@ _PLAIN = (Status.LIMITED, Status.QUIET, Status.WORKING, Status.BACKGROUND, Statu
 def draw(state: State) -> list[Line]:
     """All lines of the screen."""
     parts = geometry.areas(state)
-    if state.mode is Mode.WEEK:
-        lines = week.draw(state.week, state.columns, state.lines, state.scroll)
-    elif state.mode in OVER:
+    if state.mode in OVER:
         texts = state.text[state.scroll : state.scroll + parts.rows]
         body: list[Line] = [
             (Span(clean(text, state.columns), is_bold=state.mode is Mode.HELP and text[:1] != " "),) for text in texts

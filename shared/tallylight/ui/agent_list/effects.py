@@ -23,7 +23,6 @@ class Plain(enum.Enum):
     #: Back to the pane beside a panel, which stays.
     BACK = "back"
     #: Read what the agents did in the last days: `looked_back` takes it.
-    LOOK_BACK = "look back"
     #: Keep by what lists group their rows.
     REGROUP = "regroup"
     #: Explain the selected row: `explained` takes the text.

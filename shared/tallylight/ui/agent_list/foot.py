@@ -30,7 +30,6 @@ _LIST: tuple[Hint, ...] = (
     ("w", "why"),
     ("s", "snooze"),
     ("v", "seen"),
-    ("t", "week"),
     ("i", "interrupt"),
     ("o", "sort"),
     ("u", "unread"),

@@ -17,7 +17,6 @@ HELP: tuple[str, ...] = (
     "Look",
     "  Space      its screen; Tab: last reply, plan, why; [ ] and arrows move it",
     "  w, !       show why it has this light; say that it was wrong (kitty)",
-    "  t          show what the agents did this week",
     "Arrange",
     "  /          filter: words, is:waiting, is:unread, agent:codex, project:shop",
     "  o, O       sort by need, age or name; group by project, machine, …",

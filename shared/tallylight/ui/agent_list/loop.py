@@ -20,7 +20,6 @@ from tallylight.actions.request import QUESTION, DeferredText, Look, Open, Reply
 from tallylight.actions.say import Busy, Say
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed, Hosts
-from tallylight.snapshot.history import History
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.rows import Row
@@ -113,7 +112,6 @@ class _List:
     _ground: ansi.Ground = ansi.UNKNOWN
     _questions: Reading[tuple[Row, Reply]] = attrs.Factory(Reading)
     _screens: Screens = attrs.Factory(lambda self: Screens(self.actions), takes_self=True)
-    _week: Reading[History | str] = attrs.Factory(Reading)
     _away: Reading[str] = attrs.Factory(Reading)
     #: When a key came last, and when one came after a long time without any.
     _keyed_at: float = float("inf")
@@ -153,8 +151,6 @@ class _List:
             self._questions.begin(functools.partial(self._ask, asks), at_once=is_near)
             if is_near and (asked := self._questions.poll()) is not None:
                 self.state = flow.read(self.state, *asked)
-        if (week := self._week.poll()) is not None:
-            self.state = state.looked_back(self.state, week)
         self._welcome(now)
         if self.make_beside is not None and self._drawn is not None:
             # The repositories of the agents that can be seen.
@@ -264,9 +260,7 @@ class _List:
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
         until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        until_read = (
-            reading.WAIT_S if any(one.is_going for one in (self._week, self._away, self._questions)) else math.inf
-        )
+        until_read = reading.WAIT_S if any(one.is_going for one in (self._away, self._questions)) else math.inf
         patience = min(until_look, until_age, until_read)
         if self.make_beside is not None:
             # At once, when the first picture is drawn.
@@ -279,8 +273,6 @@ class _List:
                 self._is_open = False
             case effects.Plain.BACK:
                 self.actions.back()
-            case effects.Plain.LOOK_BACK:
-                self._week.begin(reading.week)
             case effects.Plain.REGROUP:
                 self._keep(lambda found: attrs.evolve(found, group=self.state.group))
             case effects.Plain.WHY if self.state.row is not None:

@@ -278,7 +278,6 @@ _KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
     Mode.TEXT: _text_key,
     Mode.HELP: _help_key,
     Mode.CONFIRM: _text_key,
-    Mode.WEEK: _text_key,
 }
 
 
@@ -319,7 +318,6 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "o": _resorted,
     "O": commands.group,
     "z": _unfolded,
-    "t": lambda state: (attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0), (Plain.LOOK_BACK,)),
 }
 #: The keys that are for the selected row.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {

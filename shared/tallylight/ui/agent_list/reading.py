@@ -15,18 +15,17 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from tallylight.model.errors import TallyError
 from tallylight.snapshot import away as aways
 from tallylight.snapshot import history_file
-from tallylight.snapshot.history import History
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.actions import Direct
-from tallylight.ui.agent_list.week import DAYS
 from tallylight.ui.layout import duration
 from tallylight.wire.styled import StyledScreen
 
 #: Seconds between two looks whether it has been read, and from the beginning of one look at a screen to the next.
 WAIT_S, PACE_S = 0.05, 0.25
+#: Days of turns that are looked through for the absence of a person.
+_AWAY_DAYS = 7
 
 Found = TypeVar("Found")
 
@@ -95,21 +94,11 @@ class Screens:
             return row.address, f"its screen could not be read: {error or type(error).__name__}"
 
 
-def week() -> History | str:
-    """What the agents did in the last days, or words that say why that cannot be read."""
-    try:
-        return history_file.recent(os.environ, time.time(), DAYS)
-    except (OSError, TallyError) as error:
-        return str(error)
-    except Exception:  # the list stays, whatever is wrong with the file
-        return "it could not be read"
-
-
 def away(panes: Iterable[Row], seconds: float) -> str:
     """What happened in the last *seconds*, in one line; nothing if that cannot be read."""
     try:
         now = time.time()
-        turns = history_file.recent(os.environ, now, DAYS).turns
+        turns = history_file.recent(os.environ, now, _AWAY_DAYS).turns
         words = aways.in_one_line(aways.since(turns, panes, now - seconds))
     except Exception:  # the list stays, whatever is wrong with the file
         return ""

@@ -22,7 +22,6 @@ from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
 from tallylight.ui.agent_list.selection import Proposal, Together
-from tallylight.ui.agent_list.week import Week
 
 #: The identity of a question, as far as its host reports it.
 Told = tuple[str, str, float, str] | None
@@ -38,7 +37,6 @@ class Mode(enum.Enum):
     #: A text over the whole list: an explanation, or the help.
     TEXT = "text"
     #: What the agents did in the last days, over the whole list.
-    WEEK = "week"
     #: The help over the whole list, and words that are looked for in it.
     HELP = "help"
     #: What would be interrupted or closed, over the whole list.
@@ -48,7 +46,7 @@ class Mode(enum.Enum):
 
 
 #: What covers the whole list.
-OVER = (Mode.TEXT, Mode.WEEK, Mode.HELP, Mode.CONFIRM)
+OVER = (Mode.TEXT, Mode.HELP, Mode.CONFIRM)
 
 
 def told(row: Row) -> Told:
@@ -129,8 +127,6 @@ class State:
     #: What would be done to panes, or answered, in mode CONFIRM; and what is looked for in the help, if anything.
     proposal: Proposal | Together | None = None
     sought: str | None = None
-    #: What mode WEEK shows, from the line *scroll* on.
-    week: Week = None
     #: What happened while the person was away, for a while after their return.
     away: str = ""
     #: Branch, changes and pull request of agents, by `Pane.agent_pid`.

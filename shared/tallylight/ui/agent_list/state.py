@@ -18,12 +18,10 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import help
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
-from tallylight.ui.agent_list import week as weeks
 from tallylight.ui.agent_list.filtering import grouped, matches, ordered
 from tallylight.ui.agent_list.geometry import areas, heights, in_view, is_folded, is_previewing, least_top, side_columns
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Proposal, Together, outcome
-from tallylight.ui.agent_list.week import Week
 from tallylight.ui.layout import chop
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
@@ -186,11 +184,6 @@ def visible(state: State) -> tuple[Row, ...]:
     return state.shown[state.top : state.top + in_view(state)]
 
 
-def looked_back(state: State, week: Week) -> State:
-    """*week* was read."""
-    return attrs.evolve(state, week=week) if state.mode is Mode.WEEK else state
-
-
 def wheeled(state: State, step: int) -> State:
     """Move the view, and the selection only so far that it stays in it."""
     state = attrs.evolve(state, top=max(0, min(state.top + step, least_top(state, len(state.shown) - 1))))
@@ -199,8 +192,7 @@ def wheeled(state: State, step: int) -> State:
 
 def scrolled(state: State, step: int) -> State:
     """Scroll the text that is shown by *step* lines."""
-    count = weeks.count(state.week) if state.mode is Mode.WEEK else len(state.text)
-    last = max(0, count - areas(state).rows)
+    last = max(0, len(state.text) - areas(state).rows)
     return attrs.evolve(state, scroll=max(0, min(state.scroll + step, last)))
 
 
@@ -210,7 +202,7 @@ def scrolled(state: State, step: int) -> State:
 def listing(state: State) -> State:
     """Back to the list."""
     closed = attrs.evolve(state, mode=Mode.LIST, naming=None, proposal=None, sought=None, asking=None, writing=None)
-    return filtered(attrs.evolve(closed, title="", text=(), week=None, scroll=0, run=(), looked=None))
+    return filtered(attrs.evolve(closed, title="", text=(), scroll=0, run=(), looked=None))
 
 
 def filtering(state: State, text: str) -> State:

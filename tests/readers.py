@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions import kitty_session, pull_request, request
+from tallylight.actions import kitty_session, request
 from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
 from tallylight.cli import accuracy, hook, log, read, status, why
@@ -786,11 +786,6 @@ READERS = {
             "version": 1, "day": waiting_time_file.today(NOW), "waited_s": 50.0, "waiting": 1, "written": NOW
         },
         read=read_waited,
-    ),
-    "pull request": Reader(
-        modules=("actions.pull_request",),
-        example=[{"number": 17, "statusCheckRollup": [{"status": "COMPLETED", "conclusion": "SUCCESS", "state": "x"}]}],
-        read=lambda document, _: pull_request.read(document),
     ),
     "kitty's own list": Reader(
         modules=("cli.restore",),
